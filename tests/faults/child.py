@@ -201,7 +201,7 @@ def _planned(job: Job, client: Any) -> Any:
         values = [row.fields.get(field) for row in load.of("update")]
         old[field] = pd.Series(values, index=old.index)
     edited = pd.concat([old.reset_index(), new], ignore_index=True)
-    edited.attrs = frame.attrs  # dropped by concat: without them a new name is somebody else's
+    edited.attrs = frame.attrs  # concat drops what tells that it was read in this account
     return room.plan(edited, delete=[row.key for row in load.of("delete")])
 
 
