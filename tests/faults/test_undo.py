@@ -241,7 +241,7 @@ class Account(RuleBasedStateMachine):
             if (fresh := self._new(room, value)) is not None:
                 rows.append(fresh)
         wanted = pd.DataFrame(rows, dtype=object) if rows else None
-        return desk.plan(wanted, delete=sorted(gone) or None, skip_invalid=True, duplicates=True)
+        return desk.plan(wanted, delete=sorted(gone), skip_invalid=True, duplicates=True)
 
     def _edit(self, room: str, value: int) -> Record:
         self.made += 1
