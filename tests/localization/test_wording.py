@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from localization.contents import audit, button, codes
+from localization.contents import GOOD, audit, button, codes
 
 from chatkit.checks.characters import of_text
 from chatkit.localization import language
@@ -117,6 +117,11 @@ def test_a_text_of_other_letters_is_warned_of(code, text):
 def test_a_language_of_two_scripts_takes_both(code):
     assert not {"wrong script", "other script"} & codes(lang_code=code, text=RUSSIAN)
     assert not {"wrong script", "other script"} & codes(lang_code=code)
+
+
+@pytest.mark.parametrize("text", [RUSSIAN, GOOD["text"]])
+def test_of_a_language_that_nobody_knows_no_letters_are_wrong(text):
+    assert codes(lang_code="xx", text=text) == {"language"}
 
 
 def test_names_and_addresses_in_latin_letters_are_at_home_everywhere():
