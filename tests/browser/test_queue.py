@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from browser import story
@@ -73,3 +74,50 @@ def test_a_queue_is_answered_by_keyboard_and_ends_in_one_plan(
     apply.press("Enter")
     made = story.run(notebook, 1)
     expect(made).to_contain_text("Votre bicyclette est prête")
+
+
+SUGGESTED = """import chatkit
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+ready, waits = client.templates("order_ready").get("en"), client.templates("order_waits")
+text = ready.text.replace("ready", "waiting <i>now</i>")
+waits.create(lang_code="en", text=text, variables=ready.variables)
+codes = ["order_ready", "order_waits"]
+view = chatkit.QueueView(client.templates.queue(["de"], codes, only="missing"))
+view"""
+TAKEN = """view.shown.wait()
+print(waits.get("de").is_draft, waits.get("de").text)"""
+
+
+def test_a_suggestion_says_where_it_comes_from_and_is_taken_by_keyboard(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "suggested.ipynb", [SUGGESTED, TAKEN]))
+    keys = notebook.page.keyboard
+    queue = story.run(notebook, 0)
+    card, german = queue.locator(".qu-queue"), "Hallo {{1}}, dein {{2}} ist repariert"
+    text, near = card.get_by_label("Translation"), card.get_by_role("group", name="Suggestions")
+    expect(card.locator(".qu-place")).to_have_text("order_waits · German (de) · text missing")
+    expect(text).to_have_value("")
+    expect(near.get_by_role("button")).to_have_count(1)  # what order_ready has, and no other text
+    expect(near).to_contain_text(german)
+    expect(near).to_contain_text("order_ready")
+    expect(near.locator("del")).to_have_text("ready")  # what is other in the source it is of
+    expect(near.locator("ins")).to_have_text("waiting <i>now</i>")
+    notebook.shot("queue-suggestion")
+
+    # the source can be copied and edited
+    text.focus()
+    keys.press("Alt+0")
+    expect(text).to_have_value(re.compile(r"^Hello \{\{1}}, your .* waiting <i>now"))
+
+    # taken by its number, it is text like any other: judged, seen on the phone, and answered
+    keys.press("Alt+1")
+    expect(text).to_have_value(re.compile(f"^{re.escape(german)}"))
+    expect(text).to_be_focused()
+    expect(queue.locator(".pv-body")).to_contain_text("dein touring bike ist repariert")
+    keys.press("Control+Enter")
+    expect(card.locator(".qu-count")).to_have_text("1 answered")
+    queue.get_by_role("button", name="Review changes").press("Enter")
+    queue.get_by_role("button", name="Apply").press("Enter")
+    expect(story.run(notebook, 1)).to_contain_text(f"True {german}")
