@@ -218,7 +218,7 @@ def test_what_is_named_is_deleted_in_each_resource(
     ]
     plan = plan_state(held, client, delete=gone)
     assert plan.counts == {"create": 0, "update": 0, "delete": 5}
-    assert not any("they stay" in note for note in plan.notes)
+    assert not any("stay" in note for note in plan.notes)
     assert plan.frame().index.tolist()[:2] == [("flow", "More"), ("content", "ready/fr")]
     assert set(states(plan.apply(many=True, irreversible=True))) == {"applied"}
     assert not compare(held, state(client))
