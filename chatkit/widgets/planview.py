@@ -565,7 +565,7 @@ def _said(objection: str) -> str:
 
 # --- the plans of several accounts ---------------------------------------------------------
 
-_ACCOUNTS = {"account": 20, "plan": 40, "state": 40}
+_ACCOUNTS = {"account": 18, "plan": 38, "state": 34, "rows": 10}
 
 
 def parts_of(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
@@ -630,10 +630,10 @@ def _account_items(
     progress = progress_of(plan)
     items = []
     for label, part, first in placed(plan.plans, empty=True):
-        kind, looks, said = "planned", "back", ""
+        kind, looks, said = "planned", "back", "planned"
         came = progress.ended.get(label)
         if not len(part):
-            kind = "without changes"
+            kind = said = "without changes"
         elif running and isinstance(came, Exception):
             kind, looks, said = "stopped", "bad", f"Stopped: {first_line(came)}"
         elif running and came is None:
@@ -664,18 +664,14 @@ def _account_items(
 def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> str:
     name = escaped(label)
     button = (
-        f'<div><button type="button" class="chatkit-button small" data-act="account" '
-        f'data-row="{escape(label)}" aria-label="Show the rows of {name}">Show its rows</button>'
-        "</div>"
-        if shows
-        else ""
+        f'<button type="button" class="chatkit-button small" data-act="account" '
+        f'data-row="{escape(label)}" aria-label="Show the rows of {name}">Show</button>'
     )
-    dot = ' class="dot"' if said else ""
-    return (
-        f'<tbody class="{looks}"><tr><th scope="rowgroup" dir="auto">{name}</th>'
-        f'<td dir="auto">{escaped(what)}{button}</td><td{dot} dir="auto">{escaped(said)}</td></tr>'
-        "</tbody>"
+    cells = (
+        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>',
+        f'<td class="dot" dir="auto">{escaped(said)}</td><td>{button if shows else ""}</td>',
     )
+    return f'<tbody class="{looks}"><tr>{"".join(cells)}</tr></tbody>'
 
 
 def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
