@@ -240,8 +240,8 @@ class FleetPlan(Report):
 
     def _html(self) -> list[str]:
         rows = "".join(
-            f'<tr><th scope="row" dir="auto">{marked(label)}</th>'
-            f'<td dir="auto">{marked(said)}</td></tr>'
+            f'<tbody><tr><th scope="row" dir="auto">{marked(label)}</th>'
+            f'<td dir="auto">{marked(said)}</td></tr></tbody>'
             for label, said in self._accounts()
         )
         head = (
@@ -258,7 +258,7 @@ class FleetPlan(Report):
         objections = [visible(said) for said in self.objections()]
         return [
             html_heading(self._heading()),
-            f"<table>{head}<tbody>{rows}</tbody></table>" if rows else "",
+            f"<table>{head}{rows}</table>" if rows else "",
             *each,
             html_list("told", "", [visible(note) for note in self.notes]),
             html_list("objections", "Blocked:", objections) or does,

@@ -426,11 +426,12 @@ class FleetReport(Report, Mapping[str, R], Generic[R]):
         return [*blocks, self._stopped()]
 
     def _html(self) -> list[str]:
-        each = [
-            f"<details><summary>{marked(visible(label))}</summary>{''.join(report._html())}"
-            "</details>"
-            for label, report in self.items()
-        ]
+        each = []
+        for label, report in self.items():
+            said = next((lines[0] for block in report._text() if (lines := [*block])), "")
+            summary = marked(f"{visible(label)}: {said}")
+            inside = "".join(report._html())
+            each.append(f"<details><summary>{summary}</summary>{inside}</details>")
         return [html_heading(self._heading()), *each, html_list("told", "", self._stopped())]
 
 
