@@ -123,6 +123,15 @@ def test_a_single_status_is_found_too() -> None:
     assert (event.contact, event.outbound) == (f"+{ANA}", True)
 
 
+def test_what_tells_no_time_of_its_own_happened_at_that_of_its_entry() -> None:
+    whole = change("messages", value(messages=[{**message(1), "timestamp": None}, message(2)]))
+    whole["entry"][0]["time"] = START + 100
+    assert [event.at for event in taken(whole)] == [
+        datetime.fromtimestamp(START + 100, UTC),
+        datetime.fromtimestamp(START + 2, UTC),
+    ]
+
+
 def test_the_envelope_has_the_names_of_the_profile_and_no_others() -> None:
     profile = ServiceProfile(event_kind_field="type", event_data_field="payload")
     body = json.dumps({"id": "msg_1", "type": "a.kind", "payload": message(1)}).encode()
