@@ -333,8 +333,12 @@ def connect(to: str | Sandbox | None = None) -> Client:
     return _sandboxed(to)
 
 
-def open_client(to: str | Sandbox) -> Client:
+def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
     """Open an account without a word, for who opens several and says more of them.
+
+    Args:
+        to: The name of a connection, or a sandbox.
+        one_of_several: Whether others are opened with it, whose tokens are others.
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.
@@ -343,7 +347,7 @@ def open_client(to: str | Sandbox) -> Client:
         if not hasattr(to, "answer"):
             raise TypeError(f"an account is a name, a Client or a Sandbox, not {type(to).__name__}")
         return client_of(to)
-    connection = settings.resolve(to)
+    connection = settings.resolve(to, one_of_several=one_of_several)
     if connection is None:
         raise SettingsError(f"The connection {to!r} is not configured.")
     return Client._made(connection, Transport(connection))

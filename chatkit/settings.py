@@ -7,6 +7,8 @@ configured there is the sandbox.
 The token of a named connection is that of CHATKIT_TOKEN, else the text of the file that
 CHATKIT_TOKEN_FILE names, else that of the connection's own `token_file`, else it lies in the
 keyring of the operating system. A file is read only if nobody but its owner can (chmod 600).
+Of several connections that are opened together each has a token of its own: the variables are
+of one.
 
 A configuration file looks like this, and never holds a token:
 
@@ -59,6 +61,7 @@ T = TypeVar("T")
 _ACCESS = ".access"
 _KEYRING_SERVICE = "chatkit"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
+_SHOWN_NAME = 16  #: characters of a name that is not known; few tokens are as short
 _LONGEST_TOKEN = 65_536  #: characters
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
@@ -93,6 +96,7 @@ def resolve(
     account_id: str | int | None = None,
     token: str | Secret | None = None,
     profile: ServiceProfile | None = None,
+    one_of_several: bool = False,
 ) -> Connection | None:
     """The connection that is meant, or None when nothing is configured (then: the sandbox).
 
@@ -100,8 +104,9 @@ def resolve(
     CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the name when neither a name nor a base
     address is passed. A token is never sent to an address it was not given with: when
     CHATKIT_BASE_URL is set and another address is chosen, CHATKIT_ACCOUNT_ID and
-    CHATKIT_TOKEN are set aside. Else CHATKIT_TOKEN comes first, then CHATKIT_TOKEN_FILE, then
-    what was kept with the name: a token file, or the keyring.
+    CHATKIT_TOKEN are set aside, and so they are for `one_of_several` connections that are opened
+    together: one token is of one account. Else CHATKIT_TOKEN comes first, then
+    CHATKIT_TOKEN_FILE, then what was kept with the name: a token file, or the keyring.
 
     Raises:
         SettingsError: Half a configuration (it lists what is missing and where it may be
@@ -132,19 +137,23 @@ def resolve(
         file = kept.pop("token_file")
         values = kept | arguments
     aside = environment.base_url not in (None, values.get("base_url"))
-    if not aside:
+    if not aside and not one_of_several:
         values = _present(account_id=environment.account_id, token=environment.token) | values
         file = environment.token_file or file
     if "token" not in values:
         if file is not None:
             values["token"] = _token_of(file)
         elif name is not None:
-            values |= _present(token=_stored_token(name))
+            try:
+                values |= _present(token=_stored_token(name))
+            except _NoKeyring:  # it says that CHATKIT_TOKEN does as well
+                if not one_of_several:
+                    raise
     if not values.keys() & _NEEDED.keys():
         return None
     missing = [field for field in _NEEDED if field not in values]
     if missing:
-        raise SettingsError(_half(missing, name, aside))
+        raise SettingsError(_half(missing, name, aside, one_of_several))
     if name is None and base_url is None:
         name = "environment"
     return Connection(name=name, **values)
@@ -173,9 +182,15 @@ def _present(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _half(missing: list[str], name: str | None, aside: bool) -> str:
+def _half(missing: list[str], name: str | None, aside: bool, one_of_several: bool) -> str:
     lines = ["Half a configuration."]
     login = command(f"login {name or 'NAME'}")
+    if one_of_several:
+        return (
+            f"{lines[0]} It has no {' and no '.join(_NEEDED[field] for field in missing)}: "
+            f"`{login}` keeps it, in a file with --token-file. (CHATKIT_TOKEN is of one account, "
+            "and these are several.)"
+        )
     for field in missing:
         lines.append(
             f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
@@ -405,7 +420,8 @@ def _names_file(table: object, key: str) -> bool:
 def _table(name: str) -> dict[str, Any]:
     tables = _tables()
     if name not in tables:
-        shown = repr(name) if _NAME.fullmatch(name) else "of that name"  # it may be a token
+        plain = _NAME.fullmatch(name) and len(name) <= _SHOWN_NAME
+        shown = repr(name) if plain else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
             f"There is no connection {shown}. Known: {known}. "

@@ -364,7 +364,8 @@ def _by_name(name: str | None, account: str) -> Connection | None:
     if name is None:
         return None
     try:
-        found = settings.resolve(None if name == "environment" else name)
+        named = name != "environment"  # of a token in the environment nobody knows whose it is
+        found = settings.resolve(name if named else None, one_of_several=named)
     except SettingsError:
         return None
     return found if found is not None and found.account == account else None

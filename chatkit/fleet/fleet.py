@@ -63,7 +63,8 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     Args:
         accounts: Names of connections kept by `chatkit login NAME`, in which * and ? stand for
             any letters ("agency-*"); or what each account is to be called, with the name of its
-            connection, a `Client` or a `Sandbox`.
+            connection, a `Client` or a `Sandbox`. Each has its own token: CHATKIT_TOKEN is used
+            for one alone.
 
     Raises:
         SettingsError: None of them can be opened, or two are the same account.
@@ -88,7 +89,10 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     try:
         for label, to in named.items():
             try:
-                opened[label] = to if isinstance(to, Client) else open_client(to)
+                several = len(named) > 1
+                opened[label] = (
+                    to if isinstance(to, Client) else open_client(to, one_of_several=several)
+                )
             except SettingsError as error:
                 failed[label] = " ".join(str(error).split())
                 continue

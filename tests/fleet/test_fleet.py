@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import keyring
+import keyring.backends.fail
 import pandas as pd
 import pytest
 from bulk.planning import active, content, flow, limited, number, people, webhook
@@ -92,6 +95,33 @@ def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_name
         chatkit.connect_all(["agency-fr"])
     with pytest.raises(chatkit.SettingsError, match="Those kept are: agency-de"):
         chatkit.connect_all("no-*")
+
+
+def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_several(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    monkeypatch.setenv("CHATKIT_TOKEN", "token-of-the-environment")
+    monkeypatch.setattr(keyring, "get_password", keyring.backends.fail.Keyring().get_password)
+    for name in ("de", "fr", "it"):
+        address = f"https://{name}.example.com"
+        kept = StoredConnection(base_url=address, account_id="1001")
+        whole = Connection(**kept.model_dump(exclude={"token_file"}), token=Secret("own-token"))
+        if name == "it":
+            settings.save(name, whole, tmp_path / "it.token")
+        else:
+            settings.save(name, kept, "nowhere")
+    with chatkit.connect_all(["de"]) as alone:
+        assert alone["de"].connection.token == Secret("token-of-the-environment")
+    with chatkit.connect_all(["de", "fr", "it"]) as fleet:
+        assert {name: each.connection.token for name, each in fleet.items()} == {
+            "it": Secret("own-token")
+        }
+        assert list(fleet.failed) == ["de", "fr"]
+        assert re.search(
+            "no access token: `.*chatkit login de` keeps it, .*CHATKIT_TOKEN is of one account",
+            fleet.failed["de"],
+        )
 
 
 def test_one_account_under_two_names_is_refused():
