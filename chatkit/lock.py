@@ -9,7 +9,7 @@ import os
 import platform
 import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -181,5 +181,10 @@ def replacing(path: Path, mode: int = 0o600, beside: Path | None = None) -> Iter
             os.fsync(file.fileno())
         first.replace(path)
         sync_folder(path.parent)
+    except OSError as error:
+        if str(error.filename) == str(first):  # a name that nobody knows
+            error.filename = str(path)
+        raise
     finally:
-        first.unlink(missing_ok=True)
+        with suppress(OSError):  # where it could not be made, it cannot be removed either
+            first.unlink(missing_ok=True)

@@ -163,6 +163,18 @@ def test_a_file_that_cannot_be_written_to_its_end_is_as_it_was(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_file_that_cannot_be_made_is_called_by_its_own_name(tmp_path):
+    path = tmp_path / "not there" / "plan.json"
+    with pytest.raises(FileNotFoundError) as caught, replacing(path):
+        raise AssertionError
+    assert caught.value.filename == str(path)
+    path = tmp_path / "file" / "plan.json"
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError) as caught, replacing(path):
+        raise AssertionError
+    assert caught.value.filename == str(path)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 @pytest.mark.parametrize(("mode", "rights"), [(0o600, 0o600), (0o666, 0o644)])
 def test_a_file_that_is_written_anew_has_the_rights_of_its_kind(tmp_path, mode, rights):
