@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 from bulk.operations import OPERATIONS, Operation
@@ -22,6 +21,7 @@ from bulk.wayward import (
     wayward,
     webhook,
 )
+from msgspec.structs import replace
 
 from chatkit import history
 from chatkit.bulk.journal import Change

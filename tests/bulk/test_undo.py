@@ -345,7 +345,7 @@ def test_a_run_is_undone_by_its_name_by_its_result_or_in_another_client(sandbox,
     assert states(chatkit.undo(plan.id).apply()) == ["applied"]
     assert active(sandbox, "contacts") == before
     result = rename("Two").apply()
-    assert states(chatkit.undo(result.copy().iloc[:0]).apply()) == ["applied"]
+    assert states(chatkit.undo(result.copy()).apply()) == ["applied"]
     assert active(sandbox, "contacts") == before
     result = rename("Three").apply()
     with chatkit.connect(sandbox) as another:
