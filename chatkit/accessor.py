@@ -12,7 +12,7 @@ import json
 import sys
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
@@ -169,7 +169,12 @@ def _places(count: int, most: int | None, kept: int | None) -> list[int | None]:
 
 
 def _head(name: Any, kind: str = "") -> str:
-    return f'<th scope="col"{kind}>{"" if name is None else _text(name)}</th>'
+    return _header("col", "" if name is None else _text(name), kind)
+
+
+def _header(scope: Literal["col", "row"], text: str, kind: str = "") -> str:
+    # what is empty is no header: a screen reader would announce it as one
+    return f'<th scope="{scope}"{kind}>{text}</th>' if text else "<td></td>"
 
 
 def _labels(label: tuple[Any, ...], above: tuple[Any, ...] | None) -> str:
@@ -178,7 +183,7 @@ def _labels(label: tuple[Any, ...], above: tuple[Any, ...] | None) -> str:
     parts = []
     for n, value in enumerate(label):
         same = same and above is not None and above[n] == value and n < len(label) - 1
-        parts.append(f'<th scope="row">{"" if same else _text(value)}</th>')
+        parts.append(_header("row", "" if same else _text(value)))
     return "".join(parts)
 
 
