@@ -38,6 +38,8 @@ DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/te
 # Only the notebooks need nbval, which takes each process a second and a half to import.
 SHARED := -p no:nbval -n auto --maxprocesses=4 --dist worksteal
 FILES  := -n auto --maxprocesses=4 --dist loadfile
+# Each process of the browser tests has a Lab, a browser and kernels of its own beside it.
+WINDOWS := -n 2 --dist loadfile
 # What fails beside the others is run once more, alone (a notebook from its first cell). What fails
 # again is red; what passes then stays on the page: it depends on load, and that is a fault to find.
 AGAIN  := --last-failed --last-failed-no-failures=none
@@ -73,7 +75,7 @@ test: check .venv/ready-bench
 	@for day in $(DAYS); do echo "The notebooks, and what compares times with now, on $$day:"; \
 	  export TODAY=$$day PYTHONPATH=tests/otherday; $(call tested,$(FILES),\
 	    --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks $(DATED),) || exit 1; done
-	@$(call tested,,-p no:asyncio -p no:nbval tests/browser,$(AGAIN))
+	@$(call tested,$(WINDOWS),-p no:asyncio -p no:nbval tests/browser,$(AGAIN))
 
 check: .venv/ready-test compiled
 	.venv/bin/ruff check

@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 #: What the notebooks of the tests import; none of it may start a thread.
 LIBRARIES = (
@@ -44,9 +45,15 @@ told.read()  # until the kernel has ended
 @contextmanager
 def forked(house: Path) -> Iterator[Path]:
     """Let the kernels of a Lab be forked; the folder is where it finds their specification."""
-    door = house / "kernels.sock"
     folder = house / "data/kernels/python3"
     folder.mkdir(parents=True)
+    # the path of a socket has at most 108 characters
+    with TemporaryDirectory() as short, _forked_behind(Path(short) / "kernels.sock", folder):
+        yield folder
+
+
+@contextmanager
+def _forked_behind(door: Path, folder: Path) -> Iterator[None]:
     argv = [sys.executable, "-ISc", STAND_IN, str(door), "{connection_file}"]
     spec = {"argv": argv, "display_name": "Python 3", "language": "python"}
     (folder / "kernel.json").write_text(json.dumps({**spec, "metadata": {"debugger": False}}))
@@ -58,7 +65,7 @@ def forked(house: Path) -> Iterator[Path]:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n", "no kernels: see above"
-            yield folder
+            yield
         finally:
             process.terminate()
 
