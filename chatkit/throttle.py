@@ -13,7 +13,7 @@ import math
 import random
 import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ _FEWEST = 5
 _SUPPOSED, _CONFIRMED = 1.5, 45.0
 #: How CUBIC grows after that, and where the limit is given up, as shares of it.
 _GROWTH, _GIVEN_UP = 0.1, 1.25
+#: Seconds for which calls that were let through stand against a lower limit.
+_REMEMBERED = 60
 
 
 class Pace(NamedTuple):
@@ -177,7 +179,11 @@ class AdaptiveThrottle(Throttle):
     limit is supposed when most of the calls sent after the refused one (three at least) were
     refused too, or when three 429s in a row came after the same count of calls, by 5 %. K is
     1.5 s for a supposed limit: what was chance is forgotten within 5 s of the 429. It is 45 s
-    once the same count was refused again. Stray 429s come after ever different counts.
+    once the same count was refused again. Stray 429s come after ever different counts, but
+    now and then three of many agree: so no limit is below what was let through. If more than
+    1.25 times as many calls were taken in one second of the last minute, a new limit is
+    supposed only when most calls were refused twice in a row, or five 429s came after that
+    count and the last let none through beside it.
 
     Args:
         longest: Seconds that one answer can hold back all other calls.
@@ -197,7 +203,9 @@ class AdaptiveThrottle(Throttle):
         self._before = self._after = self._refused = 0
         self._undecided = False
         # The limit: supposed or confirmed, and what the 429s before it came after.
-        self._counts: deque[int] = deque(maxlen=3)
+        self._counts: deque[int] = deque(maxlen=5)
+        self._bursts = 0  # 429s in a row with which most calls were refused
+        self._through = Counter[int]()  # calls let through, by the second in which they left
         self._limit = 0
         self._flat = _SUPPOSED
         self._learnt_at = 0.0
@@ -262,6 +270,9 @@ class AdaptiveThrottle(Throttle):
         self._taken.append(sent)
         while self._taken[0] < sent - 2:
             self._taken.popleft()
+        self._through[int(sent)] += 1
+        if len(self._through) > _REMEMBERED:
+            del self._through[next(iter(self._through))]
         if sent >= self._held_until:  # one from before the hold says nothing of what is now
             self.concurrency += 1
             self._since_hold += 1
@@ -280,8 +291,13 @@ class AdaptiveThrottle(Throttle):
         if count < _FEWEST:
             return
         burst = self._refused >= 3 and self._refused > self._after
+        self._bursts = self._bursts + 1 if burst else 0
+        if self._bursts > 1 or (not self._after and self._agreed(5)):
+            self._through.clear()
+        elif self._let_through() > _GIVEN_UP * count:
+            return
         again = _agree(count, self._limit)
-        if not (burst or again or (len(self._counts) == 3 and _agree(*self._counts))):
+        if not (burst or again or self._agreed(3)):
             return
         probed = self._refused_at > self._learnt_at + self._flat
         self._flat, self._learnt_at = _SUPPOSED, self._clock()
@@ -298,6 +314,15 @@ class AdaptiveThrottle(Throttle):
                 count = self._limit
         self._limit = count
         self._window.rate = count
+
+    def _agreed(self, events: int) -> bool:
+        latest = [*self._counts][-events:]
+        return len(latest) == events and _agree(*latest)
+
+    def _let_through(self) -> int:
+        """Count the calls that were taken in one second, the most of the last minute."""
+        start = self._clock() - _REMEMBERED
+        return max((calls for second, calls in self._through.items() if second > start), default=0)
 
     def _grow(self, now: float) -> None:
         """Let more through as time goes by: the service may take more now, or it was chance."""
