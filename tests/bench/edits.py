@@ -36,8 +36,8 @@ def contacts(rows: int) -> Iterator[dict[str, str]]:
 # --- plans ------------------------------------------------------------------------------
 
 
-def planned(client: Any, work: str, rows: int) -> Callable[[], Any]:
-    """Prepare an account for some work; what makes the plan of it."""
+def planned(client: Any, work: str, rows: int, rate: float | None = None) -> Callable[[], Any]:
+    """Prepare an account for some work, no faster than it may be; what makes the plan of it."""
     import pandas
 
     import chatkit
@@ -46,7 +46,7 @@ def planned(client: Any, work: str, rows: int) -> Callable[[], Any]:
     new = pandas.DataFrame(list(contacts(rows)))
     if work == "create":
         return lambda: room.plan(new)
-    assert (room.plan(new).apply(concurrency=64).state == "applied").all()
+    assert (room.plan(new).apply(concurrency=64, rate=rate).state == "applied").all()
     frame = room.frame()
     frame = frame[frame["number"].isin(new["number"])]
     if work == "delete":
@@ -54,7 +54,7 @@ def planned(client: Any, work: str, rows: int) -> Callable[[], Any]:
     frame["name"] = [f"Edited No {at}" for at in range(rows)]
     if work == "update":
         return lambda: room.plan(frame)
-    done = room.plan(frame).apply(concurrency=64, many=True)
+    done = room.plan(frame).apply(concurrency=64, rate=rate, many=True)
     return lambda: chatkit.undo(done)
 
 
@@ -65,7 +65,7 @@ def applied(
     from chatkit import Client
 
     with Client(base_url, ACCOUNT, token) as client:
-        plan = planned(client, work, rows)()
+        plan = planned(client, work, rows, rate)()
         time.sleep(
             1.1 if rate and not SMOKE else 0
         )  # the service counts no call of ours from before
