@@ -71,6 +71,11 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
     assert window.free(moment) == 1
 
 
+def test_a_window_is_widened_three_times_and_says_when_it_cannot_be() -> None:
+    window = Window(10)
+    assert [window.widen() for _ in range(4)] == [True, True, True, False]
+
+
 def test_fewer_than_one_call_a_second_is_fine() -> None:
     window = Window(0.1)
     window.take(0.0)
