@@ -534,6 +534,8 @@ def test_a_slow_reader_holds_back_the_calls() -> None:
     with FaultServer(ok) as server:
         transport = server.transport()
         for got, _ in enumerate(transport.send_all(counted(), concurrency=4), 1):
+            if got == 1:
+                assert taken == 8, "none waits for this thread to come round"
             if got % 20 == 0:
                 time.sleep(0.05)
             assert taken <= got + 8, "four under way, and four that wait for their turn"
