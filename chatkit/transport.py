@@ -348,5 +348,4 @@ def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseExc
 async def _cancel(tasks: set[asyncio.Task[Outcome]]) -> None:
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.wait(tasks)
+    await asyncio.gather(*tasks, return_exceptions=True)

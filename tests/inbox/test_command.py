@@ -96,6 +96,7 @@ def test_what_cannot_be_is_told(
     flags: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
+    monkeypatch.setenv("CHATKIT_INBOX", "")  # empty is unset: the inbox of this user
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SettingsError, match=said):
         called(*flags)

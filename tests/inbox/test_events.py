@@ -180,6 +180,7 @@ def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
         (message(1, "contacts", contacts=[{"name": {}}]), None),
         (message(1, "edit", edit={"message": 3}), None),
         (message(1, "text", text="flat"), None),
+        (message(1, "text", text={"body": ["odd"], "caption": "A bell"}), "A bell"),
         ({"type": ["text"]}, None),
     ],
 )  # fmt: skip
@@ -211,6 +212,8 @@ def test_flow_answers_are_read_or_kept_as_they_are(
     [
         ("1750000000", datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
         (1750000000, datetime(2025, 6, 15, 15, 6, 40, tzinfo=UTC)),
+        ("253402300799", datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)),
+        ("253402300800", None),
         *[(odd, None) for odd in ("", "<TIME>", "-1", "1e9", "٣٤", "9" * 12, 10**30, None, True)],
     ],
 )

@@ -116,6 +116,7 @@ def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox, store: InboxStore)
     parts = [*inbox.chunks(100)]
     assert [len(part) for part in parts] == [100, 100, 50]
     pd.testing.assert_frame_equal(pd.concat(parts), inbox.frame())
+    assert {len(part) for part in inbox.chunks(1)} == {1}
     with pytest.raises(InputError, match="rows= must be 1 or more"):
         next(inbox.chunks(0))
 
