@@ -270,7 +270,7 @@ def _plain(value: Any) -> Any:
         return value
     if type(value).__name__ in _NOTHING:
         return None
-    if type(value).__module__ == "numpy" and getattr(value, "ndim", 1) == 0:
+    if getattr(value, "ndim", 1) == 0:
         return _plain(value.item())
     if type(value).__name__ == "ndarray":
         return value.tolist()

@@ -19,7 +19,9 @@ def declared(schema: Any) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("stated", [[], -1, None, {}, "text", ["string", "text"]])
-@pytest.mark.parametrize("deeper", ["properties/a", "properties/a/items", "items/properties/a"])
+@pytest.mark.parametrize(
+    "deeper", ["properties/a", "properties/enum", "properties/a/items", "items/properties/a"]
+)
 def test_a_type_deeper_in_a_field_is_one_of_json(stated: Any, deeper: str) -> None:
     schema: Any = {"type": stated}
     for key in reversed(deeper.split("/")):

@@ -35,6 +35,15 @@ def moving(payload: Any, wanted: Any, version: str = "7.3", *more: Any) -> dict[
     return flow(first, last(data=wanted), version=version)
 
 
+@pytest.mark.parametrize(
+    ("names", "said"), [("abcde", "a, b, c, d, e"), ("abcdef", "a, b, c, d, e and 1 more")]
+)
+def test_five_fields_that_are_missed_are_named(names: str, said: str) -> None:
+    document = moving({}, {name: field() for name in names})
+    [told] = check(outline(document))
+    assert told.message == f"DONE expects {said}, which the payload does not hold."
+
+
 STRING, NUMBER, FLAG = field(), field("number", 1), field("boolean", True)
 LIST = field("array", [], items={"type": "string"})
 

@@ -29,6 +29,22 @@ def test_what_is_needed_is_missed_and_what_is_strange_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
+    ("value", "operations"),
+    [
+        ({"nmae": "a"}, [("remove", "/at/nmae"), ("add", "/at/name")]),
+        ({"nmae": "a", "name": "b"}, []),  # which of the two is meant?
+        ({"zzz": "a"}, []),
+    ],
+)
+def test_a_strange_key_is_renamed_where_it_is_plain_what_is_meant(
+    value: dict[str, Any], operations: list[tuple[str, str]]
+) -> None:
+    name = Shape("thing", "", (Property("name", "name", "Its name."),))
+    [told] = check_shape(name, value, "/at", NOW)
+    assert [(each.op, each.path) for each in told.patch] == operations
+
+
+@pytest.mark.parametrize(
     ("value", "said"),
     [
         ("", "name is blank: it takes text as it stands."),
