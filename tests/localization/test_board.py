@@ -100,6 +100,13 @@ def test_a_source_that_was_written_later_makes_a_translation_stale(source, trans
     assert ("en was written later" in cell.reasons) == (expected == "stale")
 
 
+def test_that_the_source_is_newer_is_told_before_what_follows_from_it():
+    text, variables = GERMAN.replace("{{2}}", ""), {"1": "Ana"}
+    changed = german(text=text, variables=variables, updated_at=EARLY)
+    cell = state(content(updated_at=LATE), changed)
+    assert cell.reasons == ("en was written later", "{{2}} of en is missing")
+
+
 def test_the_source_is_never_stale():
     cell = state(content(updated_at=EARLY), german(updated_at=LATE), lang_code="en")
     assert cell.state == "live"

@@ -151,6 +151,18 @@ def test_the_demo_account_makes_the_trip(tmp_path, demo, form):
 # --- three sides ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("none", [None, []])
+def test_buttons_of_a_content_that_had_none_are_built_as_those_of_its_source(tmp_path, none):
+    frame = both()
+    frame.at[("order_ready", "de"), "buttons"] = none
+    paths = sent(frame, tmp_path, only="all")
+    translate(paths, lambda field, _: "Los" if field.startswith("buttons") else None)
+    assert imported(paths, frame).frame.loc[("order_ready", "de"), "buttons"] == [
+        button("custom", "Los"),
+        website("https://shop.example/en", label="Los"),
+    ]
+
+
 def test_only_what_was_changed_in_the_file_changes(tmp_path):
     frame = both()
     before = copy.deepcopy(frame.to_dict())
