@@ -398,6 +398,14 @@ def test_odd_things_in_any_column_are_edits_and_raise_nothing() -> None:
             assert changes(edits) == {name: [2]}, (name, value)
 
 
+@pytest.mark.parametrize(
+    ("before", "same"), [(2**53 + 1, True), (2**64 - 1, True), (2**64, False), (2**64 + 1, False)]
+)
+def test_whole_numbers_that_pandas_made_floats_of_are_the_same(before: int, same: bool) -> None:
+    """A column with NA in it becomes floats; what no column of whole numbers holds was none."""
+    assert module.same_value(before, float(before)) is same
+
+
 def test_times_are_compared_as_exactly_as_both_can_say() -> None:
     later = BASE["at"] + timedelta(microseconds=1)
     assert changes(compare(BASE.assign(at=later), BASE, WHO)) == {"at": [0, 1]}

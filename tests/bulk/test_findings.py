@@ -102,6 +102,6 @@ def test_records_with_the_same_findings_are_told_together() -> None:
         "A, B, C and 3 more flows have each 1 warning: LONG at /screens/0/id: It is long. "
         "Make it shorter."
     ]
-    assert notes("flow", [("A", [LONG]), ("B", [LONG])])[0].startswith(
-        "A and B have each 1 warning: LONG"
-    )
+    for names, told in (("AB", "A and B"), ("ABCD", "A, B, C and D")):
+        [said] = notes("flow", [(name, [LONG]) for name in names])
+        assert said.startswith(f"{told} have each 1 warning: LONG")
