@@ -6,8 +6,10 @@ import os
 import platform
 import re
 import signal
+import sys
 import threading
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from bulk.journalling import (
@@ -17,7 +19,7 @@ from bulk.journalling import (
 from filelock import FileLock
 
 from chatkit.errors import AccountBusy, JournalError
-from chatkit.lock import lock, replacing
+from chatkit.lock import lock, make_folder, replacing
 
 HOLDER = """
 import sys
@@ -198,3 +200,23 @@ def test_what_a_killed_process_left_beside_a_file_is_written_over(tmp_path):
         file.write(b"a part")
     assert path.read_bytes() == b"a part"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux tells which file a descriptor is of"
+)
+def test_a_file_its_name_and_new_folders_are_made_durable(tmp_path, monkeypatch):
+    """A power cut takes what was not synced: the bytes first, then the name in its folder."""
+    synced, fsync = [], os.fsync
+
+    def noted(descriptor):
+        synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).relative_to(tmp_path))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    make_folder(tmp_path / "a" / "b")
+    assert sorted(map(str, synced)) == [".", "a"]
+    synced.clear()
+    with replacing(tmp_path / "a" / "plan.json", beside=tmp_path / "a" / "new") as file:
+        file.write(b"{}")
+    assert list(map(str, synced)) == ["a/new", "a"]
