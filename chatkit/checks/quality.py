@@ -342,7 +342,7 @@ class CellFinding(Finding):
 
 def hint_of(odd: Oddity) -> str:
     """Say what to do about an oddity, if that is known."""
-    return f"write it as {odd.suggestion}" if odd.suggestion else ""
+    return f"Write it as {odd.suggestion}" if odd.suggestion else ""
 
 
 _COLOURS = """
