@@ -81,6 +81,7 @@ class ContactEvidence(ResourceEvidence):
         super().__init__(trial)
         self.new_word = f"{trial.word}new"
         self.new_name = f"{MARK} {self.new_word}"
+        self._drawn: set[str] = set()
 
     def another(self, by: Caller) -> TrialReply:
         """Create one more contact, as some caller."""
@@ -195,11 +196,14 @@ class ContactEvidence(ResourceEvidence):
         not_told("no number reserved for fiction was free")
 
     def free_number(self) -> str:
-        """A number that no active contact has, as far as a search can tell."""
+        """A number that was not drawn before and that a search finds no active contact of."""
         whole = self.trial.profile.number_form == "international"
         digits = CODE.removeprefix("+") if whole else ""
         for _, free in zip(range(_TRIES), fiction_numbers(), strict=False):
             number = digits + free
+            if number in self._drawn:
+                continue
+            self._drawn.add(number)
             by = self.trial.profile.search_param
             if not by or not self._call.filtered(*PATH, by=by, text=number).data:
                 return number

@@ -76,6 +76,19 @@ def test_what_an_earlier_trial_left_is_used_again(monkeypatch):
             assert not any("somebody else" in note for note in report.notes)
 
 
+def test_a_number_is_drawn_once_where_no_search_shows_that_it_is_taken(monkeypatch):
+    real = fiction_numbers()
+    again = (number for drawn in real for number in (drawn, drawn, drawn))
+    monkeypatch.setattr(contacts, "fiction_numbers", lambda: again)
+    profile = chatkit.ServiceProfile(search_param=None, clash_status=422)
+    with (
+        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        report = run(client, **quiet(sandbox))
+    assert "differs" not in {outcome.state for outcome in report.outcomes}
+
+
 def test_without_a_free_number_nothing_is_told_of_contacts():
     def taken(x: Exchange) -> None:
         if x.of("contacts", "create"):
