@@ -20,8 +20,10 @@ from typing import NamedTuple
 Clock = Callable[[], float]  #: seconds since some moment, never going back
 
 #: Calls may reach the service a little closer together than they have left: the share of a
-#: second to leave more than one, at first and at most.
+#: second to leave more than one where answers are slow, at first and at most.
 _MARGIN, _WIDEST = 0.02, 0.06
+#: Its clock may go slower than this one: the share to leave where answers come at once.
+_DRIFT = 0.001
 #: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
 #: calls say too little.
 _FEWEST = 5
@@ -63,12 +65,19 @@ class Window:
     Services count calls a second in a sliding window, so this does too: what a token bucket
     lets through after an idle second (its bucket and its rate) is more than they take.
 
+    A service counts a call at some moment between its sending and its answer. Here it counts by
+    its answer, so that calls which arrive closer together than they left are not too many; but
+    by a margin after its sending at the latest, since slow answers would cost pace otherwise.
+    Who is not told of answers counts all calls by that margin.
+
     Args:
         rate: Calls a second; fewer than one is fine. It can be set anew at any time.
     """
 
     def __init__(self, rate: float) -> None:
-        self._taken: deque[float] = deque()
+        self._counted: deque[float] = deque()  # by when the service has counted calls, in order
+        self._sent: deque[float] = deque()  # when those left that it may not have counted yet
+        self._overdue = 0  # calls that are counted by the margin, and have no answer yet
         self._margin = _MARGIN
         self.rate = rate
 
@@ -83,7 +92,8 @@ class Window:
             raise ValueError("a rate is a number of calls a second, above 0")
         self._rate = rate
         self._most = max(1, int(rate))
-        self._span = (1 + self._margin) * self._most / rate
+        self._span = (1 + _DRIFT) * self._most / rate
+        self._on_the_way = (self._margin - _DRIFT) * self._most / rate
 
     def widen(self) -> bool:
         """Leave more time between calls, if it can be: the service finds them too close."""
@@ -93,18 +103,34 @@ class Window:
 
     def free(self, now: float) -> int:
         """Tell how many may go out at this moment."""
-        while self._taken and self._taken[0] <= now - self._span:
-            self._taken.popleft()
-        return self._most - len(self._taken)
+        while self._sent and self._sent[0] + self._on_the_way <= now:
+            self._counted.append(self._sent.popleft() + self._on_the_way)
+            self._overdue += 1
+        while self._counted and self._counted[0] <= now - self._span:
+            self._counted.popleft()
+        return self._most - len(self._counted) - len(self._sent)
 
     def wait(self, now: float) -> float:
-        """Tell how many seconds it is until one more may go out."""
-        free = self.free(now)
-        return 0.0 if free > 0 else self._taken[-free] + self._span - now
+        """Tell how many seconds it is until one more may go out, if no answer comes before."""
+        nth = -self.free(now)
+        if nth < 0:
+            return 0.0
+        known = len(self._counted)
+        by = self._counted[nth] if nth < known else self._sent[nth - known] + self._on_the_way
+        return by + self._span - now
 
     def take(self, now: float, count: int = 1) -> None:
         """Note that so many have gone out."""
-        self._taken.extend([now] * count)
+        self._sent.extend([now] * count)
+
+    def landed(self, now: float, count: int = 1) -> None:
+        """Note that so many are answered, or given up; which ones does not matter."""
+        self.free(now)
+        late = min(count, self._overdue)
+        self._overdue -= late
+        for _ in range(min(count - late, len(self._sent))):
+            self._sent.popleft()
+            self._counted.append(now)
 
 
 class Throttle:
@@ -144,6 +170,11 @@ class Throttle:
         """Note that so many have started."""
         if self._window is not None:
             self._window.take(self._clock(), count)
+
+    def landed(self, count: int) -> None:
+        """Note that so many have come back, with an answer or without."""
+        if self._window is not None:
+            self._window.landed(self._clock(), count)
 
     def hold(self, seconds: float) -> None:
         """Start none for a while."""

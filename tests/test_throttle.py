@@ -44,6 +44,49 @@ def test_no_second_has_more_calls_than_the_rate(rate: float, asks: list[float]) 
         assert late - early >= most / rate
 
 
+@given(
+    st.floats(1, 100),
+    st.lists(
+        st.tuples(st.floats(0, 0.3), st.floats(0, 0.019), st.floats(0, 1)), min_size=2, max_size=80
+    ),
+)
+def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
+    rate: float, steps: list[tuple[float, float, float]]
+) -> None:
+    """It counts each some time after it has left, and by its answer at the latest."""
+    window, now = Window(rate), 0.0
+    under_way: list[float] = []  # when the answers come
+    counted: list[float] = []
+    for span, latency, at in steps:
+        now += span
+        back = [answered for answered in under_way if answered <= now]
+        under_way = [answered for answered in under_way if answered > now]
+        window.landed(now, len(back))
+        if window.free(now) > 0:
+            window.take(now)
+            counted.append(now + at * latency)
+            under_way.append(now + latency)
+    counted.sort()
+    most = int(rate)
+    assert all(b - a >= most / rate for a, b in zip(counted, counted[most:], strict=False))
+
+
+def test_quick_answers_cost_no_pace_and_slow_ones_a_fiftieth() -> None:
+    def seconds(latency: float) -> float:
+        window, now, out = Window(100), 0.0, deque[float]()
+        for _ in range(1000):
+            while not window.free(now):
+                now += 0.001
+                while out and out[0] <= now:
+                    window.landed(out.popleft())
+            window.take(now)
+            out.append(now + latency)
+        return now
+
+    assert 9.0 <= seconds(0.001) <= 9.05
+    assert 9.15 <= seconds(0.5) <= 9.25
+
+
 @given(st.integers(1, 300))
 def test_the_rate_is_nearly_reached(rate: int) -> None:
     gone = sent(Window(rate), [0.01] * 1000)
@@ -66,7 +109,7 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
         window.take(moment)
     window.rate = 2
     assert window.free(1.7) <= 0
-    moment = 1.7 + window.wait(1.7)
+    moment = 1.7 + window.wait(1.7) + 1e-9
     assert 2.4 <= moment < 2.5, "when only one of the last second is left"
     assert window.free(moment) == 1
 
@@ -148,6 +191,19 @@ def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
     throttle.hold(5.0)
     throttle.hold(1.0)
     assert throttle.wait() == 5.0
+
+
+def test_a_second_begins_with_the_answer_where_that_comes_soon() -> None:
+    throttle = Throttle(8, rate=5, clock=(clock := Clock()))
+    throttle.took(5)
+    assert throttle.wait() > 1.019, "an answer may take longer than that"
+    clock.now += 0.005
+    throttle.landed(4)
+    assert 1.0 < throttle.wait() < 1.002
+    clock.now += 1.0
+    assert throttle.free(1) == 0
+    clock.now += 0.002
+    assert throttle.free(1) == 4
 
 
 def test_slots_and_rate_both_count() -> None:

@@ -384,7 +384,9 @@ class Run:
                         break
                     self.interrupt.sleep(self._throttle.wait())
                     continue
-                for outcome in flight.landed(self._patience(ready)):
+                landed = flight.landed(self._patience(ready))
+                self._throttle.landed(len(landed))
+                for outcome in landed:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     step, _ = in_flight.pop(id(call))
                     doubtful += self._landed(step, outcome, ready)

@@ -498,7 +498,9 @@ class ThrottledReader:
                     if more or again:
                         time.sleep(min(self._throttle.wait(), 0.1))
                     continue
-                for outcome in flight.landed(0.1):
+                landed = flight.landed(0.1)
+                self._throttle.landed(len(landed))
+                for outcome in landed:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     asked[call.target] += 1
                     bad = isinstance(outcome, Fault) and isinstance(outcome.error, BadAnswer)
