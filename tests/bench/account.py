@@ -25,7 +25,7 @@ from templates import BUTTONS, TEXT
 from chatkit.resource import endpoints_of
 
 CODES, LANGUAGES = sized(400, 30, 4), sized(25, 10, 2)
-CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 2, 1)
+CONTACTS, COUNT = sized(1_000_000, 20_000, 200), sized(3, 1, 1)
 #: The time of a pull, and its memory at its highest, those of reading the frames = 1.
 GOAL, MEMORY_GOAL = 1.5, 3.0
 JUDGED = 1_000_000  # with fewer contacts the memory is that of the libraries

@@ -37,7 +37,7 @@ FAST = HERE / "servers" / "fast.py"
 # A plan begins with five rows alone: of a thousand, that is a thirtieth of the time at any latency.
 ROUNDS, CALLS, CONNECTIONS = sized(5, 1, 1), sized(10_000, 2000, 8), sized(32, 32, 4)
 SLOW_ROUNDS, EDITED = sized(3, 1, 1), sized(2000, 200, 6)
-LATENCIES = sized((0.02, 0.1), (0.02, 0.1), (0.01,))
+LATENCIES = sized((0.02, 0.1), (0.02,), (0.01,))
 LIMIT, LIMITED = sized(200, 200, 1000), sized(4000, 400, 6)
 COUNTED = sized(2000, 200, 12)
 #: Calls a second, and rows, of the runs that differ in where their journal lies.

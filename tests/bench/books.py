@@ -29,7 +29,7 @@ from chatkit import Book, Client
 from chatkit.books.manifest import BaseBook, Began, Ended, Manifest
 from chatkit.books.walk import walk
 
-SMALL, LARGE = sized((100_000, 1_000_000), (50_000, 200_000), (400, 900))
+SMALL, LARGE = sized((100_000, 1_000_000), (40_000, 160_000), (400, 900))
 COUNT = sized(3, 1, 1)
 WALKED = sized((1_000_000, 10_000_000), (100_000, 500_000), (400, 900))
 WALK_COUNT = sized(2, 1, 1)

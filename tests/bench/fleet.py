@@ -15,7 +15,7 @@ from measure import QUICK, at_least, cpu, rounds, run, server, show, sized
 from chatkit import Client
 from chatkit.fleet.fleet import Fleet, connect_all
 
-ACCOUNTS, ROUNDS, UPDATES = sized((8, 2, 400), (4, 1, 60), (2, 1, 6))
+ACCOUNTS, ROUNDS, UPDATES = sized((8, 2, 400), (4, 1, 40), (2, 1, 6))
 #: Calls a second of each account: as many as many services take.
 LIMIT = sized(20, 20, 1000)
 

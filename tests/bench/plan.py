@@ -24,7 +24,7 @@ from roads import forget_highest, highest
 
 from chatkit.resource import endpoints_of
 
-ROWS, PAGE = sized(1_000_000, 100_000, 1000), 1000
+ROWS, PAGE = sized(1_000_000, 50_000, 1000), 1000
 EDITED = 10  # one row of so many has another name
 COUNT = sized(3, 1, 1)
 

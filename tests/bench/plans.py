@@ -19,7 +19,7 @@ from typing import Any
 from measure import at_most, child, medians, memory, rounds, run, server, show, sized
 from roads import forget_highest, highest
 
-FEW, MANY = sized(100_000, 10_000, 200), sized(1_000_000, 100_000, 600)
+FEW, MANY = sized(100_000, 6_000, 200), sized(1_000_000, 60_000, 600)
 SENT_FEW, SENT_MANY, WINDOW = (
     sized(5_000, 1_000, 20),
     sized(40_000, 8_000, 40),

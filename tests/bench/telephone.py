@@ -27,7 +27,7 @@ from measure import HERE, QUICK, SMOKE, at_least, at_most, child, medians, round
 sys.path.append(str(HERE.parent))  # where the tests keep what they share
 from dialled import REGIONS, TYPES, agrees, by_library, columns
 
-ROWS, LOOPED = sized(100_000, 50_000, 500), sized(10_000, 1_500, 20)
+ROWS, LOOPED = sized(100_000, 30_000, 500), sized(10_000, 1_500, 20)
 COMPARED, COUNT = sized(200_000, 20_000, 100), sized(3, 1, 1)
 GOAL = 25
 TEN = ("BR", "DE", "ES", "GB", "ID", "IN", "MX", "NG", "US", "ZA")

@@ -30,7 +30,7 @@ LIMITED = HERE / "servers" / "limited.py"
 LIMIT, STRAY, CONNECTIONS = 20, 0.03, 8
 HELD, CREATES = sized(120, 4, 1), sized(1000, 120, 20)
 #: Seconds after the last stray 429 until the pace must be back, and as many more as calls last.
-SETTLED, LASTING = sized((5, 3.0), (5, 2.0), (0, 0.1))
+SETTLED, LASTING = sized((5, 3.0), (5, 1.5), (0, 0.1))
 FORMS = {
     "nothing": "nothing",
     "seconds": "`Retry-After` in seconds",
