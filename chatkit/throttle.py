@@ -19,10 +19,7 @@ from typing import NamedTuple
 
 Clock = Callable[[], float]  #: seconds since some moment, never going back
 
-#: Calls may reach the service a little closer together than they have left: the share of a
-#: second to leave more than one where answers are slow, at first and at most.
-_MARGIN, _WIDEST = 0.02, 0.06
-#: Its clock may go slower than this one: the share to leave where answers come at once.
+#: The clock of a service may go slower than this one: the share of a second to leave more.
 _DRIFT = 0.001
 #: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
 #: calls say too little.
@@ -65,20 +62,19 @@ class Window:
     Services count calls a second in a sliding window, so this does too: what a token bucket
     lets through after an idle second (its bucket and its rate) is more than they take.
 
-    A service counts a call at some moment between its sending and its answer. Here it counts by
-    its answer, so that calls which arrive closer together than they left are not too many; but
-    by a margin after its sending at the latest, since slow answers would cost pace otherwise.
-    Who is not told of answers counts all calls by that margin.
+    Calls that leave a second apart may arrive closer together, when the earlier one was slow.
+    So each counts as much later than it left as its answer took longer than the quickest: the
+    time that all calls take is no matter, only by how much they differ.
 
     Args:
         rate: Calls a second; fewer than one is fine. It can be set anew at any time.
     """
 
     def __init__(self, rate: float) -> None:
-        self._counted: deque[float] = deque()  # by when the service has counted calls, in order
-        self._sent: deque[float] = deque()  # when those left that it may not have counted yet
-        self._overdue = 0  # calls that are counted by the margin, and have no answer yet
-        self._margin = _MARGIN
+        self._sent: deque[float] = deque()  # when those left that are under way
+        self._answered: deque[float] = deque()  # when the others were answered, of late
+        self._given_up = 0  # calls that stand there, and are under way all the same
+        self._quickest = 0.0  # answer, in seconds; 0 while there is none
         self.rate = rate
 
     @property
@@ -93,31 +89,27 @@ class Window:
         self._rate = rate
         self._most = max(1, int(rate))
         self._span = (1 + _DRIFT) * self._most / rate
-        self._on_the_way = (self._margin - _DRIFT) * self._most / rate
-
-    def widen(self) -> bool:
-        """Leave more time between calls, if it can be: the service finds them too close."""
-        wider = min(1.5 * self._margin, _WIDEST)
-        widens, self._margin = wider > self._margin, wider
-        return widens
 
     def free(self, now: float) -> int:
         """Tell how many may go out at this moment."""
-        while self._sent and self._sent[0] + self._on_the_way <= now:
-            self._counted.append(self._sent.popleft() + self._on_the_way)
-            self._overdue += 1
-        while self._counted and self._counted[0] <= now - self._span:
-            self._counted.popleft()
-        return self._most - len(self._counted) - len(self._sent)
+        longest = self._span + self._quickest  # else one that hangs would hold back others
+        while self._sent and self._sent[0] + longest <= now:
+            self._answered.append(self._sent.popleft() + longest)
+            self._given_up += 1
+        while self._answered and self._answered[0] - self._quickest + self._span <= now:
+            self._answered.popleft()
+        return self._most - len(self._answered) - len(self._sent)
 
     def wait(self, now: float) -> float:
-        """Tell how many seconds it is until one more may go out, if no answer comes before."""
+        """Tell how many seconds it is until one more may go out, at the soonest."""
         nth = -self.free(now)
         if nth < 0:
             return 0.0
-        known = len(self._counted)
-        by = self._counted[nth] if nth < known else self._sent[nth - known] + self._on_the_way
-        return by + self._span - now
+        if nth < len(self._answered):
+            counts = self._answered[nth] - self._quickest
+        else:
+            counts = max(self._sent[nth - len(self._answered)], now - self._quickest)
+        return max(counts + self._span - now, 0.001)
 
     def take(self, now: float, count: int = 1) -> None:
         """Note that so many have gone out."""
@@ -126,11 +118,11 @@ class Window:
     def landed(self, now: float, count: int = 1) -> None:
         """Note that so many are answered, or given up; which ones does not matter."""
         self.free(now)
-        late = min(count, self._overdue)
-        self._overdue -= late
+        late = min(count, self._given_up)
+        self._given_up -= late
         for _ in range(min(count - late, len(self._sent))):
-            self._sent.popleft()
-            self._counted.append(now)
+            self._quickest = min(self._quickest or math.inf, now - self._sent.popleft())
+            self._answered.append(now)
 
 
 class Throttle:
@@ -200,11 +192,10 @@ class AdaptiveThrottle(Throttle):
     that is let through lets one more go beside it. The next 429 then meets few calls, not all.
 
     *CUBIC on a rate* (RFC 9438; the adaptive retry mode of the AWS SDKs does the same). The
-    maximum is what the service took in the second before the 429: the decrease goes there (0.98
-    of it, by the margin of `Window`), and not to a share of the rate that was tried. A 429 at
-    that rate itself widens the margin, by half and to 0.94 at most. The rate stays there for K
-    seconds, then grows to 1 + 0.1 ((t - K) / K)^3 times it, and the limit is given up at 1.25
-    times: 2.4 K after it was learnt.
+    maximum is what the service took in the second before the 429: the decrease goes there, and
+    not to a share of the rate that was tried. The rate stays there for K seconds, then grows to
+    1 + 0.1 ((t - K) / K)^3 times it, and the limit is given up at 1.25 times: 2.4 K after it was
+    learnt.
 
     *A limit is told from noise* before that: a lone 429 holds the calls and lowers nothing. A
     limit is supposed when most of the calls sent after the refused one (three at least) were
@@ -336,13 +327,12 @@ class AdaptiveThrottle(Throttle):
             self._window = Window(count)
             for left in sorted(self._taken):
                 self._window.take(left)
+                self._window.landed(left)
         elif again:
             self._flat = _CONFIRMED
             # Counts are off by one or so when calls arrive in another order than they left.
             if probed:
                 count = max(count, self._limit)
-            elif self._window.widen():  # refused at the limit itself: they arrive unevenly
-                count = self._limit
         self._limit = count
         self._window.rate = count
 

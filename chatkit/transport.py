@@ -235,6 +235,7 @@ class Transport:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:
                 self._throttle.out -= 1
+                self._throttle.landed(1)
             wait = self._retry_wait(outcome, tries, began)
             if wait is None or time.monotonic() + wait >= end:
                 return call, outcome
