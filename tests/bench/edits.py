@@ -69,12 +69,29 @@ def applied(
         time.sleep(
             1.1 if rate and not SMOKE else 0
         )  # the service counts no call of ours from before
+        held = held_back()
         began, used = time.perf_counter(), cpu()
         result = plan.apply(concurrency=connections, rate=rate, many=True, **MODES[mode])
-        found = {"s": time.perf_counter() - began, "cpu": cpu() - used}
+        found = {"s": time.perf_counter() - began, "cpu": cpu() - used, "held": held[0]}
         assert (result.state == "applied").all(), result.state.value_counts()
         assert len(result) == rows
     return found
+
+
+def held_back() -> list[float]:
+    """Sum, from now on, the seconds for which 429s hold back all calls."""
+    from chatkit.throttle import AdaptiveThrottle
+
+    hold, held, until = AdaptiveThrottle.hold, [0.0], [0.0]
+
+    def noted(self: AdaptiveThrottle, seconds: float) -> None:
+        now = time.monotonic()
+        held[0] += max(0.0, now + seconds - max(now, until[0]))
+        until[0] = max(until[0], now + seconds)
+        hold(self, seconds)
+
+    AdaptiveThrottle.hold = noted  # type: ignore[method-assign]
+    return held
 
 
 def counted(work: str, mode: str, rows: int) -> dict[str, float]:
