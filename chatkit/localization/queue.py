@@ -230,12 +230,30 @@ class Queue(Report):
         unit = item.unit
         original, entry = item.original, item.entry
         given = new_draft(original, unit.lang_code) if entry is None else entry.given
+        changed = with_texts(given, original, self._answered(number, text))
+        return {**given, **changed, "template_code": unit.template_code}
+
+    def untranslated(self, number: int, text: str | None = None) -> list[str]:
+        """Return the fields that `content` shows in the language of the source, for want of others.
+
+        Args:
+            number: Which text.
+            text: Another translation; without it the one that was answered.
+        """
+        item = self._at(number)
+        if item.entry is not None:
+            return []
+        answered = self._answered(number, text)
+        return [field for field in field_texts(item.original, ()) if field not in answered]
+
+    def _answered(self, number: int, text: str | None) -> dict[str, str]:
+        """Return the texts of the content that a text is part of, by field, as they would be."""
+        item = self.items[number]
         texts = {
             other.unit.field: other.text for other in self._with(number) if other.answer == "edited"
         }
-        texts[unit.field] = item.text if text is None else text
-        changed = with_texts(given, original, {k: v for k, v in texts.items() if v})
-        return {**given, **changed, "template_code": unit.template_code}
+        texts[item.unit.field] = item.text if text is None else text
+        return {field: text for field, text in texts.items() if text}
 
     def _with(self, number: int) -> Iterator[QueueItem]:
         """Yield all texts of the content that a text is of: they stand side by side."""

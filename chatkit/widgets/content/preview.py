@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anywidget
@@ -51,6 +51,7 @@ class Preview(Exported, anywidget.AnyWidget):
     ) -> None:
         super().__init__(dark=dark)
         self._samples = dict(samples or {})
+        self._also: tuple[str, ...] = ()
         self.show(content)
 
     @property
@@ -61,10 +62,14 @@ class Preview(Exported, anywidget.AnyWidget):
     @samples.setter
     def samples(self, samples: Mapping[str, str]) -> None:
         self._samples = dict(samples)
-        self.show([self._entry])
+        self.show([self._entry], self._also)
 
-    def show(self, content: Contents) -> None:
+    def show(self, content: Contents, also: Iterable[str] = ()) -> None:
         """Show another content.
+
+        Args:
+            content: As when it was made.
+            also: Sentences that stand below the message.
 
         Raises:
             InputError: It is no content, or more than one.
@@ -76,9 +81,9 @@ class Preview(Exported, anywidget.AnyWidget):
                 "frame.loc[['en']]."
             )
         self._entry = found[0]
-        self._seen = bubble(self._entry, self._samples)
+        self._seen, self._also = bubble(self._entry, self._samples), tuple(also)
         with self.hold_sync():
-            self.message, self.notes = self._seen.sent(), notes(self._seen)
+            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *self._also]
 
     @steady
     def __repr__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import anywidget
@@ -174,6 +175,8 @@ class QueueView(Panel):
         self.shown: PlanView | None = None  #: the plan that was made last
         self._card = QueueCard(queue, self._looked)
         self._preview = Preview(queue.content(0)) if len(queue) else None
+        if len(queue):
+            self._looked(0, None)
         self._review = ActionButton(
             "Review changes", lambda: self._attempt(self.plan), "primary", disabled=not len(queue)
         )
@@ -184,7 +187,12 @@ class QueueView(Panel):
 
     def _looked(self, number: int, text: str | None) -> None:
         if self._preview is not None:
-            self._preview.show(self.queue.content(number, text))
+            self._preview.show(self.queue.content(number, text), self._borrowed(number, text))
+
+    def _borrowed(self, number: int, text: str | None) -> Iterator[str]:
+        if fields := self.queue.untranslated(number, text):
+            source = language.name(self.queue.items[number].original.lang_code)
+            yield f"Not translated yet, so in {source} here: {', '.join(fields)}."
 
     def plan(self) -> PlanView:
         """Make one plan from all answers, and show it below.

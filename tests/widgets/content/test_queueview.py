@@ -55,6 +55,25 @@ def test_a_text_is_sent_first_then_its_suggestions_and_the_next_ones(view: Any) 
     assert [each["n"] for each in heard(view, {"look": 4})[0]["items"]] == [4]
 
 
+def test_the_preview_of_a_new_content_says_what_stands_there_in_the_source_language(
+    client: Any,
+) -> None:
+    queue = client.templates.queue(["it"], ["order_ready"])
+    view = chatkit.QueueView(queue)
+    fields = [item.unit.field for item in queue.items]
+    said = "Not translated yet, so in English here: "
+    preview = part(view, Preview)
+    assert preview.notes[-1] == f"{said}{', '.join(fields)}."
+    heard(view, {"check": [0, "Ciao"]})
+    assert preview.notes[-1] == f"{said}{', '.join(fields[1:])}."
+    for number in range(len(fields)):
+        queue.edit(number, queue.items[number].unit.source)
+    heard(view, {"look": 0})
+    assert not any(said in note for note in preview.notes)
+    chatkit.QueueView(queue_of_de := client.templates.queue(["de"], ["order_ready"]))
+    assert queue_of_de.untranslated(0) == []
+
+
 def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> None:
     heard(view, {"answer": ["accept", 1, ""]})
     heard(view, {"answer": ["edit", 0, "Dein Rad wartet"]})
