@@ -21,6 +21,8 @@ Clock = Callable[[], float]  #: seconds since some moment, never going back
 
 #: The clock of a service may go slower than this one: the share of a second to leave more.
 _DRIFT = 0.001
+#: How much later than it left a call counts at most, as a share of a second.
+_LATEST = 0.06
 #: A service that takes fewer calls a second is held by its 429s alone: counts of two or three
 #: calls say too little.
 _FEWEST = 5
@@ -63,8 +65,9 @@ class Window:
     lets through after an idle second (its bucket and its rate) is more than they take.
 
     Calls that leave a second apart may arrive closer together, when the earlier one was slow.
-    So each counts as much later than it left as its answer took longer than the quickest: the
-    time that all calls take is no matter, only by how much they differ.
+    So each counts as much later than it left as its answer took longer than the quickest, and
+    0.06 s later at most: what all calls take alike costs no pace, and what they differ by costs
+    little. Answers are taken for those of the oldest calls, whichever they are.
 
     Args:
         rate: Calls a second; fewer than one is fine. It can be set anew at any time.
@@ -72,9 +75,9 @@ class Window:
 
     def __init__(self, rate: float) -> None:
         self._sent: deque[float] = deque()  # when those left that are under way
-        self._answered: deque[float] = deque()  # when the others were answered, of late
-        self._given_up = 0  # calls that stand there, and are under way all the same
-        self._quickest = 0.0  # answer, in seconds; 0 while there is none
+        self._late: deque[float] = deque()  # those of them that count already
+        self._counting: deque[tuple[float, float]] = deque()  # when each left, and was answered
+        self._quickest = math.inf  # answer, in seconds
         self.rate = rate
 
     @property
@@ -89,40 +92,49 @@ class Window:
         self._rate = rate
         self._most = max(1, int(rate))
         self._span = (1 + _DRIFT) * self._most / rate
+        self._latest = _LATEST * self._most / rate
 
     def free(self, now: float) -> int:
         """Tell how many may go out at this moment."""
-        longest = self._span + self._quickest  # else one that hangs would hold back others
-        while self._sent and self._sent[0] + longest <= now:
-            self._answered.append(self._sent.popleft() + longest)
-            self._given_up += 1
-        while self._answered and self._answered[0] - self._quickest + self._span <= now:
-            self._answered.popleft()
-        return self._most - len(self._answered) - len(self._sent)
+        while self._sent and self._counts(self._sent[0], now) == self._sent[0] + self._latest:
+            self._late.append(sent := self._sent.popleft())
+            self._counting.append((sent, math.inf))
+        while self._sent and self._sent[0] + self._span <= now:  # all answers take longer
+            self._late.append(sent := self._sent.popleft())
+            self._counting.append((sent, sent))
+        while self._counting and self._counts(*self._counting[0]) + self._span <= now:
+            self._counting.popleft()
+        return self._most - len(self._counting) - len(self._sent)
 
     def wait(self, now: float) -> float:
         """Tell how many seconds it is until one more may go out, at the soonest."""
         nth = -self.free(now)
         if nth < 0:
             return 0.0
-        if nth < len(self._answered):
-            counts = self._answered[nth] - self._quickest
-        else:
-            counts = max(self._sent[nth - len(self._answered)], now - self._quickest)
-        return max(counts + self._span - now, 0.001)
+        under_way = nth - len(self._counting)
+        call = (self._sent[under_way], now) if under_way >= 0 else self._counting[nth]
+        return max(self._counts(*call) + self._span - now, 0.001)
+
+    def _counts(self, sent: float, answered: float) -> float:
+        """Tell from when on a call counts."""
+        quickest = 0.0 if self._quickest == math.inf else self._quickest
+        return min(max(sent, answered - quickest), sent + self._latest)
 
     def take(self, now: float, count: int = 1) -> None:
         """Note that so many have gone out."""
         self._sent.extend([now] * count)
 
     def landed(self, now: float, count: int = 1) -> None:
-        """Note that so many are answered, or given up; which ones does not matter."""
-        self.free(now)
-        late = min(count, self._given_up)
-        self._given_up -= late
-        for _ in range(min(count - late, len(self._sent))):
-            self._quickest = min(self._quickest or math.inf, now - self._sent.popleft())
-            self._answered.append(now)
+        """Note that so many are answered, or given up."""
+        for _ in range(min(count, len(self._late) + len(self._sent))):
+            oldest = (self._late or self._sent)[0]
+            if oldest < now:
+                self._quickest = min(self._quickest, now - oldest)
+            self.free(now)
+            if self._late:
+                self._late.popleft()
+            else:
+                self._counting.append((self._sent.popleft(), now))
 
 
 class Throttle:

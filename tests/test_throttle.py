@@ -11,8 +11,9 @@ import math
 import random
 import selectors
 from collections import deque
-from collections.abc import Callable, Coroutine
-from itertools import pairwise
+from collections.abc import Callable, Coroutine, Iterator
+from heapq import heappop, heappush
+from itertools import chain, cycle, pairwise, repeat
 from typing import Any
 
 import pytest
@@ -51,9 +52,9 @@ def test_no_second_has_more_calls_than_the_rate(rate: float, asks: list[float]) 
 
 @given(
     st.floats(1, 100),
-    st.floats(0, 2),
+    st.floats(0.001, 2),
     st.lists(
-        st.tuples(st.floats(0, 0.3), st.floats(0, 1.5), st.floats(0, 1)), min_size=2, max_size=80
+        st.tuples(st.floats(0, 0.3), st.floats(0, 0.06), st.floats(0, 1)), min_size=2, max_size=80
     ),
 )
 def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
@@ -72,44 +73,45 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
         window.landed(now, len(back))
         if window.free(now) > 0:
             window.take(now)
-            later *= int(rate) / rate
             counted.append(now + steady + at * later)
             under_way.append(now + steady + later)
     counted.sort()
     most = int(rate)
-    hang = 2 * most / rate
     for early, late in zip(counted, counted[most:], strict=False):
-        assert late - early >= most / rate or hang < steady
+        assert late - early >= most / rate
 
 
-def test_a_steady_latency_costs_no_pace() -> None:
-    def seconds(latency: float) -> float:
-        window, now, out = Window(100), 0.0, deque[float]()
-        for _ in range(1000):
-            while window.free(now) <= 0:
-                now += 0.001
-                while out and out[0] <= now:
-                    out.popleft()
-                    window.landed(now)
-            window.take(now)
-            out.append(now + latency)
-        return now
-
-    assert 9.0 <= seconds(0.002) <= 9.05
-    assert 9.0 <= seconds(0.5) <= 9.1
+def seconds(latencies: Iterator[float], calls: int = 1000) -> float:
+    """How long a window for 100 calls a second takes for so many, with answers that come then."""
+    window, now, out = Window(100), 0.0, list[float]()
+    for _ in range(calls):
+        while window.free(now) <= 0:
+            now += 0.001
+            while out and out[0] <= now:
+                heappop(out)
+                window.landed(now)
+        window.take(now)
+        heappush(out, now + next(latencies))
+    return now
 
 
-def test_a_call_that_hangs_holds_back_one_other_for_another_second_and_no_longer() -> None:
-    window = Window(2)
-    window.take(0.0)
-    window.landed(0.1)
-    window.take(1.5, 2)
-    window.landed(1.6)
-    assert window.free(2.7) == 1
-    window.take(2.7)
-    window.landed(2.8)
-    assert window.free(3.5) == 0, "one hangs, one counts"
-    assert window.free(4.9) == 2
+@pytest.mark.parametrize("latency", [0.002, 0.05, 0.5, 0.999, 3.0])
+def test_what_all_calls_take_alike_costs_no_pace(latency: float) -> None:
+    assert 9.0 <= seconds(repeat(latency)) <= 9.25
+
+
+@pytest.mark.parametrize(
+    "latencies",
+    [
+        chain([0.002], repeat(0.5)),  # one quick answer, as a refusal can be
+        cycle([0.05, 0.3]),  # reads and slower writes
+        chain([1e9] * 20, repeat(0.01)),  # calls that are never answered
+        repeat(math.inf),
+    ],
+    ids=["quick first", "reads and writes", "some hang", "all hang"],
+)
+def test_what_calls_differ_by_costs_little(latencies: Iterator[float]) -> None:
+    assert 9.0 <= seconds(latencies) <= 9.0 * 1.075
 
 
 @given(st.integers(1, 300))
@@ -221,12 +223,16 @@ def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
     throttle.took(5)
     clock.now += 0.1
     throttle.landed(3)
-    clock.now += 0.4
-    throttle.landed(2)
-    clock.now += 0.51  # 1.01 s after they left
+    clock.now += 0.03
+    throttle.landed(1)
+    clock.now += 0.5
+    throttle.landed(1)
+    clock.now += 0.38  # 1.01 s after they left
     assert throttle.free(0) == 3
     assert throttle.wait() == 0
-    clock.now += 0.4
+    clock.now += 0.03
+    assert throttle.free(0) == 4
+    clock.now += 0.03
     assert throttle.free(0) == 5
 
 

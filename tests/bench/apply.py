@@ -271,7 +271,7 @@ def limited() -> None:
             how = f"{called(mode)}, R told" if rate else f"{called(mode)}, heeding the 429s"
             what = f"time under a limit, N/R = 1{'' if rate else ', 429s heeded'}"
             if not QUICK:  # at most R of a short run go out at once, which no limit can hold back
-                without = times - one["held"] / (few / LIMIT)
+                without = math.inf if rate else times - one["held"] / (few / LIMIT)
                 judged(work, mode, times, what, without)
             rows.append([WORKS[work], how, few, few / one["s"], times])
     show(

@@ -67,13 +67,14 @@ def test_restoring_somebody_is_said(first_is_theirs):
 
 
 def test_what_an_earlier_trial_left_is_used_again(monkeypatch):
-    few = itertools.cycle(f"31255501{n:02}" for n in range(12))
+    few = itertools.cycle(f"31255501{n:02}" for n in range(20))
     monkeypatch.setattr(contacts, "fiction_numbers", lambda: few)
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
         for _ in range(3):
             report = run(client, **quiet(sandbox))
             assert "differs" not in {outcome.state for outcome in report.outcomes}
             assert not any("somebody else" in note for note in report.notes)
+            assert not any("was free" in outcome.seen for outcome in report.outcomes)
 
 
 def test_a_number_is_drawn_once_where_no_search_shows_that_it_is_taken(monkeypatch):
