@@ -14,7 +14,7 @@ from chatkit.errors import InputError
 from chatkit.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import Entry
+from chatkit.localization.content import Entry, entries
 from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.localization.memory import Suggestion, TranslationMemory
 from chatkit.localization.rules import ContentFinding
@@ -240,11 +240,11 @@ class Queue(Report):
             number: Which text.
             text: Another translation; without it the one that was answered.
         """
-        item = self._at(number)
-        if item.entry is not None:
-            return []
-        answered = self._answered(number, text)
-        return [field for field in field_texts(item.original, ()) if field not in answered]
+        (shown,) = entries(self.content(number, text))
+        entry = self.items[number].entry
+        known = {} if entry is None else field_texts(entry, ())
+        known |= self._answered(number, text)
+        return [field for field in field_texts(shown, ()) if field not in known]
 
     def _answered(self, number: int, text: str | None) -> dict[str, str]:
         """Return the texts of the content that a text is part of, by field, as they would be."""
@@ -253,7 +253,7 @@ class Queue(Report):
             other.unit.field: other.text for other in self._with(number) if other.answer == "edited"
         }
         texts[item.unit.field] = item.text if text is None else text
-        return {field: text for field, text in texts.items() if text}
+        return {field: text for field, text in texts.items() if text.strip()}
 
     def _with(self, number: int) -> Iterator[QueueItem]:
         """Yield all texts of the content that a text is of: they stand side by side."""

@@ -66,12 +66,22 @@ def test_the_preview_of_a_new_content_says_what_stands_there_in_the_source_langu
     assert preview.notes[-1] == f"{said}{', '.join(fields)}."
     heard(view, {"check": [0, "Ciao"]})
     assert preview.notes[-1] == f"{said}{', '.join(fields[1:])}."
+    heard(view, {"check": [0, "  "]})
+    assert preview.notes[-1] == f"{said}{', '.join(fields)}."
     for number in range(len(fields)):
         queue.edit(number, queue.items[number].unit.source)
     heard(view, {"look": 0})
     assert not any(said in note for note in preview.notes)
-    chatkit.QueueView(queue_of_de := client.templates.queue(["de"], ["order_ready"]))
-    assert queue_of_de.untranslated(0) == []
+
+
+def test_what_a_half_translated_content_takes_from_its_source_is_told(client: Any) -> None:
+    template = client.templates("order_ready")
+    template.update("de", buttons=[])
+    queue = client.templates.queue(["de"], ["order_ready"])
+    fields = [item.unit.field for item in queue.items]
+    labels = [n for n, field in enumerate(fields) if field.endswith(".label")]
+    assert len(labels) > 1 and queue.untranslated(0) == []
+    assert queue.untranslated(labels[1], "Karte") == [fields[labels[0]]]
 
 
 def test_answers_arrive_in_the_queue_and_in_one_plan(view: Any, client: Any) -> None:
