@@ -195,11 +195,19 @@ class Run:
     def _close(self) -> None:
         done = not self.rows.left()
         if not done and not self.stopped:
-            asked = self.interrupt.asked
-            self._judge.stopped = "you stopped it" if asked else "some rows are not certain"
+            self._judge.stopped = self._why_not_done()
         what = "finished" if done else "stopped"
         self._journal.write(None, what, reason=self.stopped, counts=self.rows.counts())
         self._journal.commit()
+
+    def _why_not_done(self) -> str:
+        """Say why rows are left although nothing has stopped the run but a person, if at all."""
+        if not self.interrupt.asked:
+            return "some rows are not certain"
+        counts = self.rows.counts()
+        if counts.keys() & {"not sent", "unknown"}:
+            return "you stopped it"
+        return "you stopped it before what was written was read back"
 
     # --- the order of rows ----------------------------------------------------------
 
@@ -570,12 +578,19 @@ class Interrupt:
 
     Args:
         quiet: Whoever asks it says what is waited for.
+        within: What asks that one to stop asks this one too, at that moment.
     """
 
-    def __init__(self, *, quiet: bool = False) -> None:
-        self.asked = 0
+    def __init__(self, *, quiet: bool = False, within: Interrupt | None = None) -> None:
         self.quiet = quiet
+        self._within = within
+        self._asked = 0
         self._before: Any = None
+
+    @property
+    def asked(self) -> int:
+        """How often it was asked to stop."""
+        return self._asked + (0 if self._within is None else self._within.asked)
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
@@ -588,7 +603,7 @@ class Interrupt:
 
     def ask(self) -> None:
         """Ask to stop, as the stop button does."""
-        self.asked += 1
+        self._asked += 1
 
     def sleep(self, seconds: float) -> None:
         """Sleep, but not on after an interrupt."""

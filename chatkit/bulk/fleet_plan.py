@@ -48,6 +48,9 @@ T = TypeVar("T")
 #: So many accounts are worked on at once: under their limits one core feeds about as many.
 THREADS = 128
 
+#: The index of a frame of no account: one level, without a name.
+_NO_NAMES = (None,)
+
 
 class ApplyOptions(NamedTuple):
     """How each account of a fleet is applied: arguments of `Plan.apply`."""
@@ -150,12 +153,14 @@ class FleetPlan(Report):
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
-        return rendering.fleet_table({name: plan.refused for name, plan in self.plans.items()})
+        tables = {name: plan.refused for name, plan in self.plans.items()}
+        return rendering.fleet_table(tables, rendering.refused_frame((), _NO_NAMES))
 
     @property
     def left_out(self) -> pd.DataFrame:
         """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
-        return rendering.fleet_table({name: plan.left_out for name, plan in self.plans.items()})
+        tables = {name: plan.left_out for name, plan in self.plans.items()}
+        return rendering.fleet_table(tables, rendering.left_frame(()))
 
     @property
     def secrets(self) -> dict[str, dict[Any, Secret]]:
@@ -176,7 +181,8 @@ class FleetPlan(Report):
 
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
-        return rendering.fleet_frame({name: plan.frame() for name, plan in self.plans.items()})
+        frames = {name: plan.frame() for name, plan in self.plans.items()}
+        return rendering.fleet_frame(frames, rendering.changes_frame((), _NO_NAMES))
 
     def calls(self, gap: Gap = "row") -> int:
         """Estimate how many calls it takes to apply, in all accounts.
@@ -409,7 +415,8 @@ class FleetPlan(Report):
                 stops[label] = stop
                 goes_on |= goes
         stops |= self.failed
-        result = rendering.fleet_frame(frames)
+        blank = rendering.result_frame((), self.id, _NO_NAMES, "")
+        result = rendering.fleet_frame(frames, blank)
         homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
         rendering.remember_fleet(result, self.id, stops, *homes[:1])
         gaps = [frames[label].attrs.get("gap") for label in plans]
@@ -550,25 +557,22 @@ def _apply_here(
     progress: FleetProgress,
 ) -> dict[str, pd.DataFrame | Exception]:
     """Apply prepared plans, each in a thread of this process."""
-    asked = {label: Interrupt(quiet=True) for label in plans}
-    passed_on = 0
+    told = heard.quiet or heard.asked > 0  # before it begins, nothing is under way
 
-    def pass_on() -> None:
-        nonlocal passed_on
-        while passed_on < heard.asked:
-            passed_on += 1
-            if passed_on == 1 and not heard.quiet:
-                say("Stopping: waiting for what is under way. Interrupt again to not wait.")
-            for each in asked.values():
-                each.ask()
+    def tell_stopping() -> None:
+        nonlocal told
+        if heard.asked and not told:
+            say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+            told = True
 
     def work(label: str, tell: Watch) -> pd.DataFrame:
-        def told(count: int, total: int | None) -> None:
+        def count_rows(count: int, total: int | None) -> None:
             progress.done[label] = count
             tell(count, total)
 
         try:
-            result = apply_one(plans[label], options, interrupt=asked[label], watch=told)
+            asked = Interrupt(quiet=True, within=heard)
+            result = apply_one(plans[label], options, interrupt=asked, watch=count_rows)
         except Exception as error:
             progress.ended[label] = error
             raise
@@ -586,7 +590,7 @@ def _apply_here(
         noun="changes",
         totals={label: len(plan) for label, plan in plans.items()},
         watch=watch,
-        meanwhile=pass_on,
+        meanwhile=tell_stopping,
         most=min(most, THREADS),
     )
 

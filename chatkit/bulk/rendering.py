@@ -528,11 +528,17 @@ def stop_of(result: pd.DataFrame) -> str:
     return memory(result).get("stopped", "")
 
 
-def fleet_frame(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put frames of several accounts together, indexed by account first."""
+def fleet_frame(
+    frames: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Put frames of several accounts together, indexed by account first.
+
+    Args:
+        frames: The frames, by what the accounts are called.
+        blank: A frame without rows, which has the columns where there are no accounts.
+    """
+    frames = frames or {"": pd.DataFrame() if blank is None else blank}
     parts = [frame.set_axis(_under(label, frame.index)) for label, frame in frames.items()]
-    if not parts:
-        return pd.DataFrame(index=pd.MultiIndex.from_arrays([[], []], names=["account", None]))
     if len({part.index.nlevels for part in parts}) > 1:
         parts = [part.set_axis(_flat(part.index)) for part in parts]
     frame = pd.concat([part for part in parts if len(part)] or parts[:1])
@@ -558,11 +564,19 @@ def _flat(index: pd.Index[Any]) -> pd.MultiIndex:
     )
 
 
-def fleet_table(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Put tables of several accounts together, their first column the account."""
+def fleet_table(
+    tables: Mapping[str, pd.DataFrame], blank: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Put tables of several accounts together, their first column the account.
+
+    Args:
+        tables: The tables, by what the accounts are called.
+        blank: As for `fleet_frame`.
+    """
+    tables = tables or {"": pd.DataFrame() if blank is None else blank}
     parts = [table.assign(account=label) for label, table in tables.items() if len(table)]
     parts = parts or [table.assign(account="") for table in tables.values()][:1]
-    whole = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame({"account": []})
+    whole = pd.concat(parts, ignore_index=True)
     whole.insert(0, "account", whole.pop("account"))
     whole.attrs = {}
     remember(whole)

@@ -560,6 +560,10 @@ class Workers(AbstractContextManager["Workers"]):
         """
         from distributed import fire_and_forget
 
+        if interrupt.asked:
+            self._tell(forget)
+            return {run.run: _YOU_STOPPED for run in runs}
+
         def submitted(run: ClusterRun) -> Future:
             connection = run.connection
             home, secret = _home_of(run.store)

@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 import processes
 import pytest
-from bulk.planning import active, limited, number, people
+from bulk.planning import active, limited, log, number, people
 from displayed import html_of
 from msgspec.structs import replace
 
@@ -206,6 +206,62 @@ def test_the_stop_button_stops_all_accounts_and_they_go_on_later(accounts):
     after = chatkit.resume(plan.id)
     assert after.state.eq("applied").all()
     assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [40, 40, 40]
+
+
+def test_nothing_is_sent_after_a_stop_that_was_asked_before_it_begins(accounts, capsys):
+    plan, interrupt = planned(accounts), Interrupt()
+    interrupt.ask()
+    before = {n: log(sandbox) for n, (sandbox, _) in accounts.items()}
+    capsys.readouterr()
+    result = plan.apply(interrupt=interrupt)
+    assert {n: log(sandbox) for n, (sandbox, _) in accounts.items()} == before
+    assert by_account(result) == every("not sent", 2)
+    assert result.attrs["stops"] == dict.fromkeys(LABELS, "you stopped it")
+    assert capsys.readouterr().out.startswith("6 changes: 6 not sent. It stopped: de: you stopped")
+    assert by_account(chatkit.resume(result)) == every("applied", 2)
+
+
+def test_what_a_fleet_has_wholly_applied_is_not_called_stopped(accounts, capsys):
+    plan, interrupt = planned(accounts), Interrupt()
+
+    def stop_at_the_end(done: int, total: int | None) -> None:
+        if done == total:
+            interrupt.ask()
+
+    result = plan.apply(interrupt=interrupt, watch=stop_at_the_end)
+    assert result.attrs["stops"] == {}
+    assert result.chatkit.summary() == "All 6 changes applied."
+    capsys.readouterr()
+    interrupt.ask()
+    assert plan.apply(interrupt=interrupt).attrs["stops"] == {}  # nothing was left to do
+    assert not capsys.readouterr().out
+
+
+def test_a_plan_of_no_account_gives_all_columns(accounts):
+    some = planned(accounts)
+    none = FleetPlan({}, failed={"de": "no token"}, skip_invalid=True)
+    for frame, whole in (
+        (none.frame(), some.frame()),
+        (none.refused, some.refused),
+        (none.left_out, some.left_out),
+        (none.apply(), some.apply()),
+    ):
+        assert len(frame) == 0
+        assert frame.columns.tolist() == whole.columns.tolist()
+        assert frame.index.names == whole.index.names
+    result = none.apply()
+    assert result.attrs["stops"] == {"de": "no token"}
+    assert result.chatkit.summary() == "0 changes. It stopped: de: no token."
+
+
+def test_a_run_whose_accounts_cannot_be_found_is_taken_back_in_none(accounts):
+    result = planned(accounts).apply()
+    for _, client in accounts.values():
+        client.close()
+    back = chatkit.undo(result).apply()
+    assert len(back) == 0
+    assert "state" in back
+    assert list(back.attrs["stops"]) == list(LABELS)
 
 
 def test_rows_of_a_fleet_are_taken_back_by_account_and_label(accounts):

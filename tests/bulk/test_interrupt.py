@@ -303,3 +303,11 @@ def test_another_thread_asks_and_leaves_the_handler_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before, 1]
+
+
+def test_what_asks_several_runs_to_stop_asks_each_of_them_in_that_moment() -> None:
+    whole = Interrupt()
+    part = Interrupt(within=whole)
+    whole.ask()
+    part.ask()
+    assert (whole.asked, part.asked) == (1, 2)

@@ -21,11 +21,13 @@ from bulk.planning import (  # noqa: F401
     sandbox,
     states,
     through,
+    untouched,
     writes,
 )
 
 import chatkit
 from chatkit.bulk import stored_changes
+from chatkit.bulk.apply import Interrupt
 
 
 @pytest.fixture(autouse=True, params=[stored_changes.WINDOW, 7], ids=["all", "windows"])
@@ -206,6 +208,23 @@ def test_an_inactive_contact_that_can_be_read_is_not_taken_for_there(forbidden, 
         assert states(result)[0] == "conflict"
         assert states(result)[1] == "unchanged"  # it is looked at before: nothing is sent for it
         assert active(sandbox, "contacts") == {}
+
+
+def test_a_stop_after_the_last_answer_says_what_is_left_to_do(sandbox, client, capsys):
+    people(sandbox, 4)
+    plan, interrupt = client.contacts.plan(client.contacts.frame().assign(name="Zoë")), Interrupt()
+
+    def stop_at_the_end(done, total):
+        if done == total:
+            interrupt.ask()
+
+    result = plan.apply(many=True, interrupt=interrupt, watch=stop_at_the_end)
+    assert states(result) == ["applied"] * 4
+    assert result.chatkit.summary() == (
+        "All 4 changes applied. It stopped: you stopped it before what was written was read back."
+    )
+    with untouched(sandbox):
+        assert chatkit.resume(result).evidence.tolist() == ["read back"] * 4
 
 
 # --- a busy account -------------------------------------------------------------------------

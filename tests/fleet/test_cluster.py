@@ -184,6 +184,17 @@ def test_the_stop_button_ends_what_is_under_way_and_no_more(
     assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
 
 
+def test_after_a_stop_that_was_asked_before_it_begins_no_worker_is_given_a_task(
+    accounts: list[Account], dask: DaskClient, tmp_path: Path
+) -> None:
+    run, interrupt = accounts[0].prepared(tmp_path, "Uma"), Interrupt()
+    interrupt.ask()
+    assert gone_on(dask, [run], interrupt=interrupt) == {run.run: "you stopped it"}
+    assert list(dask.run(eval, f"len({WORKER}._delivered)").values()) == [0]
+    assert accounts[0].named("Uma") == 0
+    assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
+
+
 def test_a_worker_that_comes_after_the_stop_button_sends_nothing(
     accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
