@@ -7,6 +7,7 @@ theirs is: compared with what is there now, its placeholders counted, nothing ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.display import changed_words, cut, many, visible
@@ -119,6 +120,9 @@ class Queue(Report):
 
     `edit`, `accept`, `skip` and `comment` answer; nothing is sent before `plan().apply()`.
     Numbers count from 0, in the order of `frame()`.
+
+    Suggestions come from all templates that are known, in the queue or not. Those that are not
+    in it are read when a suggestion is first asked for, so that opening a queue waits for none.
     """
 
     def __init__(
@@ -132,6 +136,7 @@ class Queue(Report):
         glossary: Glossary | None,
         read: Callable[[list[str]], pd.DataFrame],
         take: Callable[[Sequence[Unit], pd.DataFrame], Plan],
+        others: Callable[[Iterable[str]], pd.DataFrame] | None,
     ) -> None:
         wanted = tuple([only] if isinstance(only, str) else only)
         if unknown := [str(state) for state in wanted if state not in QUEUE_STATES]:
@@ -142,7 +147,11 @@ class Queue(Report):
         self._read, self._take = read, take
         self._planned = False  #: whether a plan may have changed what was read
         self._known = ledger.read()
-        self._memories: dict[str, TranslationMemory] = {}
+        #: By language, and whether the other templates are in it.
+        self._memories: dict[tuple[str, bool], TranslationMemory] = {}
+        self._others = others  #: reads the other templates in some languages; None: there are none
+        self._reading = Lock()  #: held while they are read
+        self._elsewhere: list[Entry] | None = [] if others is None else None
         with collector_paused():
             self._found = found = contents(frame)
             pairs, _ = paired(found, source, languages)
@@ -290,15 +299,45 @@ class Queue(Report):
 
     def remembers(self, number: int) -> bool:
         """Whether suggestions for a text are at hand: the first of a language take longer."""
-        return self._at(number).unit.lang_code in self._memories
+        return (self._at(number).unit.lang_code, self.complete) in self._memories
 
-    def suggestions(self, number: int) -> list[Suggestion]:
-        """Return how this text, or one much like it, was translated: in the account and here."""
+    @property
+    def complete(self) -> bool:
+        """Whether the other templates were read, from which suggestions come too."""
+        return self._elsewhere is not None
+
+    def read_others(self) -> None:
+        """Read the templates that are not in the queue, for suggestions, unless that was done.
+
+        Raises:
+            CallError: The service did not answer, or refused.
+        """
+        with self._reading:
+            if self._elsewhere is None and self._others is not None:
+                frame = self._others(dict.fromkeys(item.unit.lang_code for item in self.items))
+                self._elsewhere = contents(frame)
+
+    def suggestions(self, number: int, *, at_hand: bool = False) -> list[Suggestion]:
+        """Return how this text, or one much like it, was translated: in the account and here.
+
+        Args:
+            number: Which text.
+            at_hand: Wait for nothing: if the other templates were not read yet, suggest from
+                the templates of the queue alone.
+
+        Raises:
+            InputError: There is no such text.
+            CallError: The other templates cannot be read; `at_hand=True` does without them.
+        """
         unit = self._at(number).unit
-        memory = self._memories.get(unit.lang_code)
+        if not at_hand:
+            self.read_others()
+        elsewhere = self._elsewhere
+        key = unit.lang_code, elsewhere is not None
+        memory = self._memories.get(key)
         if memory is None:
-            memory = TranslationMemory(self._found, unit.lang_code, self.source)
-            self._memories[unit.lang_code] = memory
+            found = [*self._found, *(elsewhere or ())]
+            memory = self._memories[key] = TranslationMemory(found, unit.lang_code, self.source)
         here = [
             Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.spot, None)
             for item in self.items

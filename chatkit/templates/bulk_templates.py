@@ -106,6 +106,28 @@ class BulkTemplates:
         accessor.register()
         return ContentReader(self.transport, [self.of(code) for code in codes])
 
+    def translations(
+        self, codes: Iterable[str], languages: Iterable[str], source: str
+    ) -> pd.DataFrame:
+        """Read in full what templates have in some languages, and in the one they are made from.
+
+        Codes that the service does not know, or not any more, are left out.
+        """
+        from chatkit.localization import language
+
+        wanted = {*map(language.normal, languages)}
+        reader = self.reader(codes)
+        there: dict[str, list[str]] = {}
+        for code, lang in reader.frame().index:
+            there.setdefault(code, []).append(lang)
+        spots = [
+            (self.of(code), lang)
+            for code, found in there.items()
+            for lang in found
+            if language.normal(lang) in wanted or lang == language.find(source, found)
+        ]
+        return reader.contents(spots)[1]
+
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Remember a frame as it was read, and return it."""
         return self._snapshots.keep(frame, whole=True, nested=ContentBody.updatable())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.display import many
@@ -108,13 +109,17 @@ class Templates(metaclass=HelpPage):
             SettingsError: The configuration file cannot be written.
             OSError: The file cannot be opened.
         """
-        empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
-        say(self._remembered.keep([] if empty else template_codes(codes)))
+        say(self._remembered.keep(_codes_or_none(codes)))
 
     def _alike(self, code: str) -> str:
         """Name a template that was used or remembered, and is written like this code."""
         known = [*self.codes, *self._bulk.codes()]
         return next(iter(get_close_matches(code, [each for each in known if each != code], 1)), "")
+
+    def _known(self) -> list[str]:
+        """Name all templates that are known: remembered, used by this client, in the ledger."""
+        recorded = (spot.template_code for spot in self.ledger.read().origins)
+        return list(dict.fromkeys([*self.codes, *self._bulk.codes(), *recorded]))
 
     def _codes(self, codes: Codes | None) -> list[str]:
         if codes is None and not self.codes:
@@ -301,6 +306,7 @@ class Templates(metaclass=HelpPage):
         *,
         only: Iterable[QueueState] = ("missing", "stale", "unknown"),
         glossary: GlossarySource | None = None,
+        memory: Codes | None = None,
     ) -> Queue:
         """Put the texts in a queue that a person has to look at, string by string.
 
@@ -313,6 +319,10 @@ class Templates(metaclass=HelpPage):
             source: The language that they are translated from.
             only: Which texts: some of missing, stale, unknown, draft and live.
             glossary: What translations say and never say, as for `check`.
+            memory: The templates from which translations are suggested, too; without it all
+                that are known: those remembered, used by this client, and in the ledger. They
+                are read, in these languages alone, when a suggestion is first asked for; with
+                an empty list none is.
 
         Raises:
             InputError: No code is named, a state or a row of the glossary is wrong.
@@ -331,12 +341,17 @@ class Templates(metaclass=HelpPage):
 
         words = self.glossary if glossary is None else _glossary(glossary)
         frame = self.frame(codes, full=True)
+        known = self._known() if memory is None else _codes_or_none(memory)
+        elsewhere = [code for code in known if code not in {*frame.index.get_level_values(0)}]
         return Queue(
             *(frame, None if languages is None else list(languages), source, only),
             ledger=self.ledger,
             glossary=words,
             read=lambda again: self.frame(again, full=True),
             take=self._taken,
+            others=partial(self._bulk.translations, elsewhere, source=source)
+            if elsewhere
+            else None,
         )
 
     def _taken(self, units: Sequence[Unit], there: pd.DataFrame) -> Plan:
@@ -737,6 +752,12 @@ class Translations(Report):
 
     def _html(self) -> list[str]:
         return [*self._returned.html(), *self.plan._html()]
+
+
+def _codes_or_none(codes: Codes) -> list[str]:
+    """Return the codes that are meant; an empty list means none."""
+    empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
+    return [] if empty else template_codes(codes)
 
 
 def _glossary(source: GlossarySource) -> Glossary:

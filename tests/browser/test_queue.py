@@ -82,8 +82,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 ready, waits = client.templates("order_ready").get("en"), client.templates("order_waits")
 text = ready.text.replace("ready", "waiting <i>now</i>")
 waits.create(lang_code="en", text=text, variables=ready.variables)
-codes = ["order_ready", "order_waits"]
-view = chatkit.QueueView(client.templates.queue(["de"], codes, only="missing"))
+view = chatkit.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
 view"""
 TAKEN = """view.shown.wait()
 print(waits.get("de").is_draft, waits.get("de").text)"""

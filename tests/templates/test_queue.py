@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bulk.planning import log
 from displayed import html_of
 
 import chatkit
@@ -17,8 +18,14 @@ CODE = "order_ready"
 
 
 @pytest.fixture
-def client() -> Iterator[Any]:
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as made:
+def sandbox() -> Iterator[Any]:
+    with chatkit.Sandbox(seed="demo") as made:
+        yield made
+
+
+@pytest.fixture
+def client(sandbox: Any) -> Iterator[Any]:
+    with chatkit.connect(sandbox) as made:
         yield made
 
 
@@ -356,3 +363,59 @@ def test_what_was_written_in_the_queue_is_suggested_for_the_next_text_like_it(cl
     assert one.template_code == queue.items[footers[0]].unit.template_code
     queue.skip(footers[0])
     assert queue.suggestions(footers[1]) == []
+
+
+# --- memory -------------------------------------------------------------------------------
+
+
+def waits(client: Any) -> str:
+    """Make a template with the English text of another one, and return the German of that."""
+    ready = client.templates(CODE)
+    client.templates("order_waits").create(lang_code="en", text=ready.get("en").text)
+    german: str = ready.get("de").text
+    return german
+
+
+def test_a_queue_of_one_template_suggests_what_the_others_have(client: Any) -> None:
+    german = waits(client)
+    queue = client.templates.queue(["de"], ["order_waits"], only="missing")
+    assert not queue.complete and queue.suggestions(0, at_hand=True) == []
+    (one,) = queue.suggestions(0)
+    assert (one.translation, one.template_code, one.lang_code) == (german, CODE, "de")
+    assert queue.complete and queue.remembers(0)
+    assert queue.suggestions(0, at_hand=True) == [one]
+
+
+@pytest.mark.parametrize("known", ["remembered", "recorded", "named"])
+def test_suggestions_come_from_templates_that_this_client_has_not_read(
+    sandbox: Any, client: Any, known: str
+) -> None:
+    german = waits(client)
+    if known == "recorded":
+        client.templates.accept("de", [CODE])
+    with chatkit.connect(sandbox) as colleague:
+        if known == "remembered":
+            colleague.templates.remember([CODE, "no_such_code"])
+        memory = [CODE] if known == "named" else None
+        queue = colleague.templates.queue(["de"], ["order_waits"], memory=memory)
+        assert [one.translation for one in queue.suggestions(0)] == [german]
+
+
+def test_an_empty_memory_reads_and_suggests_nothing_else(client: Any) -> None:
+    waits(client)
+    queue = client.templates.queue(["de"], ["order_waits"], memory=[])
+    assert queue.complete and queue.suggestions(0) == []
+
+
+def test_only_the_languages_of_the_queue_are_read_for_suggestions_and_only_once(
+    sandbox: Any, client: Any
+) -> None:
+    waits(client)
+    queue = client.templates.queue(["de"], ["order_waits"])
+    before = len(log(sandbox))
+    queue.suggestions(0)
+    place = f"templates/{CODE}/contents"
+    read = sorted(path for _, path in log(sandbox)[before:])
+    assert read == [place, f"{place}/de", f"{place}/en"]
+    queue.suggestions(0)
+    assert len(log(sandbox)) == before + 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from threading import Thread
 from typing import Any
 
 import anywidget
@@ -15,6 +16,7 @@ from chatkit.localization import language
 from chatkit.localization.memory import Suggestion
 from chatkit.localization.queue import Queue
 from chatkit.localization.rules import ContentFinding
+from chatkit.progress import working_for
 from chatkit.widgets import assets
 from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.controls import ActionButton, Panel
@@ -46,6 +48,8 @@ class QueueCard(anywidget.AnyWidget):
 
     def __init__(self, queue: Queue, looked: Any) -> None:
         self._queue, self._looked = queue, looked
+        self._shown = 0  #: the number of the text that the page shows
+        self._reader: Thread | None = None  #: reads the other templates, for suggestions
         first = self._sent(0) if len(queue) else {}
         super().__init__(answers=self._letters(), first=first, layout=_WIDE)
         self.on_msg(self._heard)
@@ -71,6 +75,7 @@ class QueueCard(anywidget.AnyWidget):
 
     def _show(self, number: int) -> None:
         """Send a text first, then what a person looks at later: suggestions, the next texts."""
+        self._shown = number
         remembered = self._queue.remembers(number)
         self.send({"items": [self._sent(number)]})
         self._looked(number, None)
@@ -79,6 +84,19 @@ class QueueCard(anywidget.AnyWidget):
         last = min(number + _AHEAD, len(self._queue))
         if number + 1 < last:
             self.send({"items": [self._sent(n) for n in range(number + 1, last)]})
+        if not self._queue.complete and self._reader is None:
+            self._reader = Thread(target=self._read_others, name="chatkit memory", daemon=True)
+            self._reader.start()
+
+    def _read_others(self) -> None:
+        """Read the other templates while the page goes on, and send what they suggest."""
+        try:
+            with working_for("", watch=lambda done, total: None):  # no bar: nobody waits for it
+                self._queue.read_others()
+            self.send({"near": [self._shown, self._near(self._shown)]})
+        except ChatkitError as error:
+            said = "Suggestions come from this queue alone; other templates cannot be read"
+            self.send({"failed": f"{said}: {error}"})
 
     def _answer(self, kind: str, number: int, text: str) -> None:
         try:
@@ -124,7 +142,7 @@ class QueueCard(anywidget.AnyWidget):
                 *(one.translation, round(100 * one.alike), _from(one)),
                 [] if one.source == source else _words(one.source, source),
             ]
-            for one in self._queue.suggestions(number)
+            for one in self._queue.suggestions(number, at_hand=True)
         ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import sleep
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from widgets.screen import page_of, part, tell
 
 import chatkit
 from chatkit.errors import InputError
+from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.content.queueview import QueueCard
 
@@ -165,3 +167,43 @@ def test_a_suggestion_tells_what_is_other_in_its_source_and_where_it_is_from(cli
         [],
     ]
     assert second[2] == "order_ready"
+
+
+def arrived(sent: list[dict[str, Any]], kind: str) -> Any:
+    """Wait for the last message of a kind that is sent from a thread, and is not empty."""
+    for _ in range(1000):
+        found = [one[kind] for one in sent if kind in one]
+        if found and found[-1] and found[-1][-1]:
+            return found[-1]
+        sleep(0.01)
+    raise AssertionError(f"no {kind} came: {sent}")
+
+
+def test_what_other_templates_suggest_comes_once_they_are_read_and_nothing_waits_for_it(
+    client: Any,
+) -> None:
+    ready = client.templates("order_ready")
+    client.templates("order_waits").create(lang_code="en", text=ready.get("en").text)
+    view = chatkit.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
+    sent = heard(view, {"look": 0})
+    assert sent[0]["items"][0]["near"] == sent[1]["near"][1] == []
+    number, ((text, alike, place, _),) = arrived(sent, "near")
+    assert (number, text, alike, place) == (0, ready.get("de").text, 100, "order_ready")
+    assert heard(view, {"look": 0})[0]["items"][0]["near"][0][0] == text
+
+
+def test_a_page_is_told_that_other_templates_cannot_be_read_and_goes_on(
+    client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unread(*_: Any, **__: Any) -> None:
+        raise InputError("the network is down")
+
+    monkeypatch.setattr(BulkTemplates, "translations", unread)
+    client.templates("rental_reminder").get("en")
+    view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    sent = heard(view, {"look": 0})
+    assert arrived(sent, "failed") == (
+        "Suggestions come from this queue alone; other templates cannot be read: "
+        "the network is down"
+    )
+    assert len(heard(view, {"look": 1})[0]["items"]) == 1
