@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -97,18 +97,10 @@ class Book(Report):
         Raises:
             InputError: That is not there any more, or another one is in its place.
         """
-        origins = {m.label: m.began.base for m in self._manifests.values() if m.began.base}
-        if not origins:
-            return None
-        origin = next(iter(origins.values()))
-        found = Book(self.path / origin.path)
-        for label, each in origins.items():
-            was = found._manifests.get(label)
-            if was is None or was.began.book != each.book:
-                raise InputError(
-                    f"{found.path} is not the book that {self.path} was made of: the account "
-                    f"{label!r} was spooled anew since. Compare with that book by name."
-                )
+        edited = [manifest for manifest in self._manifests.values() if manifest.began.base]
+        if (found := base_of(edited[0]) if edited else None) is not None:
+            for manifest in edited[1:]:
+                _refuse_another(found, manifest)
         return found
 
     def manifest(self, account: str | None = None) -> Manifest:
@@ -128,40 +120,65 @@ class Book(Report):
     # --- reading it -----------------------------------------------------------------
 
     def frame(
-        self, columns: Sequence[str] | None = None, accounts: Sequence[str] | str | None = None
+        self,
+        columns: Sequence[str] | str | None = None,
+        accounts: Sequence[str] | str | None = None,
     ) -> pd.DataFrame:
         """Read it into a DataFrame as `client.contacts.frame()` gives it, all in memory.
+
+        Accounts that were not read to their end are named, also in `attrs["stops"]`.
 
         Args:
             columns: Only these.
             accounts: Only these. A book of several accounts is indexed by account and id.
 
         Raises:
-            InputError: It has no such column or account.
+            InputError: It has no such column or account, or nothing was read yet.
         """
         from chatkit import accessor
 
         accessor.register()
-        chosen = [accounts] if isinstance(accounts, str) else accounts
-        labels = self.accounts if chosen is None else list(chosen)
-        found = {label: self._frame_of(self.manifest(label), columns) for label in labels}
+        labels = self.accounts if accounts is None else _listed(accounts)
+        held, stops = self._held(labels)
+        names = None if columns is None else _listed(columns)
+        found = {manifest.label: self._frame_of(manifest, names) for manifest in held}
         if len(self._manifests) == 1:
-            return found[labels[0]] if labels else self._frame_of(self.manifest(), columns)[:0]
+            return found[labels[0]] if labels else self._frame_of(self.manifest(), names)[:0]
         together = rendering.fleet_frame(found)
         remember(together, fleet=json.dumps({label: memory(one) for label, one in found.items()}))
+        together.attrs["stops"] = stops
         return together
+
+    def _held(self, labels: Sequence[str]) -> tuple[list[Manifest], dict[str, str]]:
+        """Take accounts of which something was read, and say of which something is missing.
+
+        Returns:
+            They, and what is missing, by account.
+
+        Raises:
+            InputError: There is no such account, or none of them has a part yet.
+        """
+        wanted = [self.manifest(label) for label in labels]
+        held = [manifest for manifest in wanted if manifest.parts]
+        if wanted and not held:
+            again = "spool" if wanted[0].began.base is None else "edit"
+            raise InputError(
+                f"{self.path} holds nothing of {cut(', '.join(labels))} yet: {again} again to go "
+                "on."
+            )
+        stops = {manifest.label: _state(manifest) for manifest in wanted if not manifest.ended}
+        for label, why in stops.items():
+            say(f"{visible(label)} is not complete, {why}.")
+        return held, stops
 
     def _frame_of(self, manifest: Manifest, columns: Sequence[str] | None) -> pd.DataFrame:
         key = manifest.began.key
         names = None if columns is None else [key, *(n for n in columns if n != key)]
         tables = [manifest.table(part, names) for part in manifest.parts]
         if names is not None:
-            there = {name for table in tables for name in table.column_names}
-            if unknown := [name for name in names if name not in there]:
-                raise InputError(
-                    f"{self.path} has no column {cut(', '.join(unknown))}: it has "
-                    f"{', '.join(self._columns(manifest))}."
-                )
+            self._refuse_unknown(
+                names, {n for table in tables for n in table.column_names}, manifest
+            )
         frame = self._joined(tables, key)
         if manifest.began.base is None:  # in an edited book a person has made them
             frame = frames.without_repeats(frame)
@@ -181,9 +198,15 @@ class Book(Report):
             return frames.frame_of_table(pa.concat_tables(tables), key)
         return pd.concat([frames.frame_of_table(table, key) for table in tables])
 
-    def _columns(self, manifest: Manifest) -> list[str]:
-        names = (name for part in manifest.parts[:1] for name in manifest.table(part).column_names)
-        return list(names)
+    def _refuse_unknown(
+        self, wanted: Iterable[str], there: Collection[str], manifest: Manifest
+    ) -> None:
+        """Refuse columns that are not there, and name those of an account."""
+        if unknown := [str(name) for name in wanted if name not in there]:
+            names = manifest.table(manifest.parts[0]).column_names
+            raise InputError(
+                f"{self.path} has no column {cut(', '.join(unknown))}: it has {', '.join(names)}."
+            )
 
     def __iter__(self) -> Iterator[pd.DataFrame]:
         """Yield each part as a DataFrame; `attrs["account"]` says whose it is."""
@@ -198,7 +221,7 @@ class Book(Report):
         return frame
 
     def tables(
-        self, account: str | None = None, columns: Sequence[str] | None = None
+        self, account: str | None = None, columns: Sequence[str] | str | None = None
     ) -> Iterator[pa.Table]:
         """Yield the rows of an account as Arrow tables, in the order of their ids.
 
@@ -214,24 +237,25 @@ class Book(Report):
         """
         manifest = self.manifest(account)
         key = manifest.began.key
-        names = None if columns is None else [key, *(n for n in columns if n != key)]
+        names = None if columns is None else [key, *(n for n in _listed(columns) if n != key)]
         if manifest.ascending:
             for part in manifest.parts:
                 yield manifest.table(part, names)
         else:
             yield from _in_order(manifest, names)
 
-    def dask(self, columns: Sequence[str] | None = None) -> dd.DataFrame:
+    def dask(self, columns: Sequence[str] | str | None = None) -> dd.DataFrame:
         """Open it as a Dask DataFrame: read part by part, when and where it is computed.
 
         It is indexed by id, with a column `account` where there are several. Where the ids
-        ascend, Dask knows which part holds which.
+        ascend, Dask knows which part holds which. Accounts that were not read to their end are
+        named.
 
         Args:
             columns: Only these.
 
         Raises:
-            InputError: Dask is not installed here.
+            InputError: Dask is not installed here, it has no such column, or nothing was read yet.
         """
         try:
             import dask.dataframe as dd
@@ -243,14 +267,20 @@ class Book(Report):
                 "the book need nothing more."
             ) from None
         several = len(self._manifests) > 1
-        held = [(m, p) for m in self._manifests.values() for p in m.parts]
+        accounts, _ = self._held(self.accounts)
+        held = [(m, p) for m in accounts for p in m.parts]
         files = [(m.label, str((m.place / p.file).absolute())) for m, p in held]
-        options: Any = {"key": held[0][0].began.key, "several": several}
+        options: Any = {"key": accounts[0].began.key, "several": several}
+        names = None
+        if columns is not None:
+            there = {*frame_of_part(files[0], **options).columns}
+            names = [name for name in _listed(columns) if name != options["key"]]
+            self._refuse_unknown(names, there, accounts[0])
         opened: dd.DataFrame = dd.from_map(
             frame_of_part,
             files,
-            columns=None if columns is None else list(columns),
-            meta=frame_of_part(files[0], columns, **options).iloc[:0],
+            columns=names,
+            meta=frame_of_part(files[0], names, **options).iloc[:0],
             divisions=None if several else _divisions(held),
             enforce_metadata=False,
             **options,
@@ -410,6 +440,53 @@ class Book(Report):
         yield html_list("notes", "", self._notes())
 
 
+def base_of(manifest: Manifest) -> Book | None:
+    """Open the book that an account was edited from; None if it was read from the service.
+
+    Raises:
+        InputError: That is not there any more, or another one is in its place.
+    """
+    if manifest.began.base is None:
+        return None
+    folder, path = manifest.place.parent, _path_of_base(manifest, manifest.began.base)
+    try:
+        found = Book(path)
+    except InputError:
+        raise InputError(
+            f"{folder} was made of {path}, which holds no book any more: name where it is now, or "
+            "another one to compare with, as base=, as in plan(book, base=…)."
+        ) from None
+    _refuse_another(found, manifest)
+    return found
+
+
+def _refuse_another(base: Book, manifest: Manifest) -> None:
+    """Refuse a book that is in the place of the one that an account was edited from."""
+    began, was = manifest.began, base._manifests.get(manifest.label)
+    if began.base is not None and (was is None or was.began.book != began.base.book):
+        raise InputError(
+            f"{base.path} is not the book that {manifest.place.parent} was made of: the account "
+            f"{manifest.label!r} was spooled or edited anew since. To compare with it all the "
+            "same, or with another one, name that as base=, as in plan(book, base=…)."
+        )
+
+
+def _path_of_base(manifest: Manifest, base: BaseBook) -> Path:
+    """Find the folder of the book that an account was edited from.
+
+    It is relative where that of the edited book is, and both lie below the working directory.
+    """
+    folder, here = manifest.place.parent, Path.cwd()
+    path = (folder.resolve() / base.path).resolve()
+    short = not folder.is_absolute() and path.is_relative_to(here)
+    return path.relative_to(here) if short else path
+
+
+def _listed(names: Sequence[str] | str) -> list[str]:
+    """List names; one alone may be given as it is."""
+    return [names] if isinstance(names, str) else list(names)
+
+
 def frame_of_part(
     part: tuple[str, str], columns: Sequence[str] | None = None, *, key: str, several: bool
 ) -> pd.DataFrame:
@@ -433,8 +510,9 @@ def _state(manifest: Manifest) -> str:
     """Say whether all was read or edited, and when, or of which book."""
     base = manifest.began.base
     if manifest.ended:
-        how = f"read {_minute(manifest.ended.when)}" if base is None else f"edited from {base.path}"
-        return f"complete, {visible(how)}"
+        if base is None:
+            return f"complete, read {_minute(manifest.ended.when)}"
+        return f"complete, edited from {visible(str(_path_of_base(manifest, base)))}"
     again = "spool" if base is None else "edit"
     if not manifest.parts:
         return f"nothing yet: {again} again to go on"

@@ -31,7 +31,7 @@ import pyarrow.parquet as pq
 
 from chatkit import frame as frames
 from chatkit import temporary
-from chatkit.books.book import Book
+from chatkit.books.book import Book, base_of
 from chatkit.books.manifest import ACCOUNT, MANIFEST, Manifest
 from chatkit.books.spool import spool
 from chatkit.bulk.frame_checks import DELETE
@@ -378,8 +378,16 @@ def by_account(given: AnyBook, accounts: Mapping[str, str]) -> dict[str, AnyBook
             places = {
                 unquote(each.name.removeprefix(ACCOUNT)): each for each in path.glob(f"{ACCOUNT}*")
             }
+            if not path.is_dir():
+                raise InputError(
+                    f"{path} is not a folder: a plan for a fleet takes a frame that names the "
+                    "account of each row, an edited book, or its folder."
+                )
             if not places:
-                raise InputError(f"{path} does not say of which account its rows are.")
+                raise InputError(
+                    f"{path} does not say of which account its rows are: let each account have a "
+                    f"folder of its own in it, {ACCOUNT}NAME."
+                )
             return dict(places)
         given = Book(path)
     if isinstance(given, AccountOfBook):
@@ -405,8 +413,8 @@ def plan_book(
         endpoints: Where the records are read and written.
         edited: The book, or a folder or file of Parquet that another program has written.
         delete: Keys of records to delete, or a frame that holds them.
-        base: What it is compared with; without it the book that it was made of, or else what
-            is there now, which is spooled first.
+        base: What it is compared with; without it the book that was read and edited into it,
+            in however many steps, or else what is there now, which is spooled first.
         options: As for `Resource.plan`.
 
     Raises:
@@ -423,7 +431,7 @@ def plan_book(
             f"are then found by {' and '.join(endpoints.named_by())}, not by their ids."
         )
     with ExitStack() as stack:
-        was = rows.base if base is None and not foreign else base
+        was = rows.origin() if base is None and not foreign else base
         undated = was is None
         if was is None:
             folder = Path(tempfile.mkdtemp(prefix="book-", dir=temporary.folder()))
@@ -457,7 +465,13 @@ class _Opened(Protocol):
     name: str  #: for messages
     rows: int
     account: str | None  #: which account of which service; None where nobody knows
-    base: AccountOfBook | None  #: what it was made of
+
+    def origin(self) -> AccountOfBook | None:
+        """Find what was read from the account, and then edited; None where nothing tells.
+
+        Raises:
+            InputError: It is not there any more, or another one is in its place.
+        """
 
     def tables(self) -> Iterator[pa.Table]:
         """Yield them as Arrow tables."""
@@ -493,8 +507,14 @@ class _OfBook:
         self.name = str(book.path)
         self.rows = manifest.rows
         self.account: str | None = manifest.began.account
-        was = book.base if manifest.began.base else None
-        self.base = None if was is None else AccountOfBook(was, manifest.label)
+
+    def origin(self) -> AccountOfBook | None:
+        """Follow the edits back to the book that no other one was edited into."""
+        found, manifest = None, self._book.manifest(self._label)
+        while (base := base_of(manifest)) is not None:
+            found = AccountOfBook(base, manifest.label)
+            manifest = found.manifest()
+        return found
 
     def tables(self) -> Iterator[pa.Table]:
         return self._book.tables(self._label)
@@ -504,7 +524,6 @@ class _OfFiles:
     """Parquet files that another program has written, each sorted or small enough to sort."""
 
     account: str | None = None
-    base: AccountOfBook | None = None
 
     def __init__(self, path: Path, key: str) -> None:
         self.name, self._key = str(path), key
@@ -526,6 +545,9 @@ class _OfFiles:
                     f"The ids of {one.path} and {two.path} overlap: sort all rows by {key}, and "
                     "write the files again."
                 )
+
+    def origin(self) -> None:
+        return None
 
     def tables(self) -> Iterator[pa.Table]:
         for file in self._files:

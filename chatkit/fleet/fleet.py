@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.books.book import Book
+    from chatkit.bulk.planner import PlanOptions
     from chatkit.endpoints import Existing
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
@@ -467,7 +468,7 @@ class _FleetResource:
 
     def plan(
         self,
-        frame: pd.DataFrame | Mapping[str, Any] | Book | str | PathLike[str] | None = None,
+        frame: pd.DataFrame | Mapping[str, Any] | None = None,
         delete: pd.DataFrame | Iterable[Any] | None = None,
         *,
         existing: Existing | None = None,
@@ -481,8 +482,7 @@ class _FleetResource:
         Args:
             frame: What `frame()` gave, edited; a frame of your own that names the account of each
                 row, as the first level of its index or in a column `account`; or what each
-                account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all. Of
-                contacts also an edited book, or its folder.
+                account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
             delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
                 holds them.
             existing: As for one account, like `other_account`, `duplicates` and `broken`.
@@ -495,37 +495,54 @@ class _FleetResource:
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        parts = {} if frame is None and delete is not None else self._parts(frame)
-        gone = _keys_by_account(delete)
-        self._refuse_strangers([*parts, *gone])
-        options: dict[str, Any] = {
+        options: PlanOptions = {
             "existing": existing,
             "skip_invalid": skip_invalid,
             "other_account": other_account,
             "duplicates": duplicates,
             "broken": broken,
         }
-        return self._planned(parts, gone, options, skip_invalid)
+        return self._planned(*self._parted(frame, delete), options)
+
+    def _parted(self, frame: Any, delete: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+        """Part the rows of a plan, and what is to be deleted, by account.
+
+        Raises:
+            InputError: They name no account, or one that is not in the fleet.
+        """
+        parts = {} if frame is None and delete is not None else self._parts(frame)
+        gone = _keys_by_account(delete)
+        self._refuse_strangers([*parts, *gone])
+        return parts, gone
 
     def _planned(
         self,
         parts: Mapping[str, Any],
         gone: Mapping[str, Any],
         options: Mapping[str, Any],
-        skip_invalid: bool,
+        bases: Mapping[str, Any] | None = None,
     ) -> FleetPlan:
-        """Plan each account, those that can be."""
+        """Plan each account, those that can be.
+
+        Args:
+            parts: The rows of each.
+            gone: What is to be deleted in each.
+            options: The same for all.
+            bases: What the book of each is compared with, where that is said.
+        """
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **gone}]
         opened = [label for label in labels if label in fleet]
 
         def plan(label: str, client: Client) -> Any:
-            deleted = {"delete": gone[label]} if label in gone else {}
-            return self._of(client).plan(parts.get(label), **deleted, **options)
+            own = {"delete": gone[label]} if label in gone else {}
+            if bases is not None:
+                own["base"] = bases[label]
+            return self._of(client).plan(parts.get(label), **own, **options)
 
         done, stops = fleet._each(plan, labels=opened)
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
-        return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
+        return FleetPlan(done, failed=stops, skip_invalid=options["skip_invalid"])
 
     def _parts(self, given: Any) -> Mapping[str, Any]:
         """Part what is to be planned by account.
@@ -639,14 +656,74 @@ class FleetContacts(_FleetResource):
         """
         return self._frame(lambda contacts: contacts.frame(search=search, full=full))
 
+    def plan(
+        self,
+        frame: pd.DataFrame | Mapping[str, Any] | Book | str | PathLike[str] | None = None,
+        delete: pd.DataFrame | Iterable[Any] | None = None,
+        *,
+        base: Book | str | PathLike[str] | None = None,
+        existing: Existing | None = None,
+        skip_invalid: bool = False,
+        other_account: bool = False,
+        duplicates: bool = False,
+        broken: bool = False,
+    ) -> FleetPlan:
+        """Show what an edited frame or book would change, in each account.
+
+        Nothing is sent before `apply`.
+
+        Args:
+            frame: A frame, or what each account is to take, as in all resources of a fleet; or an
+                edited book of contacts, or its folder.
+            delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
+                holds them.
+            base: The book that an edited book is compared with; without it the one that was read
+                and edited into it.
+            existing: As for one account, like `other_account`, `duplicates` and `broken`.
+            skip_invalid: Plan the good rows although others cannot be planned, and the other
+                accounts although one cannot be.
+            other_account: Take frames and books of another account.
+            duplicates: Make new records although there are some of the same name.
+            broken: Plan what has errors, too.
+
+        Raises:
+            InputError: Nothing can be planned as a whole, or it names no account of the fleet.
+        """
+        options: PlanOptions = {
+            "existing": existing,
+            "skip_invalid": skip_invalid,
+            "other_account": other_account,
+            "duplicates": duplicates,
+            "broken": broken,
+        }
+        parts, gone = self._parted(frame, delete)
+        if base is None:
+            return self._planned(parts, gone, options)
+        bases = self._books(base)
+        if missing := [label for label in {**parts, **gone} if label not in bases]:
+            named = ", ".join(map(repr, missing[:5]))
+            raise InputError(
+                f"{getattr(base, 'path', base)} has no account {named}: it has "
+                f"{', '.join(map(repr, bases))}. Name as base= a book of all accounts that are "
+                "planned."
+            )
+        return self._planned(parts, gone, options, bases)
+
     def _parts(self, given: Any) -> Mapping[str, Any]:
         """Part what is to be planned by account; a book says which is which.
 
         Raises:
             InputError: It names no accounts.
         """
-        if not is_book(given):
-            return super()._parts(given)
+        book = isinstance(given, str) or is_book(given)
+        return self._books(given) if book else super()._parts(given)
+
+    def _books(self, given: Book | str | PathLike[str]) -> Mapping[str, Any]:
+        """Part a book by account.
+
+        Raises:
+            InputError: There is none, or it does not say of which account its rows are.
+        """
         from chatkit.books.walk import by_account
 
         fleet = self._fleet
@@ -807,4 +884,4 @@ class FleetTemplates(_FleetResource):
             "other_account": other_account,
             "broken": broken,
         }
-        return self._planned(parts, {}, options, skip_invalid)
+        return self._planned(parts, {}, options)

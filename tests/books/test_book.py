@@ -63,6 +63,7 @@ def test_some_columns_come_in_the_order_that_was_asked_for(client: Client, book:
     pd.testing.assert_frame_equal(book.frame(columns=names), client.contacts.frame()[names])
     with pytest.raises(InputError, match="has no column naem: it has id, name, first_name"):
         book.frame(columns=["naem"])
+    pd.testing.assert_frame_equal(book.frame(columns="name"), book.frame()[["name"]])
     with pytest.raises(InputError, match=r"no account 'fr' is in it\. It has '1001'"):
         book.frame(accounts="fr")
 
@@ -91,6 +92,13 @@ def test_dask_reads_it_part_by_part_and_knows_where_an_id_is(client: Client, boo
     )
     assert list(book.dask(columns=["name"]).columns) == ["name"]
     assert opened.tags.compute().loc[50002] == '["rental"]'
+
+
+def test_dask_names_a_column_that_is_not_there(book: Book) -> None:
+    with pytest.raises(InputError, match="has no column naem: it has id, name, first_name"):
+        book.dask(columns=["naem"])
+    assert [*book.dask(columns="name").columns] == ["name"]
+    assert [*book.dask(columns=["id", "name"]).columns] == ["name"]
 
 
 #: What a person writes who opens a book with another program.
@@ -193,6 +201,17 @@ def test_an_edit_writes_another_book_that_names_its_base(book: Book, tmp_path: P
     assert base is not None and base.path.resolve() == book.path.resolve()
     assert edited.complete and book.base is None
     pd.testing.assert_frame_equal(book.edit(shown, tmp_path / "same").frame(), book.frame())
+
+
+def test_a_base_is_named_as_the_book_is(
+    book: Book, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    first = book.edit(shown, "first")
+    second = first.edit(shown, "second")
+    assert second.base is not None and str(second.base.path) == "first"
+    assert repr(second).endswith("complete, edited from first")
+    assert first.base is not None and first.base.path == book.path.resolve()
 
 
 def test_an_edit_may_add_rows_columns_and_leave_rows_out(book: Book, tmp_path: Path) -> None:

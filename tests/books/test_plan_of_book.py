@@ -299,6 +299,35 @@ def test_a_book_of_another_account_is_asked_for_by_name(place, tmp_path):
     assert plan.counts == {"create": 0, "update": 20, "delete": 0}
 
 
+def upper(part: pd.DataFrame) -> pd.DataFrame:
+    return part.assign(name=part.name.str.upper())
+
+
+def test_an_edit_of_an_edit_is_compared_with_the_book_that_was_read(read, tmp_path):
+    place, book, frame = read
+    first = book.edit(upper, tmp_path / "first")
+    second = first.edit(lambda part: part, tmp_path / "second")
+    expected = place.contacts.plan(upper(frame))
+    assert expected.counts["update"] == 60
+    alike(place.contacts.plan(second), expected)
+    assert second.base is not None and second.base.path.resolve() == first.path.resolve()
+    first.path.rename(tmp_path / "elsewhere")
+    with pytest.raises(chatkit.InputError, match=r"second was made of .*first, which holds no"):
+        place.contacts.plan(second)
+    alike(place.contacts.plan(second, base=book), expected)
+
+
+def test_a_book_whose_base_was_spooled_anew_is_compared_with_a_book_by_name(place, tmp_path):
+    book = booked(place, tmp_path / "book")
+    edited = book.edit(upper, tmp_path / "edited")
+    kept = book.path.rename(tmp_path / "kept")
+    booked(place, tmp_path / "book")
+    with pytest.raises(chatkit.InputError, match=r"spooled or edited anew since.*base="):
+        place.contacts.plan(edited)
+    assert place.contacts.plan(edited, base=kept).counts["update"] == 60
+    assert place.contacts.plan(edited, base=tmp_path / "book").counts["update"] == 60
+
+
 def test_a_book_that_was_not_finished_is_not_planned(place, tmp_path):
     book = booked(place, tmp_path / "book")
 

@@ -60,6 +60,39 @@ def test_an_account_that_stops_is_named_and_gone_on_with(
     assert "nothing is read again" in capsys.readouterr().out
 
 
+def test_what_was_read_is_there_although_an_account_stopped_before_its_first_part(
+    fleet: chatkit.Fleet, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    expected = fleet.contacts.frame().loc[["de", "it"]]
+    fleet["fr"].transport.send = _refused  # type: ignore[method-assign]
+    book = fleet.contacts.spool(tmp_path / "book")
+    capsys.readouterr()
+    frame = book.frame()
+    missing = "fr is not complete, nothing yet: spool again to go on.\n"
+    assert capsys.readouterr().out == missing and list(frame.attrs["stops"]) == ["fr"]
+    pd.testing.assert_frame_equal(frame, expected)
+    pd.testing.assert_frame_equal(book.frame(columns=["name"]), expected[["name"]])
+    assert book.frame(accounts=["de"]).attrs["stops"] == {}
+    assert sum(len(part) for part in book) == len(expected)
+    capsys.readouterr()
+    assert len(book.dask().compute()) == len(expected)
+    assert capsys.readouterr().out == missing
+    for read in (lambda: book.frame(accounts="fr"), lambda: book.frame(["name"], "fr")):
+        with pytest.raises(InputError, match=r"nothing of fr yet: spool again to go on"):
+            read()
+
+
+def test_a_book_of_nothing_at_all_says_how_to_go_on(fleet: chatkit.Fleet, tmp_path: Path) -> None:
+    fleet["fr"].transport.send = _refused  # type: ignore[method-assign]
+    with pytest.raises(chatkit.NotPermitted):
+        fleet["fr"].contacts.spool(tmp_path)
+    book = Book(tmp_path)
+    for read in (book.frame, book.dask, lambda: book.frame(["name"])):
+        with pytest.raises(InputError, match=r"holds nothing of .* yet: spool again to go on"):
+            read()
+    assert list(book) == []
+
+
 def _refused(call: chatkit.call.Call) -> None:
     raise chatkit.NotPermitted(call, "not for you", status=403)
 
@@ -96,3 +129,27 @@ def test_an_edited_book_of_all_accounts_is_one_plan(fleet: chatkit.Fleet, tmp_pa
         only.contacts.plan(Book(tmp_path / "book"))  # de is x there
     parts = sorted((tmp_path / "edited").glob("account=de"))
     assert len(only["x"].contacts.plan(parts[0], base=Book(tmp_path / "book")).changes) == 10
+
+
+def test_a_fleet_compares_an_edited_book_with_another_one_by_name(
+    fleet: chatkit.Fleet, tmp_path: Path
+) -> None:
+    book = fleet.contacts.spool(tmp_path / "book")
+    edited = book.edit(_upper, tmp_path / "edited")
+    moved = (tmp_path / "book").rename(tmp_path / "moved")
+    with pytest.raises(InputError, match=r"holds no book any more.*base="):
+        fleet.contacts.plan(edited)
+    assert len(fleet.contacts.plan(edited, base=moved)) == 33
+    assert len(fleet.contacts.plan(edited, base=Book(moved))) == 33
+    with pytest.raises(InputError, match="base= is for books"):
+        fleet.contacts.plan(fleet.contacts.frame(), base=moved)
+    only = chatkit.connect_all({"de": fleet["de"]}).contacts.spool(tmp_path / "one")
+    with pytest.raises(InputError, match="one has no account 'fr', 'it'"):
+        fleet.contacts.plan(edited, base=only)
+    for path in ("nosuchdir", __file__):
+        with pytest.raises(InputError, match="is not a folder: a plan for a fleet takes a frame"):
+            fleet.contacts.plan(path)
+
+
+def _upper(part: pd.DataFrame) -> pd.DataFrame:
+    return part.assign(name=part["name"].str.upper())
