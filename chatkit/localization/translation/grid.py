@@ -9,7 +9,13 @@ from typing import Any, NamedTuple
 from chatkit.display import visible
 from chatkit.errors import InputError
 from chatkit.localization.table import frame_of
-from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
+from chatkit.localization.translation.units import (
+    Unit,
+    escape_controls,
+    stamp_of,
+    unescape_controls,
+)
+from chatkit.progress import say
 from chatkit.tables import (
     OddCell,
     RawTable,
@@ -96,23 +102,47 @@ def read_csv(data: bytes) -> list[Unit]:
 
 
 def read_workbook(data: bytes) -> list[Unit]:
-    """Read units from all sheets of a workbook that have them; others do not matter.
+    """Read units from all sheets of a workbook that have them; a sheet of other things is told.
 
     Raises:
-        InputError: It is none, no sheet has them, or one has lost a column.
+        InputError: It is none, no sheet has them, or one has lost a column or its names.
     """
-    tables = workbook.read_sheets(data)
     units: list[Unit] = []
+    others: list[str] = []
     ours = 0
-    for name, table in tables.items():
-        head = _head(table)
-        if head is None or (not head.known and len(tables) > 1):
+    for name, table in workbook.read_sheets(data).items():
+        sheet, head = f"sheet {quoted_name(name)}", _head(table)
+        if head is None:
             continue
-        ours += 1
-        units += _units(table, f"sheet {quoted_name(name)}, ", head)
+        if head.known:
+            ours += 1
+            units += _units(table, f"{sheet}, ", head)
+        elif row := _first_exported(table):
+            raise InputError(
+                f"{sheet} holds texts of export, like that in row {row}, and no row names their "
+                f"columns: {', '.join(_NEEDED)}. Put the names back above them, as export wrote "
+                "them, or take the sheet out."
+            )
+        else:
+            others.append(sheet)
     if not ours:
         raise InputError(_FOREIGN)
+    if others:
+        one = len(others) == 1
+        say(
+            f"Not read, as no row names the columns of translations: {', '.join(others)}. If "
+            f"translations stand on {'it' if one else 'them'}, put back the names of the columns."
+        )
     return units
+
+
+def _first_exported(table: RawTable) -> int | None:
+    """Find the first row that export wrote, by its stamp; it is told by its number."""
+    return next((row.number for row in table.rows if _has_stamp(row.cells)), None)
+
+
+def _has_stamp(cells: Sequence[Any]) -> bool:
+    return any(isinstance(cell, str) and stamp_of(cell) for cell in cells)
 
 
 def _known(row: Sequence[str]) -> int:
@@ -179,8 +209,12 @@ def _units(table: RawTable, where: str, head: _Head | None) -> Iterator[Unit]:
             raise InputError(f"{where}the column {name} is there twice: {both}. Keep one.")
     letters = {name: column_letter(number) for name, number in head.columns.items()}
     places = [(name, head.columns[name]) for name in _READ if name in head.columns]
-    for number, cells in table.rows[head.place + 1 :]:
-        if any(cell is not None and cell != " " for cell in cells):
+    for place, (number, cells) in enumerate(table.rows):
+        if place < head.place:  # a title stands there, or texts that were sorted with the names
+            ours = _has_stamp(cells)
+        else:
+            ours = place > head.place and any(cell not in (None, " ") for cell in cells)
+        if ours:
             yield _unit(cells, places, letters, f"{where}row {number}", number)
     for number, _, reason in table.broken:
         yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)

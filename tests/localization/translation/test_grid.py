@@ -101,7 +101,7 @@ def test_what_a_spreadsheet_made_of_a_text_is_told(value, trouble):
     assert found[0].place == "sheet translations, row 2"
 
 
-def test_other_sheets_and_columns_do_not_matter():
+def test_other_sheets_and_columns_are_left_alone():
     book = openpyxl.load_workbook(io.BytesIO(workbook_of([unit(target="Hallo")], one_sheet=False)))
     book.create_sheet("my notes", 0).append(["call me"])
     book["de"].insert_cols(1)
@@ -127,3 +127,51 @@ def test_a_row_that_is_broken_is_told_and_the_others_are_read():
     found = read_csv(b"\n".join([head, first, b'"a"b,c', second]))
     assert [each.field for each in found if not each.trouble] == ["text", "footer"]
     assert [each.place for each in found if each.trouble] == ["row 3"]
+
+
+def rewritten(data, change):
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    change(book)
+    target = io.BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def foreign_names(book):
+    for cell in book["fr"][1]:
+        cell.value = f"nom {cell.column}"
+
+
+@pytest.mark.parametrize("change", [lambda book: book["fr"].delete_rows(1), foreign_names])
+def test_a_sheet_of_ours_that_lost_its_names_is_told(change):
+    data = workbook_of([unit(), unit(lang_code="fr"), unit(lang_code="fr")], one_sheet=False)
+    with pytest.raises(InputError, match=r"sheet fr holds texts of export, like that in row \d, "):
+        read_workbook(rewritten(data, change))
+
+
+def test_a_sheet_that_cannot_be_read_is_named(capsys):
+    def change(book):
+        book.create_sheet("my notes").append(["call me"])
+        book.create_sheet("empty")
+
+    data = workbook_of([unit(target="Hallo")], one_sheet=False)
+    assert [each.target for each in read_workbook(rewritten(data, change))] == ["Hallo"]
+    said = capsys.readouterr().out
+    assert "Not read" in said and "sheet my notes." in said and "empty" not in said
+
+
+def test_texts_that_were_sorted_above_the_names_are_read():
+    data = workbook_of([unit(target="Hallo"), unit(field="footer", target="Fuß")], one_sheet=True)
+
+    def change(book):
+        sheet = book.active
+        sheet.insert_rows(1)
+        for column in range(1, len(COLUMNS) + 1):
+            sheet.cell(1, column).value = sheet.cell(3, column).value
+        sheet.delete_rows(3)
+
+    found = read_workbook(rewritten(data, change))
+    assert [(each.place, each.target) for each in found] == [
+        ("sheet translations, row 1", "Hallo"),
+        ("sheet translations, row 3", "Fuß"),
+    ]
