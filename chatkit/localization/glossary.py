@@ -33,7 +33,6 @@ GlossarySource: TypeAlias = (
 COLUMNS = ("term", "language", "use", "never", "keep", "address")
 Address = Literal["formal", "informal"]
 _YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
-_UNSPACED = ("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai")
 
 
 class Breach(NamedTuple):
@@ -95,6 +94,13 @@ class Glossary:
         return [*_of_terms(rows, source, target, lang_code, source_code),
                 *_of_address(address, target, lang_code)]  # fmt: skip
 
+    def without_kept(self, text: str, lang_code: str, source_code: str) -> str:
+        """Take the terms out of a text that are not translated into a language."""
+        for row in self._for(lang_code)[0]:
+            if row.keep:
+                text = _word(row.term, source_code).sub(" ", text)
+        return text
+
     def _for(self, lang_code: str) -> tuple[list[_GlossaryRow], str]:
         """Choose the rows for a language; of one term the row that names it most exactly."""
         form = language.normal(lang_code)
@@ -150,7 +156,7 @@ def _word(
 ) -> re.Pattern[str]:
     """Find a word, in a script with spaces as a whole one; `forms` takes its plural in English."""
     ignore = 0 if capitals and not forms else re.IGNORECASE
-    if language.script(lang_code) in _UNSPACED:
+    if not language.spaced(lang_code):
         return re.compile(re.escape(word), ignore)
     plural = "(?:e?s)?" if forms and language.base(lang_code) == "en" else ""
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)

@@ -36,6 +36,8 @@ _SCRIPTS = {"prs": "Arab"}
 #: Languages that are written in another script too.
 _TWICE = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz": "Cyrl"}
 _RIGHT_TO_LEFT = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))
+#: Scripts that put no space between two words.
+_UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 #: The names by which Unicode calls the letters of a script.
 _LETTERS = {
     "Arab": ("ARABIC",),
@@ -168,6 +170,11 @@ def letters(code: str) -> frozenset[str]:
     """Name the letters a language is written with, as Unicode calls them. Empty if unknown."""
     scripts = (script(code), _TWICE.get(base(code), ""))
     return frozenset(name for one in scripts for name in _LETTERS.get(one, ()))
+
+
+def spaced(code: str) -> bool:
+    """Tell whether a language puts spaces between its words."""
+    return script(code) not in _UNSPACED
 
 
 def direction(code: str) -> Direction:

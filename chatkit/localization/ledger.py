@@ -234,10 +234,15 @@ class Ledger:
     ) -> None:
         """Write down that a translation was made from this source text, unless that is known.
 
-        It counts over what is known, also where the clock of another computer is ahead.
+        It counts over what is known, also where the clock of another computer is ahead. That a
+        person accepted it is written down, too, where it was known from something else.
         """
         at, before = at or _now(), known.origins.get(spot)
-        if before is not None and before.source == text_digest(source):
+        if (
+            before is not None
+            and before.source == text_digest(source)
+            and (how != "accept" or before.how == "accept")
+        ):
             return
         if before is not None and before.at >= at:
             later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
@@ -260,6 +265,11 @@ class Ledger:
             if place in self.silenced:
                 return bool(self.silenced[place].text)
         return False
+
+    def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
+        """Whether a person said that this text of a content is right as it is."""
+        origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
+        return origin is not None and origin.how == "accept"
 
     def judge(self, entry: Entry, original: Entry) -> Judged:
         """Hold the sources that a content was made from against its source as it is now."""

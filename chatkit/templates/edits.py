@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from chatkit.display import cut, escaped, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
-from chatkit.localization.placeholders import Slot, slots
+from chatkit.localization.placeholders import Slot, slots, words
 from chatkit.templates.contents import ContentBody
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.content import Entry
+    from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger
+    from chatkit.localization.rules import ContentFinding
 
 #: Where can be replaced: `url` and `number` are what buttons lead to.
 Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
@@ -289,23 +292,41 @@ class Drafts:
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them
+#: Why a draft is left: what it does, and the next step.
 _LEFT = {
-    "broken": "would be refused by the platform (broken=True plans them all the same)",
-    "stale": "were made from another source text than there is now",
-    "not translated": "hold the words of the source",
-    "unknown": "are not recorded as made from the source of today: if they are right, "
-    "client.templates.accept(languages) records it",
+    "broken": (
+        "would be refused by the platform",
+        "Say broken=True to set live those that are left for nothing else.",
+    ),
+    "stale": (
+        "were made from another source text than there is now",
+        "See client.templates.board() for what has changed.",
+    ),
+    "untranslated": (
+        "hold the words of the source",
+        "Translate them; if they are right, client.templates.accept(languages, codes) records it.",
+    ),
+    "unknown": (
+        "are not recorded as made from the source of today",
+        "If they are right, client.templates.accept(languages) records it.",
+    ),
 }
+_SAME = ("untranslated", "same as source")
+_AGAINST = ("glossary", "formality")
 
 
 class Publication:
     """Which drafts of some contents can go live: complete, checked and not stale.
+
+    A text of several words that is that of its source, in another language, is not translated,
+    unless somebody accepted it, the glossary keeps the words, or it is a name in the footer.
 
     Args:
         contents: Contents in full.
         languages: One language, or several; None for all.
         source: The language that the others are translated from.
         ledger: What is recorded of their sources.
+        glossary: What translations say and never say: what goes live against it is told.
         broken: Whether what the platform would refuse goes live, too.
 
     Raises:
@@ -319,34 +340,32 @@ class Publication:
         source: str,
         ledger: Ledger,
         *,
+        glossary: Glossary | None = None,
         broken: bool,
     ) -> None:
         from chatkit.localization import language
+        from chatkit.localization.audit import check_contents
         from chatkit.localization.board import board
-        from chatkit.localization.bubble import bubble, bubble_html
         from chatkit.localization.content import entries, grouped, source_of
         from chatkit.localization.ledger import languages_meant
         from chatkit.localization.rules import AGREED, STRUCTURE
 
         found = entries(contents)
         wanted = languages_meant(found, languages)
-        shown = board(contents, source, ledger=ledger)
-        same: set[tuple[str, str]] = set()
-        unlike: dict[tuple[str, str], set[str]] = {}
-        for each in shown.audit:
-            spot = each.template_code, each.lang_code
-            if each.code in STRUCTURE:
-                unlike.setdefault(spot, set()).add(each.code)
-            elif each.code == "untranslated":
-                same.add(spot)
-        self._frame = contents
+        audit = check_contents(found, source, glossary=glossary)
+        shown = board(found, source, audit=audit, ledger=ledger)
+        self._frame, self._ledger, self._glossary = contents, ledger, glossary
         self._seen: list[str] = []
         #: The notes that show a message, and each as a phone does: HTML.
         self.drawn: dict[str, str] = {}
         self._left: dict[str, list[str]] = {}
+        self._against: list[str] = []
         self._rows: list[bool] = []
         self._live = 0
         sources = {code: source_of(group, source) for code, group in grouped(found).items()}
+        told: dict[tuple[str, str], list[ContentFinding]] = {}
+        for each in audit:
+            told.setdefault((each.template_code, each.lang_code), []).append(each)
         for entry in found:
             self._rows.append(False)
             if wanted is not None and language.normal(entry.lang_code) not in wanted:
@@ -355,30 +374,67 @@ class Publication:
                 self._live += 1
                 continue
             place = f"{entry.template_code}/{entry.lang_code}"
+            cell = shown[entry.template_code, entry.lang_code]
+            mine = told.get((entry.template_code, entry.lang_code), [])
             original = sources[entry.template_code]
-            why = ""
+            left: dict[str, str] = {}  # by the reason, what is left
+            if cell.state == "broken" and not broken:
+                left["broken"] = place
             if original is not None and original is not entry:
-                judged = ledger.judge(entry, original)
-                why = "unknown" if judged.unknown else ""
-                why = "not translated" if (entry.template_code, entry.lang_code) in same else why
-                spot = entry.template_code, entry.lang_code
-                cell = shown[spot]
-                differs = unlike.get(spot, set())
+                differs = {each.code for each in mine if each.code in STRUCTURE}
                 if ledger.agrees(entry, original):
                     differs = differs - AGREED
-                why = "stale" if cell.state == "stale" or cell.changes or differs else why
-            if shown[entry.template_code, entry.lang_code].state == "broken" and not broken:
-                why = "broken"
-            if why:
-                self._left.setdefault(why, []).append(place)
-            else:
+                if cell.state == "stale" or cell.changes or differs:
+                    left["stale"] = place
+                elif same := self._untranslated(entry, original, mine):
+                    left["untranslated"] = f"{place} ({', '.join(same)})"
+                elif ledger.judge(entry, original).unknown:
+                    left["unknown"] = place
+            for why, what in left.items():
+                self._left.setdefault(why, []).append(what)
+            if not left:
                 self._rows[-1] = True
-                said = f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}"
-                self._seen.append(said)
-                if len(self._seen) <= _SEEN:
-                    title = f"{place} ({language.name(entry.lang_code)})"
-                    picture = bubble_html(bubble(entry, {}))
-                    self.drawn[said] = f"<figcaption>{escaped(title)}</figcaption>{picture}"
+                self._show(entry, place, mine)
+
+    def _untranslated(
+        self, entry: Entry, original: Entry, found: Iterable[ContentFinding]
+    ) -> list[str]:
+        """Name the texts that are still those of the source."""
+        same = {each.field for each in found if each.code in _SAME}
+        return [
+            what
+            for field, what, text in entry.pieces
+            if field in same
+            and not self._may_be_alike(field, text, entry, original)
+            and not self._ledger.is_accepted(entry, field, original, text)
+        ]
+
+    def _may_be_alike(self, field: str, text: str, entry: Entry, original: Entry) -> bool:
+        """Whether a text may be the same in another language: one word, a name, a number."""
+        from chatkit.localization import language
+
+        if self._glossary is not None:
+            text = self._glossary.without_kept(text, entry.lang_code, original.lang_code)
+        first = [word[0] for word in re.findall(r"\w+", text)]
+        name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
+        return name or (language.spaced(original.lang_code) and words(text) < 2)
+
+    def _show(self, entry: Entry, place: str, found: Iterable[ContentFinding]) -> None:
+        """Show a message that goes live as a customer will see it, and what speaks against it."""
+        from chatkit.localization import language
+        from chatkit.localization.bubble import bubble, bubble_html
+
+        said = f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}"
+        self._seen.append(said)
+        if len(self._seen) <= _SEEN:
+            title = f"{place} ({language.name(entry.lang_code)})"
+            picture = bubble_html(bubble(entry, {}))
+            self.drawn[said] = f"<figcaption>{escaped(title)}</figcaption>{picture}"
+        self._against += [
+            f"{place}: {each.message}. {each.hint}".strip()
+            for each in found
+            if each.code in _AGAINST and not self._ledger.is_silent(each.code, entry.lang_code)
+        ]
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the contents in which these drafts are none."""
@@ -400,9 +456,16 @@ class Publication:
             are = "is" if self._live == 1 else "are"
             live = f"{many(self._live, 'content')} {are} live already."
             said.append(f"No draft goes live. {live}" if self._live else "No draft goes live.")
-        for why, what in _LEFT.items():
+        said += [
+            f"Goes live against the glossary: {visible(each)}" for each in self._against[:_FEW]
+        ]
+        if (more := len(self._against) - _FEW) > 0:
+            said.append(
+                f"… and {more:,} more against the glossary: client.templates.check() has all."
+            )
+        for why, (what, then) in _LEFT.items():
             if places := self._left.get(why):
                 rest = len(places) - _FEW
                 shown = ", ".join(places[:_FEW]) + (f" and {rest:,} more" if rest > 0 else "")
-                said.append(f"Left as drafts, as they {what}: {visible(shown)}.")
+                said.append(f"Left as drafts, as they {what}: {visible(shown)}. {then}")
         return said

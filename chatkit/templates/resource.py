@@ -538,22 +538,28 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
+        glossary: GlossarySource | None = None,
         broken: bool = False,
     ) -> Plan:
         """Plan to set drafts live that are complete, checked and not stale.
 
-        The plan shows each message as a customer will see it, and says which drafts it leaves
-        and why: their source has changed since, is not recorded, or they hold its words.
+        The plan shows each message as a customer will see it, and what in it breaks the glossary.
+        It says which drafts it leaves and why: their source has changed since, is not recorded,
+        or they hold its words. A word, a name in the footer and what the glossary keeps may be
+        as in the source; other words that are right so, `accept` records.
 
         Args:
             languages: One language, or several: "it", ["de", "fr"]; without it all.
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
+            glossary: What translations say and never say, as for `check`.
             broken: Set live what the platform would refuse, too.
 
         Raises:
-            InputError: No code is named, or no template has such a language.
+            InputError: No code is named, no template has such a language, or rows of the
+                glossary are wrong.
             NotFound: The service does not know some codes; all of them are named.
+            OSError: The ledger or the glossary cannot be opened.
 
         >>> found = client.templates.accept("ar", ["rental_reminder"])
         4 texts in 1 content are recorded as made from en as it is now.
@@ -562,8 +568,10 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.templates.edits import Publication
 
+        words = self.glossary if glossary is None else _glossary(glossary)
         there = self.frame(codes, full=True)
-        ready = Publication(there, languages, source, self.ledger.read(), broken=broken)
+        known = self.ledger.read()
+        ready = Publication(there, languages, source, known, glossary=words, broken=broken)
         return self._bulk.planned(
             ready.frame(), notes=ready.notes, drawn=ready.drawn, source=source, broken=broken
         )

@@ -387,7 +387,7 @@ def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_note
     noon, one = "2026-11-20T12:00:00.000000+00:00", "2026-11-20T13:00:00.000000+00:00"
     known.note(spot, "Hello", "apply", known, at=noon, run="r1")
     again = Ledger()
-    again.note(spot, "Hello", "accept", known, at=one)
+    again.note(spot, "Hello", "import", known, at=one)
     assert len(again) == 0
     again.note(spot, "Hi", "accept", known, at=noon)
     assert again.origins[spot].at == noon.replace("00:00.000000", "00:00.000001")
@@ -395,6 +395,19 @@ def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_note
     later = Ledger()
     later.note(spot, "Hi", "accept", known, at=one)
     assert later.origins[spot] == Origin(one, text_digest("Hi"), "accept", "")
+
+
+def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
+    spot, known = Spot("a", "de", "text", "en", "0" * 20), Ledger()
+    known.note(spot, "Hello", "apply", known)
+    new = Ledger()
+    new.note(spot, "Hello", "accept", known)
+    both = known.merge(new)
+    assert both.origins[spot].how == "accept"
+    for how in ("accept", "import"):
+        again = Ledger()
+        again.note(spot, "Hello", how, both)
+        assert len(again) == 0
 
 
 def test_what_a_run_writes_is_noted_with_its_name_and_how():

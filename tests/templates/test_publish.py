@@ -70,6 +70,7 @@ def test_what_the_platform_refuses_goes_live_only_when_that_is_said(client):
     plan = client.templates.publish("ja")
     assert not plan.changes
     assert any("broken=True" in note and "review_request/ja" in note for note in plan.notes)
+    assert not any("not recorded" in note for note in plan.notes)
     assert labels(client.templates.publish("ja", broken=True)) == ["review_request/ja"]
 
 
@@ -92,6 +93,89 @@ def test_a_draft_that_holds_the_words_of_its_source_is_not_complete(client):
     plan = client.templates.publish("it", ["order_ready"])
     assert not plan.changes
     assert any("the words of the source: order_ready/it" in note for note in plan.notes)
+
+
+def test_what_broken_does_not_set_live_is_told_for_its_other_reason_too(client):
+    plan = client.templates.publish("ja")
+    [refused] = [note for note in plan.notes if "refused by the platform" in note]
+    assert "left for nothing else" in refused
+    for each in (plan, client.templates.publish("ja", broken=True)):
+        assert not each.changes
+        assert any("not recorded" in note and "review_request/ja" in note for note in each.notes)
+
+
+TEXT = "Ciao {{1}}, la tua {{2}} è riparata e ti aspetta. Vieni entro {{3}}, fino alle 18."
+TOLD = "order_ready/it (the header, the label of button 1, the label of button 2"
+
+
+def begun(client, **fields):
+    """Draft order_ready in Italian with the words of the source, but for these fields."""
+    client.templates.draft_missing(["it"], ["order_ready"]).apply()
+    client.templates("order_ready").update("it", **{"text": TEXT, **fields})
+    return client.templates.publish("it", ["order_ready"])
+
+
+def in_italian(client):
+    content = client.templates("order_ready").get("en")
+    labels = ["Sono in arrivo", "Mi serve più tempo", "Chiama l’officina"]
+    return {
+        "headers": [{**content.headers[0], "text": "La tua bici è pronta"}],
+        "buttons": [
+            {**button, "label": label}
+            for button, label in zip(content.buttons, labels, strict=True)
+        ],
+    }
+
+
+def test_a_draft_with_a_header_and_buttons_of_its_source_is_not_complete(client):
+    plan = begun(client)
+    assert not plan.changes
+    [said] = [note for note in plan.notes if "the words of the source" in note]
+    assert TOLD in said and "accept(" in said and "footer" not in said
+
+
+def test_a_name_in_the_footer_may_be_that_of_the_source(client):
+    assert labels(begun(client, **in_italian(client))) == ["order_ready/it"]
+
+
+def test_a_footer_in_words_of_the_source_is_not_complete(client):
+    client.templates("order_ready").update("en", footer="See you at the workshop")
+    plan = begun(client, **in_italian(client))
+    assert any("order_ready/it (the footer)" in note for note in plan.notes)
+    assert not plan.changes
+
+
+def test_words_of_the_source_that_somebody_accepted_go_live(client):
+    begun(client)
+    client.templates.accept("it", ["order_ready"])
+    assert labels(client.templates.publish("it", ["order_ready"])) == ["order_ready/it"]
+
+
+def test_words_that_the_glossary_keeps_may_be_those_of_the_source(client):
+    fields = in_italian(client)
+    fields["headers"][0]["text"] = "Your bike is ready"
+    assert not begun(client, **fields).changes
+    glossary = [{"term": "Your bike is ready", "keep": "yes"}]
+    plan = client.templates.publish("it", ["order_ready"], glossary=glossary)
+    assert labels(plan) == ["order_ready/it"]
+
+
+def test_the_plan_tells_what_goes_live_against_the_glossary(client):
+    begun(client, **in_italian(client))
+    client.templates.glossary = [{"term": "bike", "language": "it", "use": "bicicletta"}]
+    plan = client.templates.publish("it", ["order_ready"])
+    assert labels(plan) == ["order_ready/it"]
+    [said] = [note for note in plan.notes if "against the glossary" in note]
+    assert "order_ready/it: the header: “bike” is not translated" in said
+    assert "It says “bicicletta”." in said
+    client.templates.silence("glossary", "it")
+    plan = client.templates.publish("it", ["order_ready"])
+    assert not any("glossary" in note for note in plan.notes)
+
+
+def test_a_variant_of_the_language_may_have_the_words_of_the_source(client):
+    client.templates.draft_missing(["en_GB"], ["order_ready"]).apply()
+    assert labels(client.templates.publish("en_GB", ["order_ready"])) == ["order_ready/en_GB"]
 
 
 def test_a_language_that_nobody_has_is_refused(client):
