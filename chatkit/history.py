@@ -225,7 +225,8 @@ def resume(
     """Go on with a run that was interrupted, and return what is true of all its rows.
 
     What was in doubt is looked at first; what was not sent is sent. Neither frame nor plan
-    need be in memory: a fresh kernel will do. A finished run sends nothing.
+    need be in memory: a fresh kernel will do. A finished run sends nothing. What takes more
+    than a minute is told beforehand, as `plan.apply` does.
 
     A run of a fleet goes on in all of its accounts at once, as it was applied: `run` is what the
     names of their runs begin with.

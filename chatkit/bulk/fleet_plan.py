@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, suppress
+from heapq import heapreplace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
@@ -18,14 +19,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap, Interrupt
 from chatkit.bulk.journal import run_id
-from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.outcomes import Row, RunRows, rows_of_journal
 from chatkit.bulk.plan import (
     Plan,
+    Remaining,
+    changes_left,
     hash_of_plans,
+    how_to_go_on,
     keep_at,
     load_plans,
     plan_of_fleet,
     prepare_runs,
+    remaining,
     save_plans,
     settle_home,
     store_of,
@@ -193,8 +198,13 @@ class FleetPlan(Report):
         return sum(plan.calls(gap) for plan in self.plans.values())
 
     def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
-        """Estimate how long it takes to apply: as long as the slowest account, all at once."""
-        return max((p.seconds(concurrency, rate, gap) for p in self.plans.values()), default=0.0)
+        """Estimate how long it takes to apply here, by as many threads as there are at most.
+
+        That is as long as the slowest account takes, if there are no more accounts than threads,
+        and if their journals lie where so many can be held at once.
+        """
+        each = [plan.seconds(concurrency, rate, gap) for plan in self.plans.values()]
+        return _together(each, THREADS)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -370,30 +380,54 @@ class FleetPlan(Report):
                     )
                 cluster = opened.enter_context(_opens_cluster(on, at_work))
             heard = opened.enter_context(interrupt or Interrupt())
-            if not self._began:
+            goes_on = self._began
+            if not goes_on:
                 first, *others = at_work.values() or [None]
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
-                if watch is None:
-                    self._tell_time(concurrency, rate, gap)
+            most = _most_at_once(at_work)
+            if cluster is None:
+                most = min(most, THREADS)
+            if watch is None:
+                self._tell_time(at_work, options, most, goes_on=goes_on)
             came: Mapping[str, pd.DataFrame | Exception]
             self._at_work = FleetProgress()
             if cluster is None:
-                came = _apply_here(at_work, options, heard, watch, self._at_work)
+                came = _apply_here(at_work, options, heard, watch, self._at_work, most)
             else:
                 came = _apply_on(cluster, at_work, options, heard, watch)
         return self._result(at_work, came, watch)
 
-    def _tell_time(self, concurrency: int, rate: float | None, gap: Gap) -> None:
-        """Say how long it takes to apply, where that is long, and that it can be stopped."""
-        if (seconds := self.seconds(concurrency, rate, gap)) >= LONG:
-            say(
-                f"{many_of(len(self), 'change')} in {many_of(len(self.plans), 'account')}, "
-                f"{many_of(self.calls(gap), 'call')}: {duration(seconds)}, which the slowest of "
-                f"them takes. The stop button stops the run, and chatkit.resume({self.id!r}) "
-                "goes on."
-            )
+    def _tell_time(
+        self, plans: Mapping[str, Plan], options: ApplyOptions, most: int, *, goes_on: bool
+    ) -> None:
+        """Say how long it takes to apply, where that is long, and that it can be stopped.
+
+        Args:
+            plans: Those that are applied.
+            options: How.
+            most: How many accounts at once.
+            goes_on: Whether some of it may be done: their journals tell.
+        """
+        left = _remaining(plans, options, journals=False)
+        if goes_on and _together([each.seconds for each in left.values()], most) >= LONG:
+            left = _remaining(plans, options, journals=True)
+        seconds = _together([each.seconds for each in left.values()], most)
+        if seconds < LONG:
+            return
+        changes = changes_left(sum(each.changes for each in left.values()), len(self))
+        calls = many_of(sum(each.calls for each in left.values()), "call")
+        slowest = max(left, key=lambda label: left[label].seconds)
+        if len(left) > most:
+            how = f"{many_of(most, 'account')} at a time, the slowest of them, {visible(slowest)},"
+        else:
+            how = f"which the slowest of them, {visible(slowest)}, takes"
+        say(
+            f"{changes} in {many_of(len(plans), 'account')}, {calls}: {duration(seconds)}, {how} "
+            f"at {left[slowest].pace}. The stop button stops the run, and "
+            f"{how_to_go_on(self.id, _home_of(plans))}"
+        )
 
     def _result(
         self,
@@ -417,14 +451,13 @@ class FleetPlan(Report):
         stops |= self.failed
         blank = rendering.result_frame((), self.id, _NO_NAMES, "")
         result = rendering.fleet_frame(frames, blank)
-        homes = [store_at(plan._at).shown for plan in plans.values() if plan._at is not None]
-        rendering.remember_fleet(result, self.id, stops, *homes[:1])
+        home = _home_of(plans)
+        rendering.remember_fleet(result, self.id, stops, home)
         gaps = [frames[label].attrs.get("gap") for label in plans]
         if None not in gaps:  # no journal tells it: it is known of what this process has applied
             result.attrs["gap"] = max((gap for gap in gaps if gap is not None), default=0.0)
         if stops and watch is None:
-            also = f", at={homes[0]!r}" if homes else ""
-            how = f" chatkit.resume({self.id!r}{also}) goes on." if goes_on else ""
+            how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
             say(f"{rendering.result_summary(result)}{how}")
         return result
 
@@ -509,6 +542,40 @@ def _reason(error: BaseException) -> str:
     return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
 
 
+def _home_of(plans: Mapping[str, Plan]) -> str:
+    """Tell where the journals of plans lie; empty: where those of this user do."""
+    homes = (store_at(plan._at).shown for plan in plans.values() if plan._at is not None)
+    return next(homes, "")
+
+
+def _remaining(
+    plans: Mapping[str, Plan], options: ApplyOptions, *, journals: bool
+) -> dict[str, Remaining]:
+    """Estimate what is left to do of plans: all of it, or what their journals tell.
+
+    An account that is not found, and one whose journal cannot be read, is left out: whoever
+    applies its plan says so, of it alone.
+    """
+    found = {}
+    how = options.concurrency, options.rate, options.gap
+    for label, plan in plans.items():
+        with suppress(ChatkitError):
+            if not journals:
+                found[label] = remaining(plan, *how)
+                continue
+            with read_run(plan.id, plan._at) as kept:
+                found[label] = remaining(plan, *how, (kept, RunRows(kept)))
+    return found
+
+
+def _together(seconds: Collection[float], most: int) -> float:
+    """Estimate how long accounts take together, so many at once, begun in their order."""
+    ends = [0.0] * max(min(most, len(seconds)), 1)
+    for each in seconds:
+        heapreplace(ends, ends[0] + each)  # the first that is free takes the next
+    return max(ends)
+
+
 def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
     """Make the result of one account from its journal; if that cannot be read, all is unknown.
 
@@ -549,14 +616,24 @@ def _has_home(plan: Plan) -> bool:
 # --- one thread for each account ------------------------------------------------------
 
 
+def _most_at_once(plans: Mapping[str, Plan]) -> int:
+    """Tell how many accounts can be held at once where the journals of plans lie."""
+    stores = []
+    for plan in plans.values():
+        with suppress(ChatkitError):  # its account is not found: its thread says so, of it alone
+            stores.append(store_of(plan))
+    return most_accounts(stores)
+
+
 def _apply_here(
     plans: Mapping[str, Plan],
     options: ApplyOptions,
     heard: Interrupt,
     watch: Watch | None,
     progress: FleetProgress,
+    most: int,
 ) -> dict[str, pd.DataFrame | Exception]:
-    """Apply prepared plans, each in a thread of this process."""
+    """Apply prepared plans, each in a thread of this process, so many at once."""
     told = heard.quiet or heard.asked > 0  # before it begins, nothing is under way
 
     def tell_stopping() -> None:
@@ -579,11 +656,6 @@ def _apply_here(
         progress.ended[label] = result
         return result
 
-    stores = []
-    for plan in plans.values():
-        with suppress(ChatkitError):  # its account is not found: its thread says so, of it alone
-            stores.append(store_of(plan))
-    most = most_accounts(stores)
     return in_threads(
         plans,
         work,
@@ -591,7 +663,7 @@ def _apply_here(
         totals={label: len(plan) for label, plan in plans.items()},
         watch=watch,
         meanwhile=tell_stopping,
-        most=min(most, THREADS),
+        most=most,
     )
 
 

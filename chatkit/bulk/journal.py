@@ -121,6 +121,8 @@ class RunHeader:
     version: str = field(default_factory=lambda: metadata.version("chatkit"))
     known_by: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Of a run for the account: the ids that were there, by noun."""
+    totals: dict[str, int] = field(default_factory=dict)
+    """How many records there were when it was planned, by noun; empty in old ones."""
     fleet: tuple[str, str] | None = None
     """The run of a fleet that it is a part of, and what its account is called there."""
     fleet_of: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, get_args
 from msgspec import structs
 
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Desk, Gap, Interrupt, Run
+from chatkit.bulk.apply import KINDS, Desk, Gap, Interrupt, Run
 from chatkit.bulk.journal import (
     Change,
     Journal,
@@ -46,7 +46,7 @@ from chatkit.lock import replacing
 from chatkit.progress import LONG, Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
-from chatkit.throttle import Throttle
+from chatkit.throttle import Pace, Throttle
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,6 +101,19 @@ class Setting:
     def each(self) -> Mapping[str, PlanPart]:
         """The resources that it is about, by noun."""
         return self.parts or {self.noun: PlanPart(self.total, self.known, self.met)}
+
+
+class Remaining(NamedTuple):
+    """What is left to do of a run, and how fast it goes."""
+
+    changes: int
+    calls: int
+    pace: Pace
+
+    @property
+    def seconds(self) -> float:
+        """How long it takes."""
+        return self.pace.seconds(self.calls)
 
 
 class Plan(Report):
@@ -208,12 +221,11 @@ class Plan(Report):
         """
         of = dict(rendering.by_resource(self))
         each = self._setting.each.items()
-        return sum(self._calls(of.get(noun, ()), part.total, gap) for noun, part in each)
+        return sum(self._calls(_counts(of.get(noun, ())), part.total, gap) for noun, part in each)
 
-    def _calls(self, changes: Sequence[Change], total: int, gap: Gap) -> int:
-        """Estimate how many calls the changes of one resource take."""
+    def _calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
+        """Estimate how many calls so many changes of one resource take, by their kind."""
         pages = -(-total // self._desk.transport.profile.max_page_size)
-        counts = _counts(changes)
 
         def by_page(rows: int) -> int:
             return min(rows, pages) if rows >= PAGES_FROM and pages else rows
@@ -345,8 +357,6 @@ class Plan(Report):
             interrupt or Interrupt() as interrupt,
             held(store, accounts, self.id, passing=connection.passing) as kept,
         ):
-            if watch is None and not kept.has(self.id):
-                self._tell_time(concurrency, rate, gap)
             with (
                 kept.open(self.id)
                 if kept.has(self.id)
@@ -360,6 +370,10 @@ class Plan(Report):
                 )
                 if self._written:
                     self._desk.keep(self._written, self.id)
+                where = "" if self._at is None else store.shown
+                if watch is None:
+                    left = remaining(self, concurrency, rate, gap, (journal, run.rows))
+                    self._tell_time(left, where)
                 self._at_work = run.rows
                 try:
                     run.go()
@@ -368,24 +382,25 @@ class Plan(Report):
             self.secrets |= run.secrets
             if run.secrets and self._setting.parts:  # among many rows nobody looks for them
                 say(_secrets_told(run.secrets, run.rows.over(self.changes)))
-            where = "" if self._at is None else store.shown
             rows = run.rows.over(self.changes)  # whether the journal can be read still or not
             result = rendering.result_frame(rows, self.id, self._setting.names, run.stopped, where)
             result.attrs["gap"] = round(run.gap, 3)
             if run.stopped and watch is None:  # who watches is told by the result
-                also = f", at={where!r}" if where else ""
-                how = f"chatkit.resume({self.id!r}{also}) goes on."
-                say(f"{rendering.result_summary(result)} {how}")
+                say(f"{rendering.result_summary(result)} {how_to_go_on(self.id, where)}")
         return result
 
-    def _tell_time(self, concurrency: int, rate: float | None, gap: Gap) -> None:
-        """Say how long it takes to apply, where that is long, and that it can be stopped."""
-        if (seconds := self.seconds(concurrency, rate, gap)) >= LONG:
-            pace = self._desk.transport.pace(concurrency, rate)
+    def _tell_time(self, left: Remaining, home: str) -> None:
+        """Say how long it takes to apply, where that is long, and that it can be stopped.
+
+        Args:
+            left: What is left to do.
+            home: As for `how_to_go_on`.
+        """
+        if left.seconds >= LONG:
             say(
-                f"{many_of(len(self), 'change')}, {many_of(self.calls(gap), 'call')}: "
-                f"{duration(seconds)} at {pace}. The stop button stops the run, and "
-                f"chatkit.resume({self.id!r}) goes on."
+                f"{changes_left(left.changes, len(self))}, {many_of(left.calls, 'call')}: "
+                f"{duration(left.seconds)} at {left.pace}. The stop button stops the run, and "
+                f"{how_to_go_on(self.id, home)}"
             )
 
     def save(self, path: str | Path) -> Path:
@@ -438,9 +453,53 @@ class Plan(Report):
             undoes=setting.undoes,
             changes=len(self.changes),
             known_by={noun: part.known for noun, part in self._parts()},
+            totals={noun: part.total for noun, part in setting.each.items()},
             fleet=self._fleet,
             fleet_of=self._fleet_of,
         )
+
+
+def remaining(
+    plan: Plan,
+    concurrency: int,
+    rate: float | None,
+    gap: Gap,
+    run: tuple[Journal, RunRows] | None = None,
+) -> Remaining:
+    """Estimate what is left to do of a plan.
+
+    Args:
+        plan: The plan.
+        concurrency: Calls under way at once.
+        rate: Calls a second at most.
+        gap: As for `apply`.
+        run: The journal of its run, and its rows. Without it nothing has been done.
+    """
+    pace = plan._desk.transport.pace(concurrency, rate)
+    if run is None:
+        return Remaining(len(plan), plan.calls(gap), pace)
+    journal, rows = run
+    calls = 0
+    for noun in rows.nouns:
+        counts: dict[str, int] = {kind: len(rows.numbers(noun, kind)) for kind in KINDS}
+        calls += plan._calls(counts, journal.header.totals.get(noun or journal.header.noun, 0), gap)
+    return Remaining(rows.left(), calls, pace)
+
+
+def changes_left(left: int, of: int) -> str:
+    """Count the changes that are left to do."""
+    return many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
+
+
+def how_to_go_on(run: str, home: str) -> str:
+    """Say how to go on with a run.
+
+    Args:
+        run: Its name.
+        home: Where its journal lies, without a password; empty: where those of this user do.
+    """
+    also = f", at={home!r}" if home else ""
+    return f"chatkit.resume({run!r}{also}) goes on."
 
 
 def join_plans(

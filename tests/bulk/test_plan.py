@@ -22,6 +22,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import setting_of
 from chatkit.throttle import AdaptiveThrottle
 
@@ -244,6 +245,40 @@ def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, c
     long.apply()  # nothing is left
     plan.apply(watch=lambda done, total: None)  # who watches shows it otherwise
     assert not capsys.readouterr().out
+
+
+def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, capsys, tmp_path):
+    new = pd.DataFrame({"number": [number(n) for n in range(5)], "country_code": "+1"})
+    plan, interrupt = client.contacts.plan(new), Interrupt()
+
+    def stop_after_one(done, total):
+        if done:
+            interrupt.ask()
+
+    plan.apply(at=tmp_path, concurrency=1, interrupt=interrupt, watch=stop_after_one)
+    capsys.readouterr()
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+    result = chatkit.resume(plan.id, client, at=tmp_path)
+    assert states(result) == ["applied"] * 5
+    assert capsys.readouterr().out == (
+        "4 of 5 changes, 4 calls: about 80 seconds at 0.05 calls a second. The stop button stops "
+        f"the run, and chatkit.resume('{plan.id}', at='{tmp_path}') goes on.\n"
+    )
+    chatkit.resume(result, client)  # nothing is left
+    assert not capsys.readouterr().out
+
+
+def test_what_reading_by_pages_saves_is_known_when_a_run_goes_on(
+    sandbox, client, monkeypatch, capsys
+):
+    people(sandbox, 20)
+    plan, interrupt = client.contacts.plan(renamed(client, 15)), Interrupt()
+    interrupt.ask()
+    plan.apply(interrupt=interrupt, many=True)
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+    capsys.readouterr()
+    chatkit.resume(plan.id, client, gap="page")
+    assert capsys.readouterr().out.startswith(f"15 changes, {plan.calls('page')} calls: about ")
 
 
 # --- once -----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from displayed import html_of
 
 import chatkit
 from chatkit import settings
+from chatkit.bulk import fleet_plan
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.client import Client
@@ -153,16 +154,62 @@ def test_an_edited_frame_of_all_accounts_is_one_plan_one_run_and_one_undo(opened
     assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["Ana", "Ana", "Ana"]
 
 
-def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, monkeypatch):
-    _, fleet = opened
+@pytest.fixture
+def slow(monkeypatch):
+    """A service that takes a call in 20 seconds, as far as an estimate is asked."""
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+
+
+def renamed(fleet: chatkit.Fleet) -> FleetPlan:
     frame = fleet.contacts.frame()
     frame["name"] = frame["name"].str.upper()
-    plan = fleet.contacts.plan(frame)
-    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
-    plan.apply(many=True)
+    return fleet.contacts.plan(frame)
+
+
+def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, slow, tmp_path):
+    _, fleet = opened
+    plan = renamed(fleet)
+    plan.apply(many=True, at=tmp_path)
     assert capsys.readouterr().out == (
-        "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them takes. The "
-        f"stop button stops the run, and chatkit.resume({plan.id!r}) goes on.\n"
+        "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them, de, takes "
+        "at 0.05 calls a second. The stop button stops the run, and "
+        f"chatkit.resume({plan.id!r}, at={str(tmp_path)!r}) goes on.\n"
+    )
+    plan.apply(many=True)  # nothing is left
+    assert not capsys.readouterr().out
+
+
+def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, capsys, slow):
+    _, fleet = opened
+    plan, interrupt = renamed(fleet), Interrupt()
+    interrupt.ask()
+    plan.apply(many=True, interrupt=interrupt)
+    chatkit.resume(plan["it"].id, fleet["it"])
+    capsys.readouterr()
+    chatkit.resume(plan.id, fleet)
+    assert capsys.readouterr().out == (
+        "4 of 6 changes in 3 accounts, 12 calls: about 2 minutes, which the slowest of them, de, "
+        "takes at 0.05 calls a second. The stop button stops the run, and "
+        f"chatkit.resume({plan.id!r}) goes on.\n"
+    )
+    chatkit.resume(plan.id, fleet)  # nothing is left
+    assert not capsys.readouterr().out
+
+
+def test_accounts_that_must_wait_for_others_count_in_how_long_a_fleet_takes(
+    opened, capsys, slow, monkeypatch
+):
+    _, fleet = opened
+    plan = renamed(fleet)
+    assert plan.seconds() == pytest.approx(120)
+    monkeypatch.setattr(fleet_plan, "THREADS", 2)
+    assert plan.seconds() == pytest.approx(240)
+    monkeypatch.setattr(fleet_plan, "THREADS", 1)
+    assert plan.seconds() == pytest.approx(360)
+    plan.apply(many=True)
+    assert capsys.readouterr().out.startswith(
+        "6 changes in 3 accounts, 18 calls: about 6 minutes, 1 account at a time, the slowest of "
+        "them, de, at 0.05 calls a second. The stop"
     )
 
 
