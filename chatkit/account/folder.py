@@ -305,6 +305,8 @@ class Folder:
     def check(self, source: str = "en") -> pd.DataFrame:
         """Check all flow documents and contents as the platform will, without an account.
 
+        What is silenced in the ledger of the folder is not told.
+
         Args:
             source: The language that the others are translated from.
 
@@ -323,13 +325,14 @@ class Folder:
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
+        ledger = _folder_ledger(files, str(self.path))
         contents = [
             {"template_code": code, "lang_code": lang, **_whole(fields)}
             for (code, lang), fields in found.records["content"].items()
         ]
         rows += [
             (found.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
-            for each in (check_contents(contents, source) if contents else ())
+            for each in (check_contents(contents, source, ledger=ledger) if contents else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
         told = []
@@ -538,6 +541,16 @@ class Folder:
         (self.path / _PENDING).unlink()
 
 
+def _folder_ledger(files: Mapping[str, bytes], name: str) -> Ledger:
+    """Read the ledger of a folder; nothing is in it where there is none yet.
+
+    Raises:
+        InputError: Lines of the file cannot be read.
+    """
+    text = files.get(LEDGER, b"").decode("utf-8-sig", "replace")
+    return Ledger.of_text(text, f"{name}/{LEDGER}")
+
+
 def _whole(fields: Fields) -> dict[str, Any]:
     """Return a content with all its fields, so that each rule can be asked of it."""
     return {name: default_of("content", name) for name in FIELDS["content"]} | dict(fields)
@@ -724,11 +737,7 @@ class _Pull:
         Raises:
             InputError: Lines of the file cannot be read.
         """
-        theirs = Ledger()
-        if LEDGER in self._files:
-            name = f"{self._folder.path}/{LEDGER}"
-            theirs = Ledger.of_text(self._files[LEDGER].decode("utf-8-sig", "replace"), name)
-        both = known.merge(theirs)
+        both = known.merge(_folder_ledger(self._files, str(self._folder.path)))
         if both != Ledger():
             self._ours(LEDGER, str(both).encode())
         self.ledger = both if both != known else None

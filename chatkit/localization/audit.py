@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.localization.glossary import Glossary
+    from chatkit.localization.ledger import Ledger
 
 
 _COLUMNS = (
@@ -115,7 +116,7 @@ def check_contents(
     source: str = "en",
     *,
     glossary: Glossary | None = None,
-    is_silent: Callable[[str, str], bool] = lambda code, lang_code: False,
+    ledger: Ledger | None = None,
 ) -> Audit:
     """Hold contents against the rules, and each language against the source language.
 
@@ -127,8 +128,7 @@ def check_contents(
         source: The language that the others are translated from. A template that does not have
             it is held against its only content of that language (en_GB), or against none.
         glossary: What translations say and never say.
-        is_silent: Tells of a code and a language whether its findings are silenced. What is
-            refused is never silent.
+        ledger: What is silenced in it is not told, but for what is refused.
 
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
@@ -138,7 +138,9 @@ def check_contents(
     _hold(found, source, tell, _ALL, glossary)
     parts: tuple[list[ContentFinding], list[ContentFinding]] = [], []
     for each in tell.found:
-        parts[not each.refused and is_silent(each.code, each.lang_code)].append(each)
+        place = each.code, each.lang_code, each.template_code, each.field
+        silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
+        parts[silenced].append(each)
     told, silent = parts
     return Audit(told, [(e.template_code, e.lang_code) for e in found], not_given(found), silent)
 
@@ -331,7 +333,10 @@ def notes_of(audit: Audit) -> list[str]:
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
         are = "is" if len(audit.silent) == 1 else "are"
-        notes.append(f"{many(len(audit.silent), 'finding')} {are} silenced: {codes}.")
+        notes.append(
+            f"{many(len(audit.silent), 'finding')} {are} silenced: {codes}. "
+            "client.templates.silence() lists what is silenced, and off=True takes it back."
+        )
     return notes
 
 

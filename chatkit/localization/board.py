@@ -36,6 +36,7 @@ from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, marked, wrap
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.localization.glossary import Glossary
 
 State = Literal["live", "draft", "stale", "unknown", "broken", "missing"]
 STATES: tuple[State, ...] = get_args(State)
@@ -119,6 +120,8 @@ class Board(Report):
         since: datetime | None = None,
         changed: Sequence[ContentChange] = (),
         contents: Sequence[Entry] = (),
+        ledger: Ledger | None = None,
+        glossary: Glossary | None = None,
     ) -> None:
         self._cells = dict(cells)
         self.codes = tuple(codes)
@@ -126,6 +129,7 @@ class Board(Report):
         self.languages = tuple(languages)
         self.source = source
         self._audit, self._contents = audit, contents
+        self._ledger, self._glossary = ledger, glossary
         self.since = since  #: the time since when something was changed in each template shown
         self._changed = tuple(changed)
 
@@ -144,7 +148,8 @@ class Board(Report):
     def audit(self) -> Audit:
         """All that is found in the contents: it is looked for when this is first asked for."""
         if self._audit is None:
-            self._audit = check_contents(self._contents, self.source)
+            words, known = self._glossary, self._ledger
+            self._audit = check_contents(self._contents, self.source, glossary=words, ledger=known)
         return self._audit
 
     def _notes(self) -> list[str]:
@@ -220,6 +225,7 @@ def board(
     languages: Iterable[str] = (),
     audit: Audit | None = None,
     ledger: Ledger | None = None,
+    glossary: Glossary | None = None,
     since: datetime | None = None,
     changed: Sequence[ContentChange] = (),
 ) -> Board:
@@ -232,7 +238,9 @@ def board(
         codes: Templates to show although they have no content at all.
         languages: Languages to show although no template has them.
         audit: What `check` found in these contents, if it was asked already.
-        ledger: What was recorded of their sources; without it nothing is unknown.
+        ledger: What was recorded of their sources, and what is silenced; without it nothing is
+            unknown.
+        glossary: What translations say and never say, for the audit of the board.
         since: Show only templates in which something was changed since then.
         changed: What was changed since then.
 
@@ -282,7 +290,8 @@ def board(
     for code in rows:
         for lang in columns:
             cells.setdefault((code, lang), BoardCell(code, lang, "missing"))
-    return Board(cells, rows, columns, source, audit, since, changed, found)
+    told = (audit, since, changed, found, ledger, glossary)
+    return Board(cells, rows, columns, source, *told)
 
 
 def moment_of(since: object) -> datetime:

@@ -18,6 +18,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
@@ -114,6 +115,8 @@ class Ledger:
         self.comments: dict[tuple[str, ...], Remark] = {}
         #: Findings that are not told any more, by code and language; "" is every language.
         self.silenced: dict[tuple[str, ...], Remark] = {}
+        #: Those of some texts only, by code, language, template and field; "" is every one.
+        self.silenced_texts: dict[tuple[str, ...], Remark] = {}
         self._others: set[str] = set()  #: lines of a later version, kept as they are
 
     def __eq__(self, other: object) -> bool:
@@ -122,7 +125,8 @@ class Ledger:
     __hash__ = None  # type: ignore[assignment]  # it changes
 
     def _parts(self) -> tuple[Any, ...]:
-        return self.origins, self.sources, self.comments, self.silenced, self._others
+        remarks = self._remarks().values()
+        return self.origins, self.sources, *remarks, self._others
 
     def _copy(self) -> Ledger:
         copy = Ledger()
@@ -184,7 +188,7 @@ class Ledger:
                     return False
                 self._note(Spot(*rest[: len(Spot._fields)]), origin)
                 return True
-            case [("comment" | "silenced") as kind, *rest]:
+            case [str(kind), *rest] if kind in _PLACES:
                 if len(rest) != _PLACES[kind] + 2 or not all(isinstance(e, str) for e in rest):
                     return False
                 remark = Remark(*rest[-2:])
@@ -192,13 +196,17 @@ class Ledger:
                     return False
                 _later(self._remarks()[kind], tuple(rest[:-2]), remark)
                 return True
-            case [str(kind), *_] if kind not in ("source", "made", *_PLACES):
+            case [str(kind), *_] if kind not in ("source", "made"):
                 self._others.add(line)
                 return True
         return False
 
     def _remarks(self) -> dict[str, dict[tuple[str, ...], Remark]]:
-        return {"comment": self.comments, "silenced": self.silenced}
+        return {
+            "comment": self.comments,
+            "silenced": self.silenced,
+            "silenced text": self.silenced_texts,
+        }
 
     def _note(self, spot: Spot, origin: Origin) -> None:
         known = self.origins.get(spot)
@@ -253,23 +261,59 @@ class Ledger:
         """Write down what a person says of a text; an empty text takes it back."""
         self.comments[place] = Remark(_now(), text)
 
-    def silence(self, code: str, lang_code: str, *, off: bool = False) -> None:
-        """Write down that findings of this code are not told; an empty language is every one."""
-        self.silenced[code, language.normal(lang_code)] = Remark(_now(), "" if off else "yes")
+    def silence(
+        self,
+        code: str,
+        lang_code: str,
+        template_code: str = "",
+        field: str = "",
+        *,
+        off: bool = False,
+    ) -> None:
+        """Write down that findings of this code are not told; what is empty means every one."""
+        remark, place = Remark(_now(), "" if off else "yes"), (code, language.normal(lang_code))
+        if template_code or field:
+            self.silenced_texts[*place, template_code, field] = remark
+        else:
+            self.silenced[place] = remark
 
     # --- look up ----------------------------------------------------------------------
 
-    def is_silent(self, code: str, lang_code: str) -> bool:
-        """Whether findings of this code are not told in a language; a language counts over all."""
-        for place in ((code, language.normal(lang_code)), (code, "")):
-            if place in self.silenced:
-                return bool(self.silenced[place].text)
+    def is_silent(
+        self, code: str, lang_code: str, template_code: str = "", field: str = ""
+    ) -> bool:
+        """Whether findings of this code are not told of a text.
+
+        What is said of a template counts over what is said of all, then so with the language,
+        then with the field.
+        """
+        if not self.silenced and not self.silenced_texts:
+            return False
+        languages = language.normal(lang_code), ""
+        for template, lang, name in product((template_code, ""), languages, (field, "")):
+            place = (code, lang, template, name) if template or name else (code, lang)
+            if remark := (self.silenced.get(place) or self.silenced_texts.get(place)):
+                return bool(remark.text)
         return False
 
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
         """Whether a person said that this text of a content is right as it is."""
         origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
         return origin is not None and origin.how == "accept"
+
+    def silences(self) -> pd.DataFrame:
+        """Return what is silenced, a row each; an empty cell means every one."""
+        from chatkit.localization.table import frame_of
+
+        everywhere = {(*place, "", ""): remark for place, remark in self.silenced.items()}
+        rows = [
+            _Silenced(code, lang_code, template_code, field, remark.at)
+            for (code, lang_code, template_code, field), remark in sorted(
+                (everywhere | self.silenced_texts).items()
+            )
+            if remark.text
+        ]
+        return frame_of(rows, _Silenced._fields)
 
     def judge(self, entry: Entry, original: Entry) -> Judged:
         """Hold the sources that a content was made from against its source as it is now."""
@@ -325,6 +369,14 @@ class _Row(NamedTuple):
     target: str
 
 
+class _Silenced(NamedTuple):
+    code: str
+    lang_code: str
+    template_code: str
+    field: str
+    at: str
+
+
 class _Commented(Protocol):
     """A text that came back with a comment, and when it went out."""
 
@@ -361,7 +413,7 @@ def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
 
 
 #: How many texts name the place of a remark.
-_PLACES = {"comment": 3, "silenced": 2}
+_PLACES = {"comment": 3, "silenced": 2, "silenced text": 4}
 
 
 def _later(remarks: dict[tuple[str, ...], Remark], place: tuple[str, ...], remark: Remark) -> None:

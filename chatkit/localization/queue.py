@@ -290,7 +290,7 @@ class Queue(Report):
             [item.original, content],
             self.source,
             glossary=self._glossary,
-            is_silent=self._known.is_silent,
+            ledger=self._known,
         ).of(lang_code=unit.lang_code)
         name = unit.field.split(".")[0]
         return [

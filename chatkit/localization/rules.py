@@ -132,6 +132,14 @@ RULES: dict[str, Rule] = {
     "isolation": _note("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
+#: What `chatkit.checks` finds in the characters of a text, and is not refused.
+CHARACTERS = (
+    *("garbled", "lost letters", "control characters", "direction marks", "invisible"),
+    *("unknown characters", "look-alike", "mixed scripts", "decomposed"),
+)
+#: What a person may say is not to be told: `client.templates.silence`.
+CAN_BE_SILENCED = (*(code for code, rule in RULES.items() if not rule.refused), *CHARACTERS)
+
 #: What a content has when its source language moved on without it.
 STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"))
 #: Of these, what can be meant so: `client.templates.accept` says that it is.

@@ -1,6 +1,14 @@
 """Templates: message templates by their codes, and their contents by language."""
 
-from chatkit.templates.contents import App, Button, Content, ContentBody, Contents, Header
+from chatkit.templates.contents import (
+    App,
+    Button,
+    Content,
+    ContentBody,
+    Contents,
+    Header,
+    checks_of,
+)
 from chatkit.templates.resource import Templates, bulk_templates
 
 __all__ = [
@@ -12,4 +20,5 @@ __all__ = [
     "Header",
     "Templates",
     "bulk_templates",
+    "checks_of",
 ]

@@ -21,6 +21,7 @@ from chatkit.progress import Forecast, Progress
 from chatkit.snapshot import Snapshot, Snapshots
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
+    AccountChecks,
     Content,
     ContentBody,
     ContentEndpoints,
@@ -54,6 +55,7 @@ class BulkTemplates:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
+        self.checks = AccountChecks(transport.connection)
         self._opened: dict[str | None, ContentEndpoints] = {}
         self._snapshots = Snapshots(transport.connection.account, ContentEndpoints.noun)
 
@@ -65,7 +67,7 @@ class BulkTemplates:
         """
         if code not in self._opened:
             [known] = template_codes(cast(list[str], [code]))  # refuses None, too
-            self._opened[known] = ContentEndpoints(self.transport, known)
+            self._opened[known] = ContentEndpoints(self.transport, known, self.checks)
         return self._opened[code]
 
     def codes(self) -> list[str]:
@@ -158,7 +160,7 @@ class BulkTemplates:
         """
         from chatkit.bulk.planner import make_plan
 
-        any_of_them = ContentEndpoints(self.transport, "any")
+        any_of_them = ContentEndpoints(self.transport, "any", self.checks)
         any_of_them.source, any_of_them.wanted = source, wanted
         any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import (
@@ -38,8 +38,10 @@ if TYPE_CHECKING:
     from chatkit.connection import Connection
     from chatkit.finding import Finding
     from chatkit.localization.audit import Audit
+    from chatkit.localization.content import Contents as Checked
     from chatkit.localization.content import Entry
-    from chatkit.localization.ledger import WrittenText
+    from chatkit.localization.glossary import Glossary
+    from chatkit.localization.ledger import Ledger, WrittenText
     from chatkit.localization.rules import ContentFinding
 
 
@@ -148,12 +150,52 @@ class ContentBody(Body):
     buttons: list[Button] = Field([], description="The buttons under the text.")
 
 
+class AccountChecks:
+    """What an account tells of contents: what the rules and its glossary find and is not silenced.
+
+    All that checks contents of an account asks here, so that all tell the same.
+
+    Args:
+        connection: Which account.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.glossary: Glossary | None = None  #: what translations say and never say
+        self._connection = connection
+
+    def check(
+        self, contents: Checked, source: str = "en", *, glossary: Glossary | None = None
+    ) -> Audit:
+        """Check contents, each language beside the source language.
+
+        Args:
+            contents: A frame of contents, one content, or several.
+            source: The language that the others are translated from.
+            glossary: What counts in place of the glossary of the account.
+        """
+        from chatkit.localization.audit import check_contents
+
+        words = self.glossary if glossary is None else glossary
+        return check_contents(contents, source, glossary=words, ledger=self._ledger())
+
+    def _ledger(self) -> Ledger:
+        """Read what is silenced; a ledger that cannot be read stops no check and no plan."""
+        from chatkit.localization.ledger import Ledger, LedgerFile
+
+        try:
+            return LedgerFile(self._connection).read()
+        except (OSError, InputError) as error:
+            say(f"What is silenced cannot be read, so all is told: {error}")
+            return Ledger()
+
+
 class ContentEndpoints(Endpoints[Content]):
     """The calls of the contents of one template, and what is particular about them.
 
     Args:
         transport: Sends the calls.
         code: The template code.
+        checks: What the account tells of contents.
     """
 
     noun = "content"
@@ -166,9 +208,10 @@ class ContentEndpoints(Endpoints[Content]):
     natural_key = ("lang_code",)
     refuses = "What breaks the API document is refused, and so is live what the platform rejects."
 
-    def __init__(self, transport: Transport, code: str) -> None:
+    def __init__(self, transport: Transport, code: str, checks: AccountChecks) -> None:
         super().__init__(transport)
         self.code: str = code
+        self.checks = checks
         self.source = "en"  #: the language that plans hold the others against
         self.wanted: Collection[str] = ()  #: codes of findings that are no news to who plans
         self.how = "apply"  #: what plans write translations with, for the ledger
@@ -197,7 +240,12 @@ class ContentEndpoints(Endpoints[Content]):
         Lists show a text without its buttons and samples: what a change leaves live, or makes
         live, is read in full, as for the update of one content.
         """
-        found = check_plan(changes, base, full, source=self.source, wanted=self.wanted)
+        found = check_plan(
+            *(changes, base, full),
+            source=self.source,
+            wanted=self.wanted,
+            check=self.checks.check,
+        )
         for n, said in check_languages(self.transport, self.code, changes, base).items():
             found.setdefault(n, []).insert(0, said)
         return found
@@ -368,7 +416,8 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         content = self.get(lang_code)
         [named] = template_codes([code or self.code])
         if there is None:
-            target = Contents(ContentEndpoints(self._endpoints.transport, named), self._known)
+            here = self._endpoints
+            target = Contents(ContentEndpoints(here.transport, named, here.checks), self._known)
         else:
             target = there(named)
         lost = CATALOG if to is not None and content.connected_catalog_id is not None else ()
@@ -465,15 +514,17 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     def check(self, source: str = "en") -> Audit:
         """Hold the contents against the rules, and each language against the source language.
 
+        It tells what `client.templates.check` tells: `client.templates.glossary` counts, and what
+        is silenced is not told.
+
         Args:
             source: The language that the others are translated from.
 
         Raises:
             NotFound: The service does not know the template.
         """
-        from chatkit.localization.audit import check_contents
-
-        return check_contents(self.frame(full=True).assign(template_code=self.code), source)
+        contents = self.frame(full=True).assign(template_code=self.code)
+        return self._endpoints.checks.check(contents, source)
 
     def languages(self) -> pd.DataFrame:
         """Read the languages a content may have: `label`, indexed by `code`.
@@ -482,6 +533,11 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             BadAnswer: The lookup is not as documented.
         """
         return read_languages(self._endpoints.transport, self.code)
+
+
+def checks_of(contents: Contents) -> AccountChecks:
+    """Return what the account of these contents tells of them."""
+    return contents._endpoints.checks
 
 
 # --- languages --------------------------------------------------------------------------
@@ -641,7 +697,10 @@ Told: TypeAlias = tuple[str, str, str]
 #: What the platform refuses stands in these, or beside them; lists show none of them.
 _DECIDE = frozenset(("variables", "headers", "buttons"))
 #: What is found in a draft that holds the words of its source, which was the wish.
-COPIED = frozenset(("untranslated", "same as source", "wrong script", "other script"))
+COPIED = frozenset((
+    *("untranslated", "same as source", "wrong script", "other script", "glossary", "quotes"),
+    *("punctuation", "number form", "date form"),
+))  # fmt: skip
 
 
 def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
@@ -671,6 +730,7 @@ def check_plan(
     *,
     source: str = "en",
     wanted: Collection[str] = (),
+    check: Callable[[Iterable[Mapping[str, Any]], str], Audit] | None = None,
 ) -> dict[int, list[Finding]]:
     """Check all contents of a plan as they would be once it is applied.
 
@@ -680,6 +740,7 @@ def check_plan(
         full: Reads those of them in full that will be live, and of which lists show a part.
         source: The language that the others are translated from.
         wanted: Codes of findings that are no news to who plans this.
+        check: Checks the contents as they would be, as the account does; else by the rules alone.
 
     Returns:
         What was found, by the place of the change.
@@ -705,7 +766,7 @@ def check_plan(
     for each in check_contents(before.values(), source) if places.keys() & before.keys() else ():
         there.setdefault((each.template_code, each.lang_code), set()).add(_told(each))
     found: dict[int, list[Finding]] = {}
-    for each in check_contents(after.values(), source):
+    for each in (check or check_contents)(after.values(), source):
         place = each.template_code, each.lang_code
         if place in places and each.severity != "note" and each.code not in wanted:
             n = places[place]

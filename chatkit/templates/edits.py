@@ -312,7 +312,8 @@ _LEFT = {
     ),
 }
 _SAME = ("untranslated", "same as source")
-_AGAINST = ("glossary", "formality")
+#: What a publication tells itself.
+AGAINST_GLOSSARY = ("glossary", "formality")
 
 
 class Publication:
@@ -352,6 +353,7 @@ class Publication:
 
         found = entries(contents)
         wanted = languages_meant(found, languages)
+        # what is silenced holds back a draft, too
         audit = check_contents(found, source, glossary=glossary)
         shown = board(found, source, audit=audit, ledger=ledger)
         self._frame, self._ledger, self._glossary = contents, ledger, glossary
@@ -430,10 +432,12 @@ class Publication:
             title = f"{place} ({language.name(entry.lang_code)})"
             picture = bubble_html(bubble(entry, {}))
             self.drawn[said] = f"<figcaption>{escaped(title)}</figcaption>{picture}"
+        spot = entry.lang_code, entry.template_code
         self._against += [
             f"{place}: {each.message}. {each.hint}".strip()
             for each in found
-            if each.code in _AGAINST and not self._ledger.is_silent(each.code, entry.lang_code)
+            if each.code in AGAINST_GLOSSARY
+            and not self._ledger.is_silent(each.code, *spot, each.field)
         ]
 
     def frame(self) -> pd.DataFrame:

@@ -71,7 +71,6 @@ class Templates(metaclass=HelpPage):
         self._bulk = BulkTemplates(transport)
         self._opened: dict[str, Contents] = {}
         self._remembered = Remembered(transport.connection)
-        self._glossary: Glossary | None = None
 
     @steady
     def __repr__(self) -> str:
@@ -128,8 +127,9 @@ class Templates(metaclass=HelpPage):
 
     @property
     def glossary(self) -> Glossary | None:
-        """What translations say and never say: of `check`, `queue` and `read_translations`.
+        """What translations say and never say: all that checks contents of this client tells it.
 
+        Those are `check`, `plan`, `board`, `queue`, `publish`, `read_translations` and forms.
         Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of a method
         counts before it. It lasts as long as this client.
 
@@ -137,11 +137,11 @@ class Templates(metaclass=HelpPage):
             InputError: When it is set: a column is unknown, or rows are wrong.
             OSError: When it is set: the file cannot be opened.
         """
-        return self._glossary
+        return self._bulk.checks.glossary
 
     @glossary.setter
     def glossary(self, source: GlossarySource | None) -> None:
-        self._glossary = None if source is None else _glossary(source)
+        self._bulk.checks.glossary = None if source is None else _glossary(source)
 
     # --- read -----------------------------------------------------------------------
 
@@ -215,6 +215,7 @@ class Templates(metaclass=HelpPage):
             codes=named,
             languages=languages,
             ledger=self.ledger.read(),
+            glossary=self.glossary,
             since=start,
             changed=changed,
         )
@@ -251,52 +252,72 @@ class Templates(metaclass=HelpPage):
                     field               hint
         0  headers.0.text  It says “Velo”.
         """
-        from chatkit.localization.audit import check_contents
-
-        words = self.glossary if glossary is None else _glossary(glossary)
+        words = None if glossary is None else _glossary(glossary)
         if hasattr(codes, "columns"):
             frame = cast("pd.DataFrame", codes)
         else:
             frame = self.frame(codes, full=True)
-        return check_contents(frame, source, glossary=words, is_silent=self.ledger.read().is_silent)
+        return self._bulk.checks.check(frame, source, glossary=words)
 
-    def silence(self, code: str, languages: str | Iterable[str] = "", *, off: bool = False) -> None:
-        """Tell no more of a warning that `check` gives, in some languages or in every one.
+    def silence(
+        self,
+        code: str = "",
+        languages: str | Iterable[str] = "",
+        template_code: str = "",
+        field: str = "",
+        *,
+        off: bool = False,
+    ) -> pd.DataFrame:
+        """Tell no more of a warning that `check` gives: everywhere, or of some texts only.
 
-        It is recorded in the ledger of translations, for this account. What the platform
-        refuses cannot be silenced.
+        It is recorded in the ledger of translations, for this account, and counts wherever
+        contents are checked: for `check`, plans, boards, queues, forms and files of translators.
+        What the platform refuses cannot be silenced. Without a warning nothing is changed.
 
         Args:
             code: What the warning is called, like "quotes".
             languages: A language, or several; without it every one.
-            off: Tell of it again.
+            template_code: Only the contents of this template.
+            field: Only this text of a content, named as in a finding: "footer".
+            off: Tell of it again. What was said of a template counts over what was said of all,
+                then what was said of a language, then of a field.
+
+        Returns:
+            What is silenced then, a row each; an empty cell means every one.
 
         Raises:
             InputError: There is no such warning, or a language is not written as the API does.
             OSError: The ledger cannot be written.
 
-        >>> client.templates.silence("button on desktop")
-        >>> client.templates.check(["order_ready"]).of(code="button on desktop").silent[0].code
-        'button on desktop'
-        >>> client.templates.silence("button on desktop", off=True)
+        >>> found = client.templates.silence("same as source", field="footer")
+        >>> found[["code", "lang_code", "template_code", "field"]]
+                     code lang_code template_code   field
+        0  same as source                          footer
+        >>> len(client.templates.check(["order_ready"]).silent)
+        7
+        >>> len(client.templates.silence("same as source", field="footer", off=True))
+        0
         """
         from chatkit.localization import language
         from chatkit.localization.ledger import Ledger
-        from chatkit.localization.rules import RULES
+        from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
-        if code not in RULES or RULES[code].refused:
-            able = [name for name, rule in RULES.items() if not rule.refused]
-            near = next(iter(get_close_matches(code, able, 1)), "")
+        named = [languages] if isinstance(languages, str) else list(languages)
+        if not code:
+            if off or template_code or field or named != [""]:
+                raise InputError('Name the warning: silence("quotes", "de"). silence() lists all.')
+            return self.ledger.read().silences()
+        if code not in CAN_BE_SILENCED:
+            near = next(iter(get_close_matches(code, CAN_BE_SILENCED, 1)), "")
             why = "the platform refuses it" if code in RULES else "there is no such warning"
             hint = f"; did you mean {near!r}?" if near else "."
             raise InputError(f"{code!r} cannot be silenced: {why}{hint}")
-        named = [languages] if isinstance(languages, str) else list(languages)
         if strange := [each for each in named if each and not language.is_tag(each)]:
             raise InputError(f"{strange[0]!r} is not written like a language: de or pt_BR.")
         new = Ledger()
         for each in named:
-            new.silence(code, each, off=off)
-        self.ledger.add(new)
+            new.silence(code, each, template_code, field, off=off)
+        return self.ledger.add(new).silences()
 
     def queue(
         self,
@@ -566,14 +587,19 @@ class Templates(metaclass=HelpPage):
         >>> client.templates.publish("ar", ["rental_reminder"]).counts
         {'create': 0, 'update': 1, 'delete': 0}
         """
-        from chatkit.templates.edits import Publication
+        from chatkit.templates.edits import AGAINST_GLOSSARY, Publication
 
         words = self.glossary if glossary is None else _glossary(glossary)
         there = self.frame(codes, full=True)
         known = self.ledger.read()
         ready = Publication(there, languages, source, known, glossary=words, broken=broken)
         return self._bulk.planned(
-            ready.frame(), notes=ready.notes, drawn=ready.drawn, source=source, broken=broken
+            ready.frame(),
+            notes=ready.notes,
+            drawn=ready.drawn,
+            source=source,
+            wanted=AGAINST_GLOSSARY,
+            broken=broken,
         )
 
     # --- translators ----------------------------------------------------------------
@@ -691,7 +717,7 @@ class Templates(metaclass=HelpPage):
                 there,
                 any_order=any_order,
                 glossary=words,
-                is_silent=known.is_silent,
+                ledger=known,
                 broken=broken,
             )
             plan = self._bulk.planned(

@@ -140,9 +140,9 @@ def test_a_place_that_is_not_on_the_board_is_a_key_error():
 def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monkeypatch):
     asked = []
 
-    def counted(*given):
+    def counted(*given, **named):
         asked.append(given)
-        return check_contents(*given)
+        return check_contents(*given, **named)
 
     monkeypatch.setattr("chatkit.localization.board.check_contents", counted)
     given = frame(content(), german(text="Hallo  {{1}} und {{2}}, die Bestellung ist {{3}}."))

@@ -1,4 +1,4 @@
-"""Texts to review string by string, what is silenced, and a glossary, over an account."""
+"""Texts to review string by string, and a glossary, over an account."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from displayed import html_of
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.localization.ledger import Ledger
 
 CODE = "order_ready"
 
@@ -254,57 +253,6 @@ def test_suggestions_come_from_the_other_templates(client: Any) -> None:
     [found] = queue.suggestions(text)
     assert queue.remembers(text)
     assert "ist repariert" in found.translation
-
-
-# --- silenced -----------------------------------------------------------------------------
-
-
-def test_a_warning_is_silenced_in_a_language_or_everywhere_and_stays_so(client: Any) -> None:
-    def told() -> set[str]:
-        audit = client.templates.check([CODE])
-        return {found.lang_code for found in audit.of(code="same as source")}
-
-    everywhere = told()
-    assert {"de", "fr"} < everywhere
-    client.templates.silence("same as source", ["de", "fr"])
-    assert told() == everywhere - {"de", "fr"}
-    client.templates.silence("same as source")
-    assert told() == set()
-    audit = client.templates.check([CODE])
-    assert f"{len(everywhere)} findings are silenced: same as source." in repr(audit)
-    client.templates.silence("same as source", "fr", off=True)
-    assert told() == {"fr"}, "a language counts over all"
-
-
-@pytest.mark.parametrize(
-    ("code", "languages", "reason"),
-    [
-        ("qoutes", "", "there is no such warning; did you mean 'quotes'"),
-        ("text empty", "", "the platform refuses it"),
-        ("quotes", "german?", "is not written like a language"),
-    ],
-)
-def test_what_cannot_be_silenced_is_told(
-    client: Any, code: str, languages: str, reason: str
-) -> None:
-    with pytest.raises(InputError, match=reason):
-        client.templates.silence(code, languages)
-
-
-def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
-    one, other = Ledger(), Ledger()
-    one.comment(("a", "de", "text"), "first")
-    one.silence("quotes", "")
-    other.comment(("a", "de", "text"), "second")
-    other.silence("quotes", "", off=True)
-    both, also = one.merge(other), other.merge(one)
-    assert both == also == both.merge(one) == Ledger.of_text(str(both))
-    assert both.comments["a", "de", "text"].text == "second"
-    assert not both.is_silent("quotes", "de")
-    for line in ('["comment","a","de","2026-01-01T00:00:00.000000+00:00","x"]',
-                 '["silenced","a","","yesterday","yes"]'):  # fmt: skip
-        with pytest.raises(InputError, match="cannot be read"):
-            Ledger.of_text(line)
 
 
 def test_a_queue_goes_on_after_its_plan_was_applied(client: Any) -> None:

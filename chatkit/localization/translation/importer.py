@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.localization.glossary import Glossary
+    from chatkit.localization.ledger import Ledger
 
 #: What becomes of a text that is not rejected.
 TAKEN = ("fresh", "unchanged")
@@ -196,7 +197,7 @@ def import_units(
     *,
     any_order: bool = False,
     glossary: Glossary | None = None,
-    is_silent: Callable[[str, str], bool] = lambda code, lang_code: False,
+    ledger: Ledger | None = None,
     broken: bool = False,
 ) -> ImportedTexts:
     """Take back what stands in the files that `export` wrote, after translators worked in them.
@@ -207,7 +208,7 @@ def import_units(
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
         glossary: What translations say and never say.
-        is_silent: Tells of a code and a language whether its findings are silenced.
+        ledger: What is silenced in it is not held against a translation.
         broken: Take what is too long or does not do as the glossary says, too.
 
     Raises:
@@ -216,7 +217,7 @@ def import_units(
     from chatkit.frame import collector_paused
     from chatkit.localization.table import assembled
 
-    words = _Words(None if broken else glossary, is_silent)
+    words = _Words(None if broken else glossary, ledger)
     with collector_paused():
         importer = _Importer(contents(frame), words, any_order=any_order, broken=broken)
         importer.take(units)
@@ -231,14 +232,15 @@ class _Words(NamedTuple):
     """A glossary, and which of its findings are silenced."""
 
     glossary: Glossary | None
-    is_silent: Callable[[str, str], bool]
+    ledger: Ledger | None
 
     def breach(self, source: str, unit: Unit, source_code: str) -> str:
         """Say what a translation does otherwise; empty if nothing."""
         if self.glossary is None:
             return ""
         for each in self.glossary.breaches(source, unit.target, unit.lang_code, source_code):
-            if not self.is_silent(each.code, unit.lang_code):
+            place = each.code, unit.lang_code, unit.template_code, unit.field
+            if self.ledger is None or not self.ledger.is_silent(*place):
                 return f"{each.message}. {each.hint}".rstrip(". ")
         return ""
 

@@ -13,13 +13,13 @@ import ipywidgets as w
 from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
-from chatkit.localization.audit import Audit, check_contents
+from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
 from chatkit.localization.content import Entry
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
-from chatkit.templates import Button, Contents, Header
+from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
 from chatkit.widgets.content.preview import Preview
@@ -316,7 +316,8 @@ class ContentForm(Panel):
             [] if self._origin is None else [{**self._origin, "template_code": self.resource.code}]
         )
         source = self.source or self.lang_code
-        self.audit = check_contents([*origin, content], source).of(lang_code=self.lang_code)
+        audit = checks_of(self.resource).check([*origin, content], source)
+        self.audit = audit.of(lang_code=self.lang_code)
         for name, row in self._rows.items():
             row.show(entry, [f for f in self.audit if f.field.split(".")[0] == name])
         others = [f for f in self.audit if f.field.split(".")[0] not in self._rows]

@@ -1,0 +1,210 @@
+"""What is silenced is silent wherever contents are checked, and a glossary counts there too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chatkit
+from chatkit.checks.characters import of_text
+from chatkit.errors import InputError
+from chatkit.localization.ledger import Ledger
+from chatkit.localization.rules import CHARACTERS, RULES
+
+CODE, OTHER = "order_ready", "rental_reminder"
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as made:
+        yield made
+
+
+def told(client: Any, code: str) -> dict[str, bool]:
+    """Tell by whom a finding is told of the German content: by all that checks contents."""
+    templates = client.templates
+    frame = templates.frame([CODE], full=True)
+    frame.loc[(CODE, "de"), "footer"] = "Larkspur"
+    form = chatkit.ContentForm(templates(CODE), "de")
+    queue = templates.queue(["de"], [CODE], only=["unknown", "live"])
+    [text] = [number for number, item in enumerate(queue.items) if item.unit.field == "text"]
+    found = {
+        "check": templates.check([CODE]),
+        "check of one template": templates(CODE).check(),
+        "board": templates.board([CODE]).audit,
+        "queue": queue.findings(text),
+        "form": form.audit,
+    }
+    plans = {
+        "plan": templates.plan(frame),
+        "plan of one template": templates(CODE).plan(frame.loc[CODE]),
+    }
+    return {name: any(each.code == code for each in all_) for name, all_ in found.items()} | {
+        name: any(code in note for note in plan.notes) for name, plan in plans.items()
+    }
+
+
+@pytest.fixture
+def spaced(client: Any) -> Any:
+    """A client whose German content has doubled spaces."""
+    content = client.templates(CODE)
+    content.update("de", text=content.get("de").text.replace("dein", "dein "))
+    return client
+
+
+def test_what_is_silenced_is_told_by_nobody(spaced: Any) -> None:
+    assert all(told(spaced, "doubled spaces").values())
+    spaced.templates.silence("doubled spaces")
+    assert not any(told(spaced, "doubled spaces").values())
+
+
+def test_the_glossary_of_the_client_counts_for_all(client: Any) -> None:
+    assert not any(told(client, "glossary").values())
+    client.templates.glossary = [{"language": "de", "never": "Tourenrad|repariert"}]
+    assert all(told(client, "glossary").values())
+    client.templates.silence("glossary", "de", CODE, "text")
+    assert not any(told(client, "glossary").values())
+
+
+def test_the_folder_of_an_account_is_silent_too(spaced: Any, tmp_path: Path) -> None:
+    folder = chatkit.Folder(tmp_path / "account")
+    spaced.templates.silence("quotes")
+    folder.pull(spaced, codes=[CODE])
+    assert "doubled spaces" in {*folder.check()["code"]}
+    spaced.templates.silence("doubled spaces", "de")
+    folder.pull(spaced, codes=[CODE])
+    assert "doubled spaces" not in {*folder.check()["code"]}
+
+
+def test_what_cannot_be_read_stops_no_check_and_no_plan(
+    spaced: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spaced.templates.silence("doubled spaces")
+    path = spaced.templates.ledger.path
+    path.write_text(f"{path.read_text(encoding='utf-8')}garbled\n", encoding="utf-8")
+    assert spaced.templates.check([CODE]).of(code="doubled spaces")
+    assert "What is silenced cannot be read, so all is told" in capsys.readouterr().out
+
+
+def test_a_draft_that_holds_other_words_is_not_published_because_that_is_silenced(
+    client: Any,
+) -> None:
+    content = client.templates(OTHER)
+    client.templates.accept("ar", [OTHER])
+    content.update("ar", text=content.get("en").text)
+    client.templates.silence("untranslated")
+    plan = client.templates.publish("ar", [OTHER])
+    assert plan.counts["update"] == 0
+    assert any("hold the words of the source" in note for note in plan.notes)
+
+
+# --- what is silenced --------------------------------------------------------------------
+
+
+def test_one_text_is_silenced_and_others_are_not(client: Any) -> None:
+    def places() -> set[tuple[str, str]]:
+        found = client.templates.check([CODE, OTHER]).of(lang_code="de", code="same as source")
+        return {(each.template_code, each.field) for each in found}
+
+    footers = {(CODE, "footer"), (OTHER, "footer")}
+    assert places() == footers
+    client.templates.silence("same as source", "de", CODE, "footer")
+    assert places() == {(OTHER, "footer")}
+    client.templates.silence("same as source", field="footer")
+    assert places() == set()
+    client.templates.silence("same as source", template_code=CODE, off=True)
+    assert places() == set(), "a language counts over all"
+    client.templates.silence("same as source", "de", CODE, "footer", off=True)
+    assert places() == {(CODE, "footer")}, "what is said of a template counts over all"
+
+
+def test_what_is_silenced_is_shown_and_taken_back(client: Any) -> None:
+    assert len(client.templates.silence()) == 0
+    client.templates.silence("quotes", ["pt-BR", "de"])
+    client.templates.silence("doubled spaces", "de", CODE, "text")
+    shown = client.templates.silence()
+    columns = ["code", "lang_code", "template_code", "field"]
+    assert shown[columns].to_numpy().tolist() == [
+        ["doubled spaces", "de", CODE, "text"],
+        ["quotes", "de", "", ""],
+        ["quotes", "pt_BR", "", ""],
+    ]
+    assert shown["at"].str.fullmatch(r"20\d\d-\d\d-\d\dT.*\+00:00").all()
+    for row in shown[columns].itertuples(index=False):
+        left = client.templates.silence(*row, off=True)
+    assert len(left) == 0
+    client.templates.silence("same as source")
+    assert "client.templates.silence() lists what is silenced" in " ".join(
+        repr(client.templates.check([CODE])).split()
+    )
+
+
+@pytest.mark.parametrize("asked", [{"off": True}, {"template_code": CODE}, {"languages": "de"}])
+def test_silencing_names_a_warning(client: Any, asked: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="Name the warning"):
+        client.templates.silence(**asked)
+
+
+def test_all_that_is_told_of_characters_can_be_silenced(client: Any) -> None:
+    odd = ["\u200bé\x07\u202eраypal\ue000", "Жизньlife", "cafe\u0301", "\ufffd", "Ã¤"]
+    found = {one.code: one.severity for text in odd for one in of_text(text)}
+    assert {code for code, severity in found.items() if severity != "error"} == {*CHARACTERS}
+    assert not {*CHARACTERS} & RULES.keys()
+    client.templates.silence("invisible")
+    assert client.templates.silence()["code"].tolist() == ["invisible"]
+
+
+def test_a_warning_is_silenced_in_a_language_or_everywhere_and_stays_so(client: Any) -> None:
+    def told() -> set[str]:
+        audit = client.templates.check([CODE])
+        return {found.lang_code for found in audit.of(code="same as source")}
+
+    everywhere = told()
+    assert {"de", "fr"} < everywhere
+    client.templates.silence("same as source", ["de", "fr"])
+    assert told() == everywhere - {"de", "fr"}
+    client.templates.silence("same as source")
+    assert told() == set()
+    audit = client.templates.check([CODE])
+    assert f"{len(everywhere)} findings are silenced: same as source." in repr(audit)
+    client.templates.silence("same as source", "fr", off=True)
+    assert told() == {"fr"}, "a language counts over all"
+
+
+@pytest.mark.parametrize(
+    ("code", "languages", "reason"),
+    [
+        ("qoutes", "", "there is no such warning; did you mean 'quotes'"),
+        ("text empty", "", "the platform refuses it"),
+        ("invisibel", "", "did you mean 'invisible'"),
+        ("quotes", "german?", "is not written like a language"),
+    ],
+)
+def test_what_cannot_be_silenced_is_told(
+    client: Any, code: str, languages: str, reason: str
+) -> None:
+    with pytest.raises(InputError, match=reason):
+        client.templates.silence(code, languages)
+
+
+def test_remarks_merge_in_any_order_and_the_later_counts() -> None:
+    one, other = Ledger(), Ledger()
+    one.comment(("a", "de", "text"), "first")
+    one.silence("quotes", "")
+    other.comment(("a", "de", "text"), "second")
+    other.silence("quotes", "", off=True)
+    one.silence("quotes", "de", "order_ready", off=True)
+    other.silence("quotes", "de", "order_ready")
+    both, also = one.merge(other), other.merge(one)
+    assert both == also == both.merge(one) == Ledger.of_text(str(both))
+    assert both.comments["a", "de", "text"].text == "second"
+    assert not both.is_silent("quotes", "de")
+    assert both.is_silent("quotes", "de", "order_ready", "text")
+    for line in ('["comment","a","de","2026-01-01T00:00:00.000000+00:00","x"]',
+                 '["silenced","a","","yesterday","yes"]',
+                 '["silenced text","a","","2026-01-01T00:00:00.000000+00:00","yes"]'):  # fmt: skip
+        with pytest.raises(InputError, match="cannot be read"):
+            Ledger.of_text(line)
