@@ -279,7 +279,7 @@ class AdaptiveThrottle(Throttle):
             self._decide()
         if self._window is None:
             return 0.0
-        self._grow(now)
+        self._grow(self._window, now)
         return super().wait()
 
     def refused(self, told: float | None, sent: float) -> float:
@@ -357,16 +357,14 @@ class AdaptiveThrottle(Throttle):
         start = self._clock() - _REMEMBERED
         return max((calls for second, calls in self._through.items() if second > start), default=0)
 
-    def _grow(self, now: float) -> None:
+    def _grow(self, window: Window, now: float) -> None:
         """Let more through as time goes by: the service may take more now, or it was chance."""
-        late = (now - self._learnt_at - self._flat) / self._flat
-        if late <= 0 or self._window is None:
-            return
+        late = max(0.0, now - self._learnt_at - self._flat) / self._flat
         share = 1 + _GROWTH * late**3
         if share >= _GIVEN_UP:
             self._window = None
         else:
-            self._window.rate = share * self._limit
+            window.rate = share * self._limit
 
 
 def _agree(*counts: int) -> bool:

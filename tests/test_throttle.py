@@ -529,6 +529,21 @@ def test_a_limit_is_supposed_when_most_of_three_calls_or_more_are_refused(
     assert throttle.rate == rate
 
 
+def test_three_429s_in_a_row_after_as_many_calls_are_a_limit() -> None:
+    throttle = AdaptiveThrottle(60, clock=(clock := Clock()))
+    rates = []
+    for count in (20, 21, 20):
+        for _ in range(count):
+            throttle.answered(clock.now)
+        clock.now += 0.5
+        throttle.refused(1.0, clock.now)
+        throttle.answered(clock.now + 0.1)
+        clock.now += 3
+        assert throttle.wait() == 0
+        rates.append(throttle.rate)
+    assert rates == [math.inf, math.inf, 20]
+
+
 def test_few_calls_and_one_429_teach_nothing() -> None:
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         service = Service(loop, told=lambda need: 1.0)
