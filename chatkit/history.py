@@ -234,7 +234,8 @@ def resume(
     Args:
         run: Its name, as `runs()` shows it (the beginning is enough), or a result.
         client: Its account; needed if the run's connection has no name and is not open here. Of
-            a fleet: the fleet, or clients by what it calls its accounts.
+            a fleet: the fleet, or clients by what it calls its accounts. Each run finds its own
+            account among them, also under another name; the result keeps the names of the run.
         concurrency: Calls under way at once.
         rate: Calls a second at most.
         settle: Seconds until it is believed that a lost change will not land any more.
@@ -276,8 +277,7 @@ def resume(
         )
     else:
         with store.read(name) as kept:
-            desk = _desk(kept.header, _one(client, kept.header), moved)
-            plan = plan_of_run(kept, desk, store, home)
+            plan = plan_of_run(kept, _desk(kept.header, client, moved), store, home)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -367,7 +367,7 @@ def undo(
         if label is not None and rows is not None:
             rows = _by_account(rows, [label]).get(label, [])
         only = None if rows is None else _numbers(kept, rows)
-        desk = _desk(header, _one(client, header), moved)
+        desk = _desk(header, client, moved)
         plan = keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
     return plan if label is None else FleetPlan({label: plan})
 
@@ -461,10 +461,11 @@ def _fleet_to_go_on(
         JournalError: No journal of it can be read.
     """
     plans, failed = {}, _missing(parts)
+    accounts = {each.header.account for each in parts if each.header is not None}
     for label, each in _labelled(parts):
         try:
             with each.read() as kept:
-                desk = _LateDesk(partial(_desk, kept.header, _one(client, kept.header), moved))
+                desk = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
                 plans[label] = plan_of_run(kept, desk, each.store, home)
         except JournalError as error:
             if not plans and each is parts[-1]:
@@ -490,13 +491,14 @@ def _fleet_to_take_back(
     wanted = None if rows is None else _by_account(rows, labels)
     failed = {label: why for label, why in lost.items() if wanted is None or label in wanted}
     plans = {}
+    accounts = {each.header.account for each in parts if each.header is not None}
     for label, each in _labelled(parts):
         if wanted is not None and label not in wanted:
             continue
         try:
             with each.read() as kept:
                 only = None if wanted is None else _numbers(kept, wanted[label])
-                desk = _desk(kept.header, _one(client, kept.header), moved)
+                desk = _desk(kept.header, client, moved, accounts)
                 plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
             plans[label] = keep_at(plan, home)
         except (SettingsError, JournalError) as error:
@@ -521,17 +523,41 @@ def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[
     return found
 
 
-def _one(client: Client | Mapping[str, Client] | None, header: RunHeader) -> Client | None:
+def _one(
+    client: Client | Mapping[str, Client] | None,
+    header: RunHeader,
+    moved: bool,
+    accounts: Collection[str],
+) -> Client | None:
     """Return the client of a run, of those that were passed for a fleet.
 
+    That is the one of its account, whatever that is called now. Where there is none, it is the
+    one that is called as its account was: the address may have changed.
+
     Raises:
-        SettingsError: Several were passed, and the run is not of a fleet.
+        SettingsError: Several were passed, and the run is not of a fleet. Or the one of that name
+            is another account, and others show that the account of the run has not moved there.
     """
     if client is None or isinstance(client, Client):
         return client
     if header.fleet is None:
         raise SettingsError("This is the run of one account: pass the client of that account.")
-    return client.get(header.fleet[1])
+    for each in client.values():
+        if each.connection.account == header.account:
+            return each
+    label = header.fleet[1]
+    if label not in client:
+        return None
+    to = client[label].connection.account
+    was, _ = account_parts(header.account)
+    left = [n for n, c in client.items() if account_parts(c.connection.account)[0] == was]
+    if to in accounts or (left and not moved):
+        why = "another run belongs to it" if to in accounts else f"{left[0]} is where that was"
+        raise SettingsError(
+            f"The run of {label} belongs to {header.account}, and the {label} that was passed is "
+            f"{to}, which is another account: {why}. Pass the client of the first as {label!r}."
+        )
+    return client[label]
 
 
 def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
@@ -620,8 +646,21 @@ def _name(run: str | pd.DataFrame) -> str:
     return name
 
 
-def _desk(header: RunHeader, client: Client | None, moved: bool) -> Desk:
-    """Find the account of a run: the client that was passed, one that is open, or a new one."""
+def _desk(
+    header: RunHeader,
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    accounts: Collection[str] = (),
+) -> Desk:
+    """Find the account of a run: the client that was passed, one that is open, or a new one.
+
+    Args:
+        header: What is known of the run.
+        client: What was passed.
+        moved: Whether it was said that the account has another address now.
+        accounts: Those of all runs of its fleet.
+    """
+    client = _one(client, header, moved, accounts)
     passed = client is not None
     there = next((c for c in open_clients() if c.connection.account == header.account), None)
     client = client or there

@@ -33,6 +33,7 @@ from ports import reserved
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.stores import journal_folder
 from chatkit.history import _opened
 from chatkit.lock import lock
@@ -481,6 +482,72 @@ def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting
         with lock(journal_folder(False), account_, "another run"), busy:
             chatkit.resume(left, client)
         assert states(chatkit.resume(left, client)) == ["applied"] * 2
+
+
+def stopped_fleet(clients):
+    """The run of a fleet that was stopped before anything was sent."""
+    plan = FleetPlan({n: client.contacts.plan(newcomers(2)) for n, client in clients.items()})
+    stop = Interrupt()
+    stop.ask()
+    return name_of(plan.apply(interrupt=stop))
+
+
+def test_each_run_of_a_fleet_finds_its_account_whatever_that_is_called_now(sandbox, client):
+    with account() as (other_sandbox, other):
+        call(other_sandbox, "POST", "contacts", number=number(70), country_code="+1")
+        left = stopped_fleet({"de": client, "fr": other})
+        swapped = {"de": other, "fr": client}
+        with chatkit.connect_all(swapped) as fleet:
+            assert states(chatkit.resume(left, fleet)) == ["applied"] * 4
+            assert chatkit.undo(f"{left}-001", fleet).plans.keys() == {"de"}
+            back = fleet.undo(left, rows=[("de", 0), ("de", 1)])
+        assert states(back.apply()) == ["applied"] * 2
+        assert (len(active(sandbox, "contacts")), len(active(other_sandbox, "contacts"))) == (0, 3)
+
+
+def test_a_fleet_of_some_accounts_goes_on_with_those_that_can_be_found(lasting, sandbox):
+    with account() as (_, other), sandbox.serve() as base_url:
+        with over_http(base_url, sandbox) as client:
+            left = stopped_fleet({"de": client, "fr": other})
+            name = client.connection.account
+        del client
+        gc.collect()
+        with chatkit.connect_all({"fr": other}) as fleet:
+            result = chatkit.resume(left, fleet)
+    assert states(result.loc["fr"]) == ["applied"] * 2
+    assert result.attrs["stops"] == {"de": f"This run belongs to {name}: pass its client."}
+
+
+@pytest.mark.parametrize("how", ["resume", "undo"])
+def test_an_account_whose_address_is_in_use_by_another_has_not_moved(lasting, sandbox, how):
+    """A run of a fleet is not sent to an account of the same id at another address."""
+    with sandbox.serve() as one, sandbox.serve() as two:
+        with over_http(one, sandbox) as client:
+            left = stopped_fleet({"de": client})
+        with over_http(two, sandbox) as client, chatkit.Client(one, "1002", sandbox.token) as near:
+            clients = {"de": client, "fr": near}
+            result = (
+                chatkit.resume(left, clients)
+                if how == "resume"
+                else chatkit.undo(left, clients).apply()
+            )
+            why = result.attrs["stops"]["de"]
+            assert "which is another account: fr is where that was" in why
+            assert "moved=True" not in why
+            assert active(sandbox, "contacts") == {}
+            assert states(chatkit.resume(left, clients, moved=True)) == ["applied"] * 2
+
+
+def test_two_runs_of_a_fleet_do_not_go_on_in_one_account(lasting, sandbox):
+    with sandbox.serve() as one, sandbox.serve() as two:
+        with over_http(one, sandbox) as first, over_http(two, sandbox) as second:
+            left = stopped_fleet({"de": first, "fr": second})
+        del first
+        gc.collect()
+        with over_http(two, sandbox) as second:
+            result = chatkit.resume(left, {"de": second}, moved=True)
+    assert states(result.loc["fr"]) == ["applied"] * 2
+    assert "another run belongs to it" in result.attrs["stops"]["de"]
 
 
 # --- what connect() says ---------------------------------------------------------------------
