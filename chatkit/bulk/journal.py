@@ -22,6 +22,7 @@ memory when it is only read. One of a newer schema is refused.
 
 from __future__ import annotations
 
+import getpass
 import json
 import os
 import random
@@ -127,6 +128,8 @@ class RunHeader:
     """The run of a fleet that it is a part of, and what its account is called there."""
     fleet_of: tuple[str, ...] = ()
     """What all accounts of that run are called, in the order of their runs; empty in old ones."""
+    by: str = ""
+    """Who began it, as `person` names them; empty in old ones."""
 
 
 class JournalEvent(NamedTuple):
@@ -156,6 +159,26 @@ def run_id() -> str:
     now = datetime.now(UTC)
     fraction = now.microsecond * 4096 // 1_000_000
     return f"{now:%Y%m%d-%H%M%S}-{fraction:03x}{secrets.randbelow(4096):03x}"
+
+
+#: Characters of a person's name; a token is longer.
+_LONGEST_NAME = 40
+
+
+def person() -> str:
+    """Name who is at work: CHATKIT_USER if it is set, else the user of the operating system.
+
+    It is a short name, never an address: of one the part before the @ counts. It is empty where
+    nobody can be named.
+    """
+    name = os.environ.get("CHATKIT_USER", "").strip()
+    if not name:
+        try:
+            name = getpass.getuser()
+        except (OSError, KeyError, ImportError):  # a user without a name, as in some containers
+            return ""
+    name = " ".join(name.partition("@")[0].split())
+    return name if len(name) <= _LONGEST_NAME else ""
 
 
 # --- the journal of one run ------------------------------------------------------------

@@ -419,10 +419,11 @@ class Landed(NamedTuple):
 
     run: str
     at: str  #: ISO 8601, UTC
+    by: str  #: who began the run; empty where the journal does not tell
     change: Change
 
 
-def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
+def landed_since(account: str, noun: str, since: datetime) -> tuple[list[Landed], set[str]]:
     """Read in the journals what was changed since a time, the earliest first.
 
     Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
@@ -433,14 +434,18 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
         account: Which account, in the words of a journal's header.
         noun: What its records are.
         since: With an offset.
+
+    Returns:
+        The changes, and the names of all runs that the journals tell of, of those before, too.
     """
-    found = []
+    found, runs = [], set()
     for run in chain.from_iterable(map(kept_runs, known_stores())):
         header, last = run.header, run.last
         if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
             continue
         ended = last is not None and last.what in ("finished", "stopped") and last.at
         if ended and datetime.fromisoformat(ended) < since:
+            runs.add(header.run)
             continue  # none of its rows came later: it need not be read
         try:
             with run.read() as kept:
@@ -448,14 +453,15 @@ def landed_since(account: str, noun: str, since: datetime) -> list[Landed]:
                 rows = rows_of_journal(kept)
         except JournalError:
             continue
+        runs.add(header.run)
         found += [
-            Landed(header.run, times[row.n], row.change)
+            Landed(header.run, times[row.n], header.by, row.change)
             for row in rows
             if row.change.noun in (None, noun)
             and row.state in ("applied", "differs")
             and datetime.fromisoformat(times[row.n]) >= since
         ]
-    return sorted(found, key=lambda each: (each.at, each.run))
+    return sorted(found, key=lambda each: (each.at, each.run)), runs
 
 
 def count_states(rows: Iterable[Row]) -> dict[str, int]:

@@ -24,6 +24,7 @@ from chatkit.bulk.journal import (
     RunHeader,
     label_as_json,
     label_from_json,
+    person,
     run_id,
 )
 from chatkit.bulk.outcomes import Row, RunRows
@@ -456,6 +457,7 @@ class Plan(Report):
             totals={noun: part.total for noun, part in setting.each.items()},
             fleet=self._fleet,
             fleet_of=self._fleet_of,
+            by=person(),
         )
 
 

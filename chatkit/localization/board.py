@@ -12,7 +12,7 @@ written later makes them stale.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -31,7 +31,7 @@ from chatkit.localization.audit import (
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.ledger import Judged, Ledger, SourceChange
 from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
-from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, marked, wrapped
+from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, html_list, marked, wrapped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,13 +87,14 @@ class BoardCell(NamedTuple):
 
 
 class ContentChange(NamedTuple):
-    """What a run changed in one content."""
+    """What was changed in one content, by whom, and by which run."""
 
     template_code: str
     lang_code: str
     at: str  #: ISO 8601, UTC
-    run: str
-    change: str  #: create, update or delete
+    by: str  #: who it was; empty where nobody recorded it
+    run: str  #: empty for what was written without a plan
+    change: str  #: create, update or delete; write where the ledger alone tells of it
     fields: str  #: those that were sent
 
 
@@ -181,10 +182,12 @@ class Board(Report):
         return frame_of([c for c in self if not states or c.state in states], _COLUMNS)
 
     def changes(self) -> pd.DataFrame:
-        """Return a DataFrame of what runs changed since the time that the board was asked for.
+        """Return a DataFrame of what was changed since the time that the board was asked for.
 
-        It has a row for each content of each run, the earliest first: `chatkit.journal(run)`
-        shows all of it, and `chatkit.undo(run)` takes it back.
+        It has a row for each content of each run, the earliest first, and says who it was.
+        `chatkit.journal(run)` shows all of a run, and `chatkit.undo(run)` takes it back, if it
+        was begun here. What one call wrote without a plan, and what a ledger of colleagues
+        that was merged tells, is a row too: of translations alone, as a ledger has no others.
 
         Raises:
             InputError: It was not asked for one.
@@ -294,6 +297,28 @@ def board(
     return Board(cells, rows, columns, source, *told)
 
 
+def recorded_changes(
+    ledger: Ledger, since: datetime, besides: Collection[str]
+) -> list[ContentChange]:
+    """Name the contents whose translation was written since a time, as the ledger tells.
+
+    Args:
+        ledger: What was recorded here, and merged from colleagues.
+        since: With an offset.
+        besides: Runs whose journals tell it: also which of their rows never landed.
+    """
+    start = since.astimezone(UTC).isoformat(timespec="microseconds")
+    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    for spot, origin in sorted(ledger.origins.items()):
+        if origin.at >= start and origin.how in ("apply", "import") and origin.run not in besides:
+            place = spot.template_code, spot.lang_code, origin.at, origin.by, origin.run
+            found.setdefault(place, []).append(spot.field.partition(".")[0])
+    return [
+        ContentChange(*place, "write", ", ".join(dict.fromkeys(fields)))
+        for place, fields in found.items()
+    ]
+
+
 def moment_of(since: object) -> datetime:
     """Read a time that a person wrote: a date, or a time; UTC if it tells no offset.
 
@@ -394,13 +419,30 @@ def heading(board: Board) -> str:
 
 
 def _since(board: Board) -> str:
-    """Say how many contents runs have changed."""
-    runs = len({each.run for each in board._changed})
+    """Say how many contents were changed, and by how many runs."""
+    runs = len({each.run for each in board._changed if each.run})
+    single = sum(not each.run for each in board._changed)
     contents = len({each[:2] for each in board._changed})
     when = f"{board.since:%Y-%m-%d}"
-    if not runs:
-        return f"No run on this computer has changed a content since {when}."
-    return f"{many(runs, 'run')} changed {many(contents, 'content')} since {when}."
+    counted = [many(runs, "run")] * bool(runs) + [many(single, "single edit")] * bool(single)
+    if not counted:
+        return f"Nothing that is recorded on this computer has changed a content since {when}."
+    return f"{' and '.join(counted)} changed {many(contents, 'content')} since {when}."
+
+
+def _who(board: Board) -> list[str]:
+    """Say who changed how many contents by which run, the earliest first."""
+    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    for each in board._changed:
+        found.setdefault((each.by, each.run), set()).add(each[:2])
+    lines = [
+        f"{cut(by, LABEL) if by else 'somebody'} changed {many(len(contents), 'content')} "
+        + (f"by run {cut(run, LABEL)}" if run else "without a plan")
+        for (by, run), contents in found.items()
+    ]
+    if (more := len(lines) - FEW) > 0:
+        lines[FEW:] = [f"… and {more:,} more: board.changes() has them all."]
+    return lines
 
 
 # --- as text ------------------------------------------------------------------------------
@@ -430,6 +472,7 @@ def _as_text(board: Board) -> list[list[str]]:
     shown = [state for state, count in board.counts().items() if count]
     blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
     blocks.append(_changed_text(board))
+    blocks.append([line for said in _who(board) for line in wrapped("", said)])
     blocks.append([line for note in board._notes() for line in wrapped("", note)])
     return [block for block in blocks if any(block)]
 
@@ -504,7 +547,7 @@ def _as_html(board: Board) -> list[str]:
             '<tbody dir="ltr">'
             f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
         )
-    parts += [_reasons(board), _changed_html(board)]
+    parts += [_reasons(board), _changed_html(board), html_list("who", "", _who(board))]
     return [*parts, *(f"<p>{marked(note)}</p>" for note in board._notes())]
 
 

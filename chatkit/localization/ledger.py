@@ -6,8 +6,9 @@ an undo does, so has the source that it had. One that no line knows was written 
 can tell from what.
 
 The file of an account is text of sorted lines, and merging is putting the lines of two files
-together in any order. It holds codes, texts and times: no token, and no sample of a placeholder,
-which may be a customer's.
+together in any order. It holds codes, texts, times and the short names of those who recorded
+something (`chatkit.bulk.journal.person`): no address, no token, and no sample of a placeholder,
+which may be a customer's. Lines that were written before there were names have none.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
+from chatkit.bulk.journal import person
 from chatkit.bulk.stores import journal_folder
 from chatkit.connection import Connection
 from chatkit.display import many, values, visible
@@ -50,7 +52,7 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
 _COLUMNS = (
     *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),
-    "target",
+    *("by", "target"),
 )
 
 
@@ -76,6 +78,7 @@ class Origin(NamedTuple):
     source: str  #: the digest of the source text
     how: str
     run: str = ""
+    by: str = ""  #: who recorded it; empty in lines that were written before there were names
 
 
 class SourceChange(NamedTuple):
@@ -100,6 +103,7 @@ class Remark(NamedTuple):
 
     at: str  #: ISO 8601, UTC
     text: str  #: empty where it was taken back
+    by: str = ""  #: who said it; empty in lines that were written before there were names
 
 
 class Ledger:
@@ -143,9 +147,9 @@ class Ledger:
     def __str__(self) -> str:
         """Write it as text: the same for the same lines."""
         lines = {_line("source", digest, text) for digest, text in self.sources.items()}
-        lines |= {_line("made", *spot, *origin) for spot, origin in self.origins.items()}
+        lines |= {_line("made", *spot, *_signed(origin)) for spot, origin in self.origins.items()}
         for kind, remarks in self._remarks().items():
-            lines |= {_line(kind, *place, *remark) for place, remark in remarks.items()}
+            lines |= {_line(kind, *place, *_signed(remark)) for place, remark in remarks.items()}
         return "\n".join([_HEAD, *sorted(lines | self._others), ""])
 
     @classmethod
@@ -180,21 +184,19 @@ class Ledger:
                     self.sources[digest] = text
                     return True
                 return False
-            case ["made", *rest] if len(rest) == len(Spot._fields) + len(Origin._fields) and all(
-                isinstance(each, str) for each in rest
-            ):
+            case ["made", *rest] if _is_line(rest, len(Spot._fields), Origin):
                 origin = Origin(*rest[len(Spot._fields) :])
                 if not _TIME.fullmatch(origin.at):
                     return False
                 self._note(Spot(*rest[: len(Spot._fields)]), origin)
                 return True
             case [str(kind), *rest] if kind in _PLACES:
-                if len(rest) != _PLACES[kind] + 2 or not all(isinstance(e, str) for e in rest):
+                if not _is_line(rest, _PLACES[kind], Remark):
                     return False
-                remark = Remark(*rest[-2:])
+                place, remark = tuple(rest[: _PLACES[kind]]), Remark(*rest[_PLACES[kind] :])
                 if not _TIME.fullmatch(remark.at):
                     return False
-                _later(self._remarks()[kind], tuple(rest[:-2]), remark)
+                _later(self._remarks()[kind], place, remark)
                 return True
             case [str(kind), *_] if kind not in ("source", "made"):
                 self._others.add(line)
@@ -255,11 +257,11 @@ class Ledger:
         if before is not None and before.at >= at:
             later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
             at = later.isoformat(timespec="microseconds")
-        self._note(spot, Origin(at, self.send(source), how, run))
+        self._note(spot, Origin(at, self.send(source), how, run, person()))
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
         """Write down what a person says of a text; an empty text takes it back."""
-        self.comments[place] = Remark(_now(), text)
+        self.comments[place] = Remark(_now(), text, person())
 
     def silence(
         self,
@@ -271,7 +273,8 @@ class Ledger:
         off: bool = False,
     ) -> None:
         """Write down that findings of this code are not told; what is empty means every one."""
-        remark, place = Remark(_now(), "" if off else "yes"), (code, language.normal(lang_code))
+        place = code, language.normal(lang_code)
+        remark = Remark(_now(), "" if off else "yes", person())
         if template_code or field:
             self.silenced_texts[*place, template_code, field] = remark
         else:
@@ -354,7 +357,7 @@ class Ledger:
             code, lang, field, source_code, target = spot
             source = self.sources.get(origin.source, "")
             row = (code, lang, field, source_code, source, origin.at, origin.how, origin.run)
-            yield _Row(*row, target)
+            yield _Row(*row, origin.by, target)
 
 
 class _Row(NamedTuple):
@@ -366,6 +369,7 @@ class _Row(NamedTuple):
     at: str
     how: str
     run: str
+    by: str
     target: str
 
 
@@ -414,6 +418,17 @@ def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
 
 #: How many texts name the place of a remark.
 _PLACES = {"comment": 3, "silenced": 2, "silenced text": 4}
+
+
+def _signed(said: Origin | Remark) -> tuple[str, ...]:
+    """Return what a line says; without the name where nobody is named, as before there were any."""
+    return said if said.by else said[:-1]
+
+
+def _is_line(rest: list[Any], place: int, said: type[Origin | Remark]) -> bool:
+    """Whether a line has a place of so many texts and what is said of it, with a name or not."""
+    most = place + len(said._fields)
+    return len(rest) in (most - 1, most) and all(isinstance(each, str) for each in rest)
 
 
 def _later(remarks: dict[tuple[str, ...], Remark], place: tuple[str, ...], remark: Remark) -> None:

@@ -184,37 +184,40 @@ class Templates(metaclass=HelpPage):
                 that the service does not know is missing in every language.
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
-            since: A date, like "2026-11-01": show only templates in which runs changed something
-                since then; `changes()` of the board tells what, and by which. Only runs are seen
-                whose journals lie in your data folder or where CHATKIT_RUNS says, not those that
-                `apply(at=…)` keeps elsewhere.
+            since: A date, like "2026-11-01": show only templates in which something was changed
+                since then; `changes()` of the board tells what, by whom and by which run. Seen
+                are runs whose journals lie in your data folder or where CHATKIT_RUNS says, not
+                those that `apply(at=…)` keeps elsewhere, and of translations what the ledger
+                tells: single edits, and what colleagues wrote whose ledger you merged. Your own
+                name is that of your user on this computer, or what CHATKIT_USER says.
 
         Raises:
             InputError: No code is named, or `since` is not a date.
         """
         from chatkit.bulk.outcomes import landed_since
-        from chatkit.localization.board import ContentChange, board, moment_of
+        from chatkit.localization.board import ContentChange, board, moment_of, recorded_changes
 
         named = self._codes(codes)
         start = None if since is None else moment_of(since)
-        changed = [
-            ContentChange(
-                *(each.change.code or "", str(each.change.key), each.at, each.run),
-                *(each.change.kind, ", ".join(each.change.after)),
-            )
-            for each in (
-                landed_since(self._bulk.transport.connection.account, "content", start)
-                if start is not None
-                else ()
-            )
-        ]
+        ledger, changed = self.ledger.read(), list[ContentChange]()
+        if start is not None:
+            landed, runs = landed_since(self._bulk.transport.connection.account, "content", start)
+            changed = [
+                ContentChange(
+                    *(each.change.code or "", str(each.change.key), each.at, each.by, each.run),
+                    *(each.change.kind, ", ".join(each.change.after)),
+                )
+                for each in landed
+            ]
+            changed += recorded_changes(ledger, start, runs)
+            changed.sort(key=lambda each: (each.at, each.run))
         frame = self._bulk.reader(named).frame(full=True)
         return board(
             frame,
             source,
             codes=named,
             languages=languages,
-            ledger=self.ledger.read(),
+            ledger=ledger,
             glossary=self.glossary,
             since=start,
             changed=changed,

@@ -36,6 +36,7 @@ from chatkit.bulk.journal import (
     Change,
     FileJournal,
     glance,
+    person,
     run_id,
 )
 from chatkit.bulk.stores import (
@@ -511,3 +512,33 @@ def test_processes_write_read_and_delete_journals_in_one_folder_at_once(folder):
         assert reader.stdout.read() == "True\n"
     assert [process.returncode for process in (first, second, reader)] == [0, 0, 0]
     assert len(journals(folder)) == 2 * 26
+
+
+# --- who ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("  Amara  Obi\n", "Amara Obi"),
+        ("amara@shop.example", "amara"),
+        ("@", ""),
+        ("t" * 41, ""),  # as long as a token
+    ],
+)
+def test_a_person_is_a_short_name_and_no_address(monkeypatch, said, name):
+    monkeypatch.setenv("CHATKIT_USER", said)
+    assert person() == name
+
+
+def test_without_the_variable_a_person_is_the_user_of_the_system_or_nobody(monkeypatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "amara")
+    assert person() == "amara"
+    monkeypatch.setenv("CHATKIT_USER", " ")
+    assert person() == "amara"
+
+    def nobody():
+        raise KeyError("uid not found: 1000")
+
+    monkeypatch.setattr("getpass.getuser", nobody)
+    assert person() == ""

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from localization.contents import GOOD, content, frame
 
 import chatkit
+from chatkit.bulk.journal import person
 from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
@@ -222,11 +223,67 @@ def test_a_board_since_a_day_shows_what_runs_have_changed(client):
     [row] = found.changes().itertuples()
     assert (row.template_code, row.lang_code, row.run) == ("order_ready", "en", run)
     assert (row.change, row.fields) == ("update", "text")
-    assert client.templates.board(codes, since="2999-01-01").codes == ()
+    later = client.templates.board(codes, since="2999-01-01")
+    assert later.codes == ()
+    assert repr(later).startswith("Nothing that is recorded on this computer has changed a content")
     with pytest.raises(InputError, match="since= takes a date"):
         client.templates.board(codes, since="yesterday")
     with pytest.raises(InputError, match="tells no changes"):
         client.templates.board(codes).changes()
+
+
+def test_a_board_since_a_day_says_who_by_which_run(client, monkeypatch):
+    monkeypatch.setenv("CHATKIT_USER", "Amara Obi")
+    rewrite(client, "en", ENGLISH)
+    run = chatkit.runs(client).index[0]
+    monkeypatch.setenv("CHATKIT_USER", "léa <b>\u202e@shop.example")
+    client.templates("order_ready").update("de", text=NEU)  # one call, without a plan
+    client.templates("order_ready").update("en", footer="Larkspur")  # of this no ledger tells
+    found = client.templates.board(["order_ready"], since="2020-01-01")
+    rows = found.changes()[["lang_code", "by", "run", "change", "fields"]]
+    assert rows.to_numpy().tolist() == [
+        ["en", "Amara Obi", run, "update", "text"],
+        ["de", "léa <b>\u202e", "", "write", "text"],
+    ]
+    assert repr(found).startswith("1 run and 1 single edit changed 2 contents since 2020-01-01.")
+    said = "\n".join(repr(found).splitlines()[-2:])
+    assert said == (
+        f"Amara Obi changed 1 content by run {run}\n"
+        "léa <b>⟨U+202E⟩ changed 1 content without a plan"
+    )
+    assert "léa &lt;b&gt;" in html_of(found) and "\u202e" not in html_of(found)
+
+
+def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
+    client, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHATKIT_USER", "Chiara")
+    at, run = "2026-11-05T10:00:00.000000+00:00", "20261105-100000-abcdef"
+    theirs, place = Ledger(), ("order_ready", "de")
+    for field in ("buttons.0.label", "buttons.1.label", "text"):
+        spot = Spot(*place, field, "en", text_digest(field))
+        theirs.note(spot, "Hello", "import", theirs, at=at, run=run)
+    spot = Spot("order_ready", "fr", "text", "en", text_digest("fr"))
+    theirs.note(spot, "Hello", "accept", theirs, at=at)  # changes nothing
+    (tmp_path / "hers.jsonl").write_text(str(theirs), encoding="utf-8")
+    client.templates.ledger.merge(tmp_path / "hers.jsonl")
+    found = client.templates.board(["order_ready"], since="2026-11-05")
+    assert found.changes().to_numpy().tolist() == [
+        [*place, at, "Chiara", run, "write", "buttons, text"]
+    ]
+    assert not len(client.templates.board(["order_ready"], since="2026-11-06").changes())
+
+
+def test_a_run_that_wrote_nothing_is_not_seen_though_the_ledger_was_written_before(
+    client, monkeypatch
+):
+    edited = client.templates.frame(["order_ready"], full=True)
+    edited.loc[("order_ready", "de"), "text"] = NEU
+    plan = client.templates.plan(edited)
+    client.templates("order_ready").delete("de")
+    assert plan.apply().state.tolist() != ["applied"]
+    assert client.templates.ledger.frame().run.tolist() == [plan.id]
+    assert not len(client.templates.board(["order_ready"], since="2020-01-01").changes())
 
 
 # --- accept ---------------------------------------------------------------------------------
@@ -252,6 +309,26 @@ def test_a_language_that_nobody_has_is_refused_with_the_one_that_is_meant(client
         client.templates.accept(codes=["order_ready"], source="xx")
 
 
+def test_each_line_says_who_recorded_it_and_lines_of_before_stay_as_they_are(monkeypatch):
+    at, spot = "2026-11-01T10:00:00.000000+00:00", Spot("a", "de", "text", "en", "0" * 20)
+    old = [
+        f'["comment","a","de","text","{at}","too long"]',
+        f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply",""]',
+        f'["silenced","quotes","","{at}","yes"]',
+    ]
+    known = Ledger.of_text("\n".join(old))
+    assert known.origins[spot].by == known.comments["a", "de", "text"].by == ""
+    assert str(known).split("\n")[1:-1] == old
+    monkeypatch.setenv("CHATKIT_USER", "Amara")
+    known.note(spot, "Hi", "accept", known)
+    known.comment(("a", "de", "text"), "")
+    known.silence("quotes", "", off=True)
+    new = str(known).split("\n")[1:-1]
+    assert all(line.endswith(',"Amara"]') for line in new if not line.startswith('["source"'))
+    assert Ledger.of_text("\n".join([*old, *new])) == known
+    assert known.frame().by.tolist() == ["Amara"]
+
+
 def test_no_sample_and_no_token_is_in_it(client):
     client.templates.accept(codes=["order_ready"])
     rewrite(client, "de", NEU)
@@ -273,16 +350,18 @@ SPOTS = st.builds(
     st.just("en"),
     st.sampled_from(["a" * 20, "b" * 20]),
 )
+NAMES = st.sampled_from(["", "Amara", "Chiara"])
 LINES = st.lists(
-    st.tuples(SPOTS, TIMES, st.text(max_size=4), st.sampled_from(["apply", "accept"])), max_size=6
+    st.tuples(SPOTS, TIMES, st.text(max_size=4), st.sampled_from(["apply", "accept"]), NAMES),
+    max_size=6,
 )
 
 
 @st.composite
 def ledgers(draw):
     ledger = Ledger()
-    for spot, at, source, how in draw(LINES):
-        ledger._note(spot, Origin(at, ledger.send(source), how))
+    for spot, at, source, how, by in draw(LINES):
+        ledger._note(spot, Origin(at, ledger.send(source), how, by=by))
     if draw(st.booleans()):
         ledger._take('["of a later version","x"]')
     return ledger
@@ -314,11 +393,12 @@ def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
         '["made","a"]',
         '["made",1,"b","c","d","e","f","g","h","i"]',
         '["made","a","b","c","d","e","yesterday","g","h","i"]',
+        '["made","a","b","c","d","e","2026-01-01T00:00:00.000000+00:00","g","h","i","j","k"]',
         '["source","0000","another text"]',
         '["source","0000"]',
         '["comment"]',
         '["comment","a","de","text",5,"x"]',
-        '["silenced","a","","2026-01-01T00:00:00.000000+00:00","yes","x"]',
+        '["silenced","a","","2026-01-01T00:00:00.000000+00:00","yes","x","y"]',
         '["comment","a","2026-01-01T00:00:00.000000+00:00","x"]',
         '[5,"a"]',
         "[]",
@@ -348,7 +428,7 @@ def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
     frame = ledger.frame()
     assert list(frame.columns) == [
         *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),
-        "target",
+        *("by", "target"),
     ]
     assert frame.field.tolist() == [*(f"buttons.{n}.label" for n in range(3)), "footer",
                                     "headers.0.text", "text"]  # fmt: skip
@@ -394,7 +474,7 @@ def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_note
     assert known.merge(again).origins[spot].source == text_digest("Hi")
     later = Ledger()
     later.note(spot, "Hi", "accept", known, at=one)
-    assert later.origins[spot] == Origin(one, text_digest("Hi"), "accept", "")
+    assert later.origins[spot] == Origin(one, text_digest("Hi"), "accept", "", person())
 
 
 def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
