@@ -35,10 +35,16 @@ from chatkit.secret import Secret
 #: So many journals, the latest, are looked at for a run that was interrupted.
 _GLANCES = 50
 #: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
+#: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
+#: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
 _NETWORK = re.compile(
-    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|"
-    r"fuse\.(sshfs|glusterfs|ceph.*|s3fs|gcsfuse|goofys|rclone|davfs.*|blobfuse.*|moosefs|juicefs)"
+    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|wekafs|"
+    r"fuse(\.(?!(encfs|gocryptfs|cryfs|securefs|bindfs|mergerfs|unionfs|unionfs-fuse|"
+    r"fuse-overlayfs|ntfs|ntfs-3g|exfat|exfat-fuse|fuse2fs|zfs-fuse|lxcfs|portal)$).*)?"
 )
+#: Folders of the host of a virtual machine, like C: of Windows as /mnt/c in WSL. Its programs and
+#: those of this machine do not see each other's locks.
+_HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
 
 
 class KeptRun(NamedTuple):
@@ -198,9 +204,10 @@ class FolderStore:
         """Hold the locks of accounts: the kernel frees them when this process dies."""
         if kind := network_file_system(self.folder):
             raise JournalError(
-                f"{self.folder} lies on a network file system ({kind}), where neither a lock nor "
-                "what was written to SQLite can be relied on. Set CHATKIT_DATA to a folder on a "
-                "disk of this machine, or keep the journals in PostgreSQL with "
+                f"{self.folder} lies on a file system that other machines, or the host of this "
+                f"one, write, too ({kind}): neither a lock nor what was written to SQLite can be "
+                "relied on there. Set CHATKIT_DATA to a folder on a disk of this machine, in WSL "
+                "one that is not below /mnt, or keep the journals in PostgreSQL with "
                 "at='postgresql://user@host/name' or CHATKIT_RUNS. Nothing was sent."
             )
         with ExitStack() as locks:
@@ -228,7 +235,9 @@ class FolderStore:
 def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
     r"""Name the file system of another machine that a folder lies on; empty if it is of this one.
 
-    Linux tells what is mounted where; elsewhere only a path like \\server\share shows it.
+    So is a folder of the host of a virtual machine, unless it is the root of this one: then
+    nobody else writes there. Linux tells what is mounted where; elsewhere only a path like
+    \\server\share shows it.
 
     Args:
         folder: It need not be there yet.
@@ -250,7 +259,8 @@ def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo"
         point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
         if place.is_relative_to(point) and len(Path(point).parts) >= longest:
             found, longest = after.split(" ")[0], len(Path(point).parts)  # the last is on top
-    return found if _NETWORK.fullmatch(found) else ""
+    lent = longest > 1 and _HOST.fullmatch(found)
+    return found if lent or _NETWORK.fullmatch(found) else ""
 
 
 def journal_folder(passing: bool) -> Path:

@@ -38,7 +38,7 @@ MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
         ("/homes/ana", ""),
         ("/mnt/share", "cifs"),
         ("/mnt/cloud/runs", "fuse.sshfs"),
-        ("/mnt/machine/runs", ""),  # a disk that its own machine lends
+        ("/mnt/machine/runs", "9p"),  # a folder of the host: its programs see no locks of these
     ],
 )
 def test_a_folder_on_another_machine_is_known_by_what_is_mounted(tmp_path, folder, kind):
@@ -47,10 +47,43 @@ def test_a_folder_on_another_machine_is_known_by_what_is_mounted(tmp_path, folde
     assert network_file_system(stores.Path(folder), tmp_path / "none") == ""
 
 
+@pytest.mark.parametrize(
+    ("kind", "shared"),
+    [
+        *((kind, True) for kind in (
+            "fuse.drive", "fuse.mount-s3", "fuse.gvfsd-fuse", "fuse.vmhgfs-fuse", "fuse", "9p",
+            "drvfs", "virtiofs", "vboxsf", "prl_fs", "wekafs", "lustre", "smb3",
+        )),
+        *((kind, False) for kind in (
+            "ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "fuse.gocryptfs",
+            "fuse.fuse-overlayfs", "fuse.mergerfs", "fuse.ntfs-3g",
+        )),
+    ],
+)  # fmt: skip
+def test_file_systems_that_others_write_too_are_told_from_those_of_this_machine(
+    tmp_path, kind, shared
+):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(
+        f"29 1 8:1 / / rw - ext4 /dev/sda1 rw\n30 29 0:40 / /mnt/a rw - {kind} a rw\n"
+    )
+    assert network_file_system(stores.Path("/mnt/a/runs"), mounts) == (kind if shared else "")
+    assert network_file_system(stores.Path("/mnt"), mounts) == ""
+
+
+@pytest.mark.parametrize(("kind", "found"), [("9p", ""), ("virtiofs", ""), ("nfs4", "nfs4")])
+def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, found):
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"29 1 0:40 / / rw - {kind} root rw\n")
+    assert network_file_system(stores.Path("/home/ana"), mounts) == found
+
+
 def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
     monkeypatch.setattr(stores, "network_file_system", lambda folder: "nfs4")
     store = FolderStore(tmp_path / "runs")
-    refused = pytest.raises(JournalError, match=r"system \(nfs4\).*Nothing was sent")
+    refused = pytest.raises(
+        JournalError, match=r"write, too \(nfs4\).*Set CHATKIT_DATA.*Nothing was sent"
+    )
     with refused, store.hold(["an account"]):
         pass
     assert not (tmp_path / "runs").exists()
