@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chatkit.inbox.retention import Deletion
     from chatkit.signature import Scheme
 
-Bound = datetime | timedelta | str | int | None
+Bound = date | timedelta | str | int | None
 #: How far back a text like "2 days" leads, by the first letters of its unit.
 _UNITS = {
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), timedelta(seconds=1)),
@@ -63,7 +63,7 @@ class Inbox(metaclass=HelpPage):
     - `since`, `until`: a time (from it on, before it), or the id of a delivery (after it,
       up to it). `since=inbox.last` a moment ago makes a frame of what has come since. The
       clock is that of the machine that received (`received_at`), not the time that stands in
-      a message. A time is a datetime, "2026-11-20" or "2026-11-20T14:00", "today" or
+      a message. A time is a datetime or date, "2026-11-20" or "2026-11-20T14:00", "today" or
       "yesterday" (the beginning of the day), or how long ago: "1h", "30 min", "2 days", or a
       timedelta. Days begin, and a time without a zone is, in UTC, as all times in frames are.
     - `kinds`: kinds of events, as the service names them.
@@ -242,7 +242,7 @@ class Inbox(metaclass=HelpPage):
 
     # --- deleting ---
 
-    def prune(self, before: datetime | timedelta | str) -> Deletion:
+    def prune(self, before: date | timedelta | str) -> Deletion:
         """Tell what was received before a time; its `apply()` deletes that, and frees the space.
 
         Shows how far it is. Ids are never given again, so that who reads on misses nothing. A
@@ -250,7 +250,7 @@ class Inbox(metaclass=HelpPage):
         sends a delivery again for some days; its repeat counts as new when the first is deleted.
 
         Args:
-            before: A time, as for `since`, or how long ago: "90 days".
+            before: A time, as for `since`: a date, or how long ago, "90 days".
 
         Raises:
             InputError: It is not a time.
@@ -261,11 +261,13 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        bound = read_bound(before)
+        bound = None
+        with suppress(InputError):  # its text names ids of deliveries, too
+            bound = read_bound(before)
         if not isinstance(bound, datetime):
             raise InputError(
-                f"before={before!r:.40} is not a time: write before='90 days', or a date like "
-                "'2026-08-01'."
+                f"before={before!r:.40} is not a time: write before='90 days', a date like "
+                "'2026-08-01', or a datetime."
             )
         bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
         return retention.prune(self._store, self.profile, bound.astimezone(UTC))
@@ -447,6 +449,8 @@ def read_bound(given: Bound, now: datetime | None = None) -> datetime | int | No
     now = (now or datetime.now(UTC)).astimezone(UTC)
     if isinstance(given, timedelta):
         return now - given
+    if isinstance(given, date) and not isinstance(given, datetime):
+        return datetime(given.year, given.month, given.day)
     if isinstance(given, str):
         words = given.strip().casefold()
         days = {"now": None, "today": 0, "yesterday": 1}

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -453,6 +453,7 @@ NOW = datetime(2026, 11, 20, 14, 30, tzinfo=UTC)
         ("2 weeks", NOW - timedelta(weeks=2)),
         (timedelta(days=3), NOW - timedelta(days=3)),
         ("2026-11-19", datetime(2026, 11, 19)),  # the store reads it as UTC
+        (date(2026, 11, 19), datetime(2026, 11, 19)),
         (7, 7),
         (None, None),
     ],

@@ -1,7 +1,7 @@
 """What is old, or about one person, is deleted: told before, and nothing of it stays in a file."""
 
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -131,8 +131,12 @@ def test_a_deletion_that_was_stopped_goes_on(
 
 @pytest.mark.parametrize("before", ["soon", 7, None, True])
 def test_only_a_time_says_what_is_old(inbox: Inbox, before: Any) -> None:
-    with pytest.raises(InputError, match="is not a time"):
+    with pytest.raises(InputError, match=f"before={before!r} is not a time: .* or a datetime[.]"):
         inbox.prune(before=before)
+
+
+def test_a_date_says_what_is_old(inbox: Inbox) -> None:
+    assert "received before 2026-08-01" in repr(inbox.prune(before=date(2026, 8, 1)))
 
 
 RECEIVER = """
