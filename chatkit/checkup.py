@@ -166,6 +166,11 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     >>> report.frame().state.value_counts().idxmax()
     'ok'
     """
+    if isinstance(to, Mapping):
+        raise TypeError(
+            "doctor checks one account: fleet.doctor() checks all of a fleet, and "
+            "chatkit.doctor(fleet['NAME']) one of them"
+        )
     if not isinstance(to, Client):
         with connect(to) as client:
             return doctor(client)

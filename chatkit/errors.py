@@ -326,7 +326,7 @@ class NotAuthenticated(Refused):
 class NotPermitted(Refused):
     """The token is known, but its user lacks the permission for this operation."""
 
-    advice = "chatkit.doctor() shows which permissions the token has."
+    advice = "chatkit.doctor(client) shows which permissions the token has."
 
 
 class NotFound(Refused, LookupError):
@@ -353,7 +353,7 @@ class Unreachable(CallError):
     `passing` tells whether it may be otherwise in a moment.
     """
 
-    advice = "chatkit.doctor() checks address, TLS and token one by one."
+    advice = "chatkit.doctor(client) checks address, TLS and token one by one."
 
     def __init__(self, call: Call, reason: str, *, passing: bool = True) -> None:
         self.passing = passing
@@ -370,7 +370,9 @@ class InDoubt(CallError):
         if call.writes:
             reason += "\nThe change may or may not have landed: read it back before you repeat it."
         elif not self.advice:
-            self.advice = "Nothing was changed: call again, or see what chatkit.doctor() finds."
+            self.advice = (
+                "Nothing was changed: call again, or see what chatkit.doctor(client) finds."
+            )
         super().__init__(call, reason, status=status)
 
 

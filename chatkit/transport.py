@@ -101,6 +101,7 @@ class Transport:
         self.profile = connection.profile
         self.deadline = deadline
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
+        self.token_refused = False  #: whether the latest answer refused the access token
         self.connection, self._door = connection, door
         self._date: str | None = None  # of the latest answer
         self._wire = None if door else self._new_wire()
@@ -231,6 +232,8 @@ class Transport:
                 self.latency += 0.1 * (time.monotonic() - began - self.latency)
                 if isinstance(outcome, Answer):
                     self._date = outcome.headers.get("date")
+                    refusals = (401, self.profile.unauthenticated_status)
+                    self.token_refused = outcome.status in refusals
             except TimeoutError:
                 return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
             finally:

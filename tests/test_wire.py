@@ -364,7 +364,7 @@ def test_nobody_listens(call: Call) -> None:
         came = ask(Wire(connection(f"http://127.0.0.1:{port}")), call)
     assert type(came) is Unreachable
     assert "nobody answers at 127.0.0.1:" in str(came)
-    assert "chatkit.doctor()" in str(came)
+    assert "chatkit.doctor(client)" in str(came)
 
 
 def test_a_host_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, ExitStack, suppress
 from heapq import heapreplace
 from pathlib import Path
@@ -719,6 +719,7 @@ def in_threads(
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
     most: int = THREADS,
+    patience: float = 0.0,
 ) -> dict[str, T | Exception]:
     """Do something for several accounts at once, each in a thread of its own.
 
@@ -731,6 +732,7 @@ def in_threads(
         watch: Called with what is done in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
         most: How many at once.
+        patience: Seconds to wait, when it is interrupted, for what is under way to end.
 
     Returns:
         For each account what came of it, in their order: a value, or the exception.
@@ -749,6 +751,7 @@ def in_threads(
             return work(label, tell)
 
     pool = ThreadPoolExecutor(min(most, len(labels)) or 1, thread_name_prefix="chatkit")
+    futures: dict[str, Future[T]] = {}
     try:
         futures = {label: pool.submit(one, label) for label in labels}
         with AccountBars(noun, labels, totals, watch) as bars:
@@ -761,6 +764,8 @@ def in_threads(
                     bars.show(done, [n for n, each in futures.items() if each.done()])
     except BaseException:
         stopped.set()
+        under_way = [each for each in futures.values() if not each.cancel()]
+        wait(under_way, patience)
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -24,11 +24,14 @@ from chatkit.connection import account_words
 from chatkit.contacts import is_book
 from chatkit.display import many, visible
 from chatkit.errors import (
+    CallError,
     ChatkitError,
     InputError,
     JournalError,
+    NotAuthenticated,
     PlanRefused,
     SettingsError,
+    command,
     first_line,
 )
 from chatkit.history import runs, undo
@@ -48,18 +51,23 @@ if TYPE_CHECKING:
     from chatkit.endpoints import Existing
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
+    from chatkit.templates.resource import Templates
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Report)
 
 #: The level of an index, and the column, that names accounts.
 ACCOUNT = "account"
+#: Seconds that an interrupted reading waits for accounts to write what they have read.
+_PATIENCE = 5.0
 
 
 def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sandbox]) -> Fleet:
     """Open several accounts as one fleet. Says in one line which, and whether they are live.
 
-    An account that cannot be opened is named with the reason, and the others open.
+    An account that cannot be opened is named with the reason, and the others open. Nothing is
+    sent yet: a token that was revoked is refused with the first call, of that account alone. The
+    fleet shows it from then on, and `fleet.doctor()` asks all accounts at once.
 
     Args:
         accounts: Names of connections kept by `chatkit login NAME`, in which * and ? stand for
@@ -69,6 +77,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
 
     Raises:
         SettingsError: None of them can be opened, or two are the same account.
+        TypeError: It is neither names nor accounts by what they are called.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
     Connected to 2 accounts, of the sandbox: de, fr.
@@ -80,7 +89,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     if isinstance(accounts, Mapping):
         named = accounts
     else:
-        wanted = [accounts] if isinstance(accounts, str) else list(accounts)
+        wanted = _names_of(accounts)
         named = {name: name for each in wanted for name in _names_like(each)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
@@ -109,6 +118,24 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
             client.close()
         raise
     return Fleet(opened, failed, own)
+
+
+def _names_of(accounts: str | Iterable[str]) -> list[str]:
+    """List the names that were given.
+
+    Raises:
+        TypeError: Something else was.
+    """
+    several = isinstance(accounts, Iterable) and not isinstance(accounts, str)
+    given: list[Any] = list(accounts) if several else [accounts]
+    for each in given:
+        if not isinstance(each, str):
+            raise TypeError(
+                "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or accounts "
+                "by what they are to be called ({'de': client, 'fr': 'agency-fr'}), not "
+                f"{type(each).__name__}"
+            )
+    return given
 
 
 def _names_like(wanted: str) -> list[str]:
@@ -321,7 +348,12 @@ class Fleet(Report, Mapping[str, Client]):
         self.close()
 
     def _each(
-        self, work: Callable[[str, Client], T], noun: str = "", labels: Iterable[str] | None = None
+        self,
+        work: Callable[[str, Client], T],
+        noun: str = "",
+        labels: Iterable[str] | None = None,
+        *,
+        patience: float = 0.0,
     ) -> tuple[dict[str, T], dict[str, str]]:
         """Do something with each account at once.
 
@@ -329,6 +361,7 @@ class Fleet(Report, Mapping[str, Client]):
             work: Does it with one.
             noun: What is counted, for bars; without it there are none.
             labels: Of which accounts; without it of all.
+            patience: As for `in_threads`.
 
         Returns:
             What came of each account, and of the others why nothing did.
@@ -338,7 +371,9 @@ class Fleet(Report, Mapping[str, Client]):
             ChatkitError: No account could do it.
         """
         wanted = list(self if labels is None else labels)
-        came = in_threads(wanted, lambda label, _: work(label, self[label]), noun=noun)
+        came = in_threads(
+            wanted, lambda label, _: work(label, self[label]), noun=noun, patience=patience
+        )
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
         for label, value in came.items():
@@ -347,7 +382,7 @@ class Fleet(Report, Mapping[str, Client]):
             elif not isinstance(value, ChatkitError):
                 raise _noted(value, label)
             else:
-                stops[label] = first_line(value)
+                stops[label] = _why(value)
         if wanted and not done:
             raise _noted(cast("Exception", came[wanted[0]]), wanted[0])
         return done, stops
@@ -356,7 +391,7 @@ class Fleet(Report, Mapping[str, Client]):
 
     def _rows(self) -> list[tuple[str, str, str]]:
         opened = [
-            (visible(label), account_words(client.connection.account), "open")
+            (visible(label), account_words(client.connection.account), _state(client))
             for label, client in self.items()
         ]
         return [*opened, *((visible(n), "", f"not open: {why}") for n, why in self.failed.items())]
@@ -379,9 +414,24 @@ class Fleet(Report, Mapping[str, Client]):
         return [html_heading(f"Fleet of {many(len(self), 'account')}."), table]
 
 
+def _state(client: Client) -> str:
+    """Say whether the account took its token the last time that it answered."""
+    if not client.transport.token_refused:
+        return "open"
+    name = client.connection.name
+    kept = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
+    return f"its token was refused. {NotAuthenticated.advice}{kept}"
+
+
+def _why(error: ChatkitError) -> str:
+    """Say in a line why an account stopped, and what to do."""
+    advice = error.advice if isinstance(error, CallError) else ""
+    return f"{first_line(error).rstrip('.')}. {advice}" if advice else first_line(error)
+
+
 def _noted(error: Exception, label: str) -> Exception:
     """Note in an error which account it is of."""
-    error.add_note(f"That was said of the account {label}.")
+    error.add_note(f"That was said of the account {label}: its client is fleet[{label!r}].")
     return error
 
 
@@ -750,7 +800,7 @@ class FleetContacts(_FleetResource):
         def one(label: str, client: Client) -> Book:
             return spool(endpoints_of(client.contacts), folder, label)
 
-        _, stops = self._fleet._each(one, self._noun)
+        _, stops = self._fleet._each(one, self._noun, patience=_PATIENCE)
         for label, why in stops.items():
             say(f"{visible(label)} was not read to its end: {why}")
         return Book(folder)
@@ -826,7 +876,7 @@ class FleetTemplates(_FleetResource):
                 has had remembered.
             full: Read each content on its own as well, for all its fields.
         """
-        return self._frame(lambda templates: templates.frame(codes, full=full))
+        return self._frame(lambda templates: templates.frame(_codes(templates, codes), full=full))
 
     def board(
         self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
@@ -840,7 +890,9 @@ class FleetTemplates(_FleetResource):
         """
         shown = list(languages)
         boards = self._fleet._each(
-            lambda _, client: client.templates.board(codes, source, languages=shown)
+            lambda _, client: client.templates.board(
+                _codes(client.templates, codes), source, languages=shown
+            )
         )
         return FleetReport("Board of templates", *boards)
 
@@ -851,7 +903,9 @@ class FleetTemplates(_FleetResource):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
         """
-        found = self._fleet._each(lambda _, client: client.templates.check(codes, source))
+        found = self._fleet._each(
+            lambda _, client: client.templates.check(_codes(client.templates, codes), source)
+        )
         return FleetReport("Check of templates", *found)
 
     def plan(  # type: ignore[override]  # contents are deleted by a column
@@ -885,3 +939,17 @@ class FleetTemplates(_FleetResource):
             "broken": broken,
         }
         return self._planned(parts, {}, options)
+
+
+def _codes(templates: Templates, codes: Codes | None) -> Codes:
+    """Return the codes that were passed, or else those that an account has had remembered.
+
+    Raises:
+        InputError: There are none.
+    """
+    if codes is None and not templates.codes:
+        raise InputError(
+            "no template codes are remembered, and the API has no list of them: pass codes, for "
+            "all accounts, or keep those of one with fleet['NAME'].templates.remember(codes)"
+        )
+    return templates.codes if codes is None else codes

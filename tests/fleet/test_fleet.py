@@ -12,7 +12,7 @@ import keyring
 import keyring.backends.fail
 import pandas as pd
 import pytest
-from bulk.planning import active, content, flow, limited, number, people, webhook
+from bulk.planning import active, content, flow, limited, number, people, through, webhook
 from displayed import html_of
 
 import chatkit
@@ -123,6 +123,32 @@ def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_seve
             "no access token: `.*chatkit login de` keeps it, .*CHATKIT_TOKEN is of one account",
             fleet.failed["de"],
         )
+
+
+@pytest.mark.parametrize("given", [5, None, ["de", 5], {1}])
+def test_what_is_no_name_of_an_account_is_refused_with_what_is_taken(given):
+    with pytest.raises(TypeError, match=r"connect_all takes names of .* not (int|NoneType)"):
+        chatkit.connect_all(given)
+
+
+def test_the_doctor_of_one_account_names_that_of_a_fleet(opened):
+    _, fleet = opened
+    with pytest.raises(TypeError, match=r"fleet\.doctor\(\) checks all"):
+        chatkit.doctor(fleet)
+
+
+def test_a_refused_token_shows_in_the_fleet_from_its_first_call_on(opened, capsys):
+    sandboxes, fleet = opened
+    bad = through(sandboxes["fr"], sandboxes["fr"].answer, "revoked")
+    with chatkit.connect_all({"de": fleet["de"], "fr": bad}) as both:
+        assert "refused" not in repr(both)
+        frame = both.contacts.frame()
+        assert "Make a token in the business application" in frame.attrs["stops"]["fr"]
+        (line,) = [line for line in repr(both).splitlines() if line.startswith("  fr ")]
+        assert "its token was refused. Make a token" in line
+        assert "its token was refused" in html_of(both)
+        (line,) = [line for line in repr(both).splitlines() if line.startswith("  de ")]
+        assert line.endswith("open")
 
 
 def test_one_account_under_two_names_is_refused():
@@ -422,7 +448,8 @@ def test_what_no_account_can_be_asked_for_is_an_error(opened):
     _, fleet = opened
     with pytest.raises(chatkit.InputError) as caught:
         fleet.templates.frame()
-    assert caught.value.__notes__
+    assert caught.value.__notes__ == ["That was said of the account de: its client is fleet['de']."]
+    assert "fleet['NAME'].templates.remember(codes)" in str(caught.value)
 
 
 def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_said(opened):

@@ -216,7 +216,7 @@ def test_other_errors_are_told_at_the_bottom_in_words() -> None:
         with pytest.raises(NotPermitted):
             form.submit()
         assert form.problems == {}
-        assert "403" in form.message and "chatkit.doctor()" in form.message
+        assert "403" in form.message and "chatkit.doctor(client)" in form.message
         assert "<b>" not in html(form)
 
 
