@@ -38,8 +38,8 @@ from chatkit.report import Report, marked
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What a line was written by: files that went out, files that came back, a run, a person.
-How = Literal["export", "import", "apply", "accept"]
+#: What a line was written by: files that came back, a run or a single call, a person.
+How = Literal["import", "apply", "accept"]
 _HOWS: tuple[How, ...] = get_args(How)
 
 _HEAD = (
@@ -457,7 +457,13 @@ def _structure(entry: Entry) -> str:
 
 
 def sources_of(contents: Contents, source: str) -> Ledger:
-    """Write down the source texts of contents: what goes out to translators is kept as it was."""
+    """Write down the source texts of contents that go out to translators.
+
+    An export makes no translation, so it has no line of its own: how a translation was made is
+    told when it comes back. What is kept is the source text that went out. By the digest in a
+    stamp it is found again, so that a text that comes back is shown beside what it was made
+    from, also where the file holds that no more.
+    """
     ledger = Ledger()
     for members in grouped(entries(contents)).values():
         original = source_of(members, source)

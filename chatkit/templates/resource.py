@@ -626,6 +626,9 @@ class Templates(metaclass=HelpPage):
         Beside each text stand what a translator should know, how long it may be, its state, the
         source that it was made from where that has changed, and what people said of it.
 
+        The source texts are recorded in the ledger as they go out, so that what comes back is
+        shown beside what it was made from, whatever a program has made of the file.
+
         What the name ends in says the format: .xlsx, .csv, .po, .xlf or .xliff. PO and XLIFF
         have a file for each language: `texts.po` becomes `texts.de.po` and so on.
 

@@ -208,7 +208,8 @@ def import_units(
         any_order: Take placeholders in another order than in the source, too; many languages
             need it.
         glossary: What translations say and never say.
-        ledger: What is silenced in it is not held against a translation.
+        ledger: What is silenced in it is not held against a translation; and it has the sources
+            that went out, where a file has others.
         broken: Take what is too long or does not do as the glossary says, too.
 
     Raises:
@@ -513,6 +514,18 @@ class _Importer:
             )
         return self._sources[id(unit)]
 
+    def _went_out(self, unit: Unit, stamp: Stamp | None) -> str:
+        """Return the source as it went out; as the file has it where that is not recorded."""
+        if stamp is None or digest(unit.source) == stamp.source:
+            return unit.source
+        return self._exported.get(stamp.source, unit.source)
+
+    @cached_property
+    def _exported(self) -> dict[str, str]:
+        """The sources that the ledger has, by the digest that a stamp has of them."""
+        ledger = self._words.ledger
+        return {} if ledger is None else {digest(text): text for text in ledger.sources.values()}
+
     def _reject(self, unit: Unit, reason: str, message: str) -> None:
         self._verdicts[id(unit)] = reason, message
 
@@ -535,7 +548,7 @@ class _Importer:
                     *unit.spot,
                     verdict,
                     message,
-                    unit.source,
+                    self._went_out(unit, stamp),
                     now,
                     self._live(unit),
                     unit.target,
