@@ -302,7 +302,8 @@ class Book(Report):
         `attrs["account"]`, and returns it edited. Rows that it leaves out are gone, rows without
         an id are new. `client.contacts.plan(edited)` compares the two books.
 
-        When it fails, the parts before stay: correct it and call this again to go on.
+        When it fails, the parts before stay: correct it and call this again to go on. Accounts
+        that were not read to their end are named, and cannot be planned before they are.
 
         Args:
             change: What is to be done with each part.
@@ -324,6 +325,7 @@ class Book(Report):
             raise InputError(
                 f"{target} is the book itself: name another folder for the edited one."
             )
+        self._held(self.accounts)  # says what is missing, or refuses where nothing is there
         with Progress(f"{self._noun}s", self.rows) as progress:
             for manifest in self._manifests.values():
                 place = prepare(target, manifest.label)
@@ -476,10 +478,11 @@ def _path_of_base(manifest: Manifest, base: BaseBook) -> Path:
 
     It is relative where that of the edited book is, and both lie below the working directory.
     """
-    folder, here = manifest.place.parent, Path.cwd()
+    folder = manifest.place.parent
     path = (folder.resolve() / base.path).resolve()
-    short = not folder.is_absolute() and path.is_relative_to(here)
-    return path.relative_to(here) if short else path
+    if folder.is_absolute() or not path.is_relative_to(here := Path.cwd()):
+        return path
+    return path.relative_to(here)
 
 
 def _listed(names: Sequence[str] | str) -> list[str]:

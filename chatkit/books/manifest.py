@@ -4,10 +4,11 @@
     book/account=de/_manifest.jsonl
     book/account=de/part-000000.parquet
 
-The folder is a dataset like any other: Dask, DuckDB, Polars and pandas open it as it is, with the
-account as a column. Names that begin with `_` or `.` are no data for them. The manifest says, a
-line each, what was read, what each part holds, and whether that is all. A part is in the manifest
-only when it is on the disk: what is not in there is left from a process that was killed.
+The folder is a dataset like any other, with the account as a column: for Dask and pandas names
+that begin with `_` or `.` are no data; DuckDB and Polars are told which files they are, as
+`chatkit.Book` says. The manifest says, a line each, what was read, what each part holds, and
+whether that is all. A part is in the manifest only when it is on the disk: what is not in there is
+left from a process that was killed.
 
 Columns and types are those of `frame()`. Nested values are JSON text; their fields say so in the
 schema. Files are for their owner alone: they hold names and numbers of people.

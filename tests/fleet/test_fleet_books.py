@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -77,6 +78,9 @@ def test_what_was_read_is_there_although_an_account_stopped_before_its_first_par
     capsys.readouterr()
     assert len(book.dask().compute()) == len(expected)
     assert capsys.readouterr().out == missing
+    edited = book.edit(_upper, tmp_path / "edited")
+    assert missing in capsys.readouterr().out
+    assert fleet.contacts.plan(edited, skip_invalid=True).counts["update"] == len(expected)
     for read in (lambda: book.frame(accounts="fr"), lambda: book.frame(["name"], "fr")):
         with pytest.raises(InputError, match=r"nothing of fr yet: spool again to go on"):
             read()
@@ -87,7 +91,8 @@ def test_a_book_of_nothing_at_all_says_how_to_go_on(fleet: chatkit.Fleet, tmp_pa
     with pytest.raises(chatkit.NotPermitted):
         fleet["fr"].contacts.spool(tmp_path)
     book = Book(tmp_path)
-    for read in (book.frame, book.dask, lambda: book.frame(["name"])):
+    edit = partial(book.edit, _upper, tmp_path / "edited")
+    for read in (book.frame, book.dask, lambda: book.frame(["name"]), edit):
         with pytest.raises(InputError, match=r"holds nothing of .* yet: spool again to go on"):
             read()
     assert list(book) == []
