@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -38,6 +39,9 @@ _TWICE = {"az": "Cyrl", "bs": "Cyrl", "kk": "Latn", "sr": "Latn", "uz": "Cyrl"}
 _RIGHT_TO_LEFT = frozenset(("Adlm", "Arab", "Hebr", "Nkoo", "Rohg", "Syrc", "Thaa"))
 #: Scripts that put no space between two words.
 _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
+#: What is written where Norwegian is meant: the platform has Bokmål.
+_NORWEGIAN = {"no": "nb", "nn": "nb"}
+_FEW = 3  #: so many codes are named of those that may be meant
 #: The names by which Unicode calls the letters of a script.
 _LETTERS = {
     "Arab": ("ARABIC",),
@@ -111,6 +115,41 @@ def find(code: str, among: Iterable[str]) -> str | None:
     if alike:
         return code if code in alike else alike[0]
     return near[0] if len(near) == 1 else None
+
+
+def meant(code: str, among: Iterable[str]) -> list[str]:
+    """Name the codes that may be meant by one that is not among these, the likeliest first.
+
+    They are the same code written otherwise, else its language without the region, else forms of
+    this language for other regions; only where there is none of these, one that is spelled alike.
+    """
+    codes = list(dict.fromkeys(among))
+    form = _current(code)
+    own = base(form)
+    for said in (form, own):
+        if alike := [other for other in codes if same(other, said)]:
+            return alike[:1]
+    if forms := [other for other in codes if base(other) == own]:
+        return sorted(forms, key=lambda other: script(other) != script(form))
+    folded = {other.casefold(): other for other in codes}
+    return [folded[near] for near in get_close_matches(code.casefold(), folded, 1)]
+
+
+def _current(code: str) -> str:
+    """Write a code with the name that CLDR has today for its language and its region."""
+    parts = _parts(code.strip())
+    if not parts:
+        return code
+    language, script, region = parts
+    language = _NORWEGIAN.get(language) or get_global("language_aliases").get(language) or language
+    region = (get_global("territory_aliases").get(region) or [region])[0]
+    return normal("_".join(filter(None, (language, script, region))))
+
+
+def did_you_mean(code: str, among: Iterable[str]) -> str:
+    """Ask about the codes that may be meant: "did you mean pt_BR or pt_PT?"; empty for none."""
+    *first, last = meant(code, among)[:_FEW] or [""]
+    return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if last else ""
 
 
 def in_order(codes: Iterable[str], source: str = "en") -> list[str]:

@@ -539,8 +539,8 @@ def languages_meant(
     named = [languages] if isinstance(languages, str) else list(languages)
     there = dict.fromkeys(language.normal(entry.lang_code) for entry in found)
     if strange := [code for code in named if language.normal(code) not in there]:
-        near = language.find(strange[0], there)
-        hint = f"; did you mean {near}?" if near else f": they are in {', '.join(there)}."
+        asked = language.did_you_mean(strange[0], there)
+        hint = f"; {asked}" if asked else f": they are in {', '.join(there)}."
         raise InputError(f"No content is in {visible(strange[0]):.20}{hint}")
     return {language.normal(code) for code in named}
 

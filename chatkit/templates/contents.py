@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -24,7 +23,7 @@ from chatkit.bulk.findings import value_at
 from chatkit.call import Call, why_no_segment
 from chatkit.display import values
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Refused
+from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
 from chatkit.progress import say
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.connection import Connection
-    from chatkit.finding import Finding
+    from chatkit.finding import Finding, Severity
     from chatkit.localization.audit import Audit
     from chatkit.localization.content import Contents as Checked
     from chatkit.localization.content import Entry
@@ -605,18 +604,26 @@ class _Languages:
             except CallError:
                 self.lookup = []
 
+    def lacks(self, lang: str) -> bool:
+        """Whether the lookup does not have a language, if it was read."""
+        return bool(self.lookup) and lang not in (*(self.lookup or ()), *self.used)
+
+    def hint(self, lang: str) -> str:
+        """Say which language of the lookup may be meant by one that it lacks."""
+        from chatkit.localization import language
+
+        asked = language.did_you_mean(lang, self.lookup or ())
+        return asked[:1].upper() + asked[1:] or 'templates("code").languages() has all.'
+
     def wrong(self, transport: Transport, lang: str) -> list[Finding]:
         """Say that the lookup does not have a language, if it was read."""
         from chatkit.finding import Finding
-        from chatkit.localization import language
 
-        if not self.lookup or lang in self.lookup or lang in self.used:
+        if not self.lacks(lang):
             return []
-        refuses = transport.connection.profile.unknown_language == "refuse"
-        near = language.find(lang, self.lookup) or _near(lang, self.lookup)
-        hint = f"Did you mean {near}?" if near else 'templates("code").languages() has all.'
+        severity: Severity = "error" if _refuses(transport) else "warning"
         said = f"the lookup of languages does not have {values(lang)}"
-        return [Finding("language", "error" if refuses else "warning", "/lang_code", said, hint)]
+        return [Finding("language", severity, "/lang_code", said, self.hint(lang))]
 
     def new(self, transport: Transport, lang: str) -> str:
         """Say that no content is in a language yet; empty if there is, or if it was told."""
@@ -684,10 +691,40 @@ def check_languages(
     return found
 
 
-def _near(lang: str, among: Sequence[str]) -> str:
-    """Find a code that is written much like this one."""
-    folded = {code.casefold(): code for code in among}
-    return next((folded[each] for each in get_close_matches(lang.casefold(), folded, 1)), "")
+def require_languages(transport: Transport, code: str, languages: Iterable[str]) -> None:
+    """Check the languages to translate into, before anybody works on them.
+
+    The lookup is read as by `check_languages`. Where the service accepts any language, it is only
+    said that the lookup does not have one.
+
+    Args:
+        transport: Of the account.
+        code: A template that is there.
+        languages: As they were named.
+
+    Raises:
+        InputError: The lookup does not have some.
+    """
+    from chatkit.localization import language
+
+    known = _languages(transport)
+    used = {language.normal(lang) for lang in known.used}
+    new = [lang for lang in languages if language.normal(lang) not in used]
+    if new:
+        known.ask(transport, code)
+    problems = [
+        Problem("languages", values(lang), f"is not in the lookup of languages. {known.hint(lang)}")
+        for lang in new
+        if known.lacks(lang)
+    ]
+    if problems and _refuses(transport):
+        raise InputError("The service does not have these languages:", problems)
+    for each in problems:
+        say(f"{each.value} {each.reason}")
+
+
+def _refuses(transport: Transport) -> bool:
+    return transport.connection.profile.unknown_language == "refuse"
 
 
 # --- contents as they would be once they are sent ---------------------------------------

@@ -225,8 +225,6 @@ class Drafts:
     def __init__(self, languages: Iterable[str], source: str, *, pseudo: bool = False) -> None:
         from chatkit.localization import language
 
-        if isinstance(languages, str):
-            raise InputError(f"Pass languages as a list: languages=[{languages!r}].")
         self._languages, self._source, self._pseudo = list(languages), source, pseudo
         problems = []
         for code in self._languages:

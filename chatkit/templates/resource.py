@@ -15,7 +15,7 @@ from chatkit.report import FEW, Report
 from chatkit.snapshot import memory, remember
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
-from chatkit.templates.contents import Contents
+from chatkit.templates.contents import Contents, require_languages
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.ledger import Ledger
         from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
-        named = [languages] if isinstance(languages, str) else list(languages)
+        named = _listed(languages)
         if not code:
             if off or template_code or field or named != [""]:
                 raise InputError('Name the warning: silence("quotes", "de"). silence() lists all.')
@@ -324,7 +324,7 @@ class Templates(metaclass=HelpPage):
 
     def queue(
         self,
-        languages: Iterable[str] | None = None,
+        languages: str | Iterable[str] | None = None,
         codes: Codes | None = None,
         source: str = "en",
         *,
@@ -338,7 +338,7 @@ class Templates(metaclass=HelpPage):
         `accept(number)` and `skip(number)` answer, and `plan()` takes all answers.
 
         Args:
-            languages: The languages to review; without it all that are there.
+            languages: One language to review, or several; without it all that are there.
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that they are translated from.
             only: Which texts: some of missing, stale, unknown, draft and live.
@@ -349,7 +349,8 @@ class Templates(metaclass=HelpPage):
                 an empty list none is.
 
         Raises:
-            InputError: No code is named, a state or a row of the glossary is wrong.
+            InputError: No code is named, the service has no such language, or a state or a row
+                of the glossary is wrong.
             NotFound: The service does not know some codes; all of them are named.
             OSError: The ledger or the glossary cannot be read.
 
@@ -368,7 +369,7 @@ class Templates(metaclass=HelpPage):
         known = self._known() if memory is None else _codes_or_none(memory)
         elsewhere = [code for code in known if code not in {*frame.index.get_level_values(0)}]
         return Queue(
-            *(frame, None if languages is None else list(languages), source, only),
+            *(frame, self._into(languages, frame), source, only),
             ledger=self.ledger,
             glossary=words,
             read=lambda again: self.frame(again, full=True),
@@ -377,6 +378,19 @@ class Templates(metaclass=HelpPage):
             if elsewhere
             else None,
         )
+
+    def _into(self, languages: str | Iterable[str] | None, frame: pd.DataFrame) -> list[str] | None:
+        """Return the languages to translate into, once it is known that they can be.
+
+        Raises:
+            InputError: The lookup of languages does not have some.
+        """
+        if languages is None:
+            return None
+        named = _listed(languages)
+        if len(frame):
+            require_languages(self._bulk.transport, str(frame.index[0][0]), named)
+        return named
 
     def _taken(self, units: Sequence[Unit], there: pd.DataFrame) -> Plan:
         """Plan texts that were written here, and tell of those that were not taken."""
@@ -514,7 +528,7 @@ class Templates(metaclass=HelpPage):
 
     def draft_missing(
         self,
-        languages: Iterable[str],
+        languages: str | Iterable[str],
         codes: Codes | None = None,
         source: str = "en",
         *,
@@ -527,7 +541,7 @@ class Templates(metaclass=HelpPage):
         What is there already is not touched.
 
         Args:
-            languages: The languages that each template is to have, like ["de", "pt_BR"].
+            languages: The language that each template is to have, or several: ["de", "pt_BR"].
             codes: The template codes, or a file of them; without them those remembered.
             source: The language whose contents are copied.
             pseudo: Make the texts longer and strange, to see which places bear it.
@@ -541,7 +555,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.contents import COPIED
         from chatkit.templates.edits import Drafts
 
-        drafts = Drafts(languages, source, pseudo=pseudo)
+        drafts = Drafts(_listed(languages), source, pseudo=pseudo)
         named = self._codes(codes)
         there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
         drafts.add(there, named)
@@ -613,7 +627,7 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        languages: Iterable[str] | None = None,
+        languages: str | Iterable[str] | None = None,
         only: Only | Collection[Only] = "missing",
         since: Paths | None = None,
         also: Collection[Extra] = (),
@@ -636,7 +650,7 @@ class Templates(metaclass=HelpPage):
             target: The path of the file.
             codes: The template codes, or a file of them; without them those remembered.
             source: The language to translate from.
-            languages: The languages to translate into; without it all that are there.
+            languages: One language to translate into, or several; without it all that are there.
             only: Texts in these states, one or several: "missing" without a translation, "stale"
                 made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
                 those of the files in `since` whose source is not as it was when they went out.
@@ -650,7 +664,8 @@ class Templates(metaclass=HelpPage):
             What was written: a row for each language in each file.
 
         Raises:
-            InputError: There is nothing to translate from, or a file is there already.
+            InputError: There is nothing to translate from, the service has no such language, or
+                a file is there already.
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be written.
         """
@@ -662,7 +677,7 @@ class Templates(metaclass=HelpPage):
             frame,
             target,
             source=source,
-            languages=languages,
+            languages=self._into(languages, frame),
             only=only,
             since=since,
             also=also,
@@ -798,6 +813,11 @@ def _codes_or_none(codes: Codes) -> list[str]:
     """Return the codes that are meant; an empty list means none."""
     empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
     return [] if empty else template_codes(codes)
+
+
+def _listed(languages: str | Iterable[str]) -> list[str]:
+    """Return languages as a list, also where one was named alone."""
+    return [languages] if isinstance(languages, str) else list(languages)
 
 
 def _glossary(source: GlossarySource) -> Glossary:

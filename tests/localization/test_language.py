@@ -99,3 +99,31 @@ def test_the_source_is_found_as_it_is_else_alone_among_its_relatives():
 def test_any_text_can_be_asked_for(code):
     assert language.normal(language.normal(code)) == language.normal(code)
     assert language.same(code, code)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("pt-br", ["pt_BR"]),
+        ("de_DE", ["de"]),
+        ("fr_FR", ["fr"]),
+        ("en_UK", ["en_GB"]),
+        ("iw", ["he"]),
+        ("no", ["nb"]),
+        ("es-419", ["es"]),
+        ("pt", ["pt_BR", "pt_PT"]),
+        ("zh-Hant", ["zh_HK", "zh_TW", "zh_CN"]),
+        ("deu", ["de"]),
+        ("xx", []),
+        ("", []),
+    ],
+)
+def test_a_code_that_is_meant_is_of_the_same_language_before_it_is_spelled_alike(code, expected):
+    assert language.meant(code, language.SUPPORTED) == expected
+
+
+def test_codes_that_may_be_meant_are_asked_about():
+    asked = language.did_you_mean
+    assert asked("zh", language.SUPPORTED) == "did you mean zh_CN, zh_HK or zh_TW?"
+    assert asked("de_DE", language.SUPPORTED) == "did you mean de?"
+    assert asked("xx", language.SUPPORTED) == asked("de", ()) == ""

@@ -349,7 +349,6 @@ def test_what_was_drafted_is_counted():
 @pytest.mark.parametrize(
     ("languages", "said"),
     [
-        ("de", "as a list"),
         ([], "Name the languages"),
         (["de", "pt-BR"], "the API writes pt_BR"),
         (["EN_us"], "the API writes en_US"),

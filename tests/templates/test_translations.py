@@ -72,7 +72,17 @@ def planned(client, lang):
 
 @pytest.mark.parametrize(
     ("lang", "meant"),
-    [("en-GB", "Did you mean en_GB?"), ("deu", "Did you mean de?"), ("xx", "languages() has all")],
+    [
+        ("en-GB", "Did you mean en_GB?"),
+        ("deu", "Did you mean de?"),
+        ("de_DE", "Did you mean de?"),
+        ("fr_FR", "Did you mean fr?"),
+        ("es-419", "Did you mean es?"),
+        ("pt", "Did you mean pt_BR or pt_PT?"),
+        ("zh", "Did you mean zh_CN, zh_HK or zh_TW?"),
+        ("no", "Did you mean nb?"),
+        ("xx", "languages() has all"),
+    ],
 )
 def test_a_language_that_the_lookup_lacks_is_refused_with_the_one_that_is_meant(lang, meant):
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
@@ -124,8 +134,59 @@ def test_languages_stand_in_the_same_order_everywhere(tmp_path):
 
 def test_a_language_to_translate_into_is_written_as_the_api_does(tmp_path):
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        with pytest.raises(InputError, match="did you mean en_GB"):
+        with pytest.raises(InputError, match="Did you mean en_GB"):
             client.templates.export(tmp_path / "a.csv", ["order_ready"], languages=["en-GB"])
         found = client.templates.export(tmp_path / "a.csv", ["order_ready"], only="all")
         board = client.templates.board(["order_ready"])
         assert found.lang_code.tolist() == list(board.languages[1:])
+
+
+@pytest.mark.parametrize("lang", ["xx", "de_DE", "en-GB", "german"])
+def test_a_language_that_the_lookup_lacks_is_refused_before_anybody_translates(lang, tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        path = tmp_path / "texts.csv"
+        for ask in (
+            lambda: client.templates.queue([lang, "de"], ["order_ready"]),
+            lambda: client.templates.export(path, ["order_ready"], languages=[lang, "de"]),
+        ):
+            with pytest.raises(InputError, match="does not have these") as caught:
+                ask()
+            assert [each.value for each in caught.value.problems] == [f'"{lang}"']
+            assert "lookup of languages" in caught.value.problems[0].reason
+        assert not path.exists()
+
+
+def test_a_service_that_takes_any_language_is_asked_for_it_and_the_lookup_is_told(capsys):
+    profile = chatkit.ServiceProfile(unknown_language="accept")
+    with (
+        chatkit.Sandbox(profile=profile, seed="demo") as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        assert {i.unit.lang_code for i in client.templates.queue("xx", ["order_ready"]).items} == {
+            "xx"
+        }
+        assert '"xx" is not in the lookup of languages' in capsys.readouterr().out
+
+
+def test_one_language_is_named_as_text_or_in_a_list(tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        code = ["order_ready"]
+        for lang in ("it", ["it"]):
+            queue = client.templates.queue(lang, code)
+            assert {item.unit.lang_code for item in queue.items} == {"it"}
+            path = tmp_path / "texts.csv"
+            found = client.templates.export(path, code, languages=lang, replace=True)
+            assert found.lang_code.tolist() == ["it"]
+            assert len(client.templates.draft_missing(lang, code).changes) == 1
+
+
+def test_languages_stand_in_the_order_of_another_source_too(tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        client.templates("order_ready").create(lang_code="de_AT", text="Servus", is_draft=True)
+        code = ["order_ready"]
+        order = list(client.templates.board(code, source="de").languages)
+        assert order[:3] == ["de", "de_AT", "ar"]
+        queue = client.templates.queue(codes=code, source="de")
+        assert list(dict.fromkeys(i.unit.lang_code for i in queue.items)) == order[1:]
+        found = client.templates.export(tmp_path / "a.csv", code, source="de", only="all")
+        assert found.lang_code.tolist() == order[1:]

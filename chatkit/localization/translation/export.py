@@ -148,7 +148,7 @@ def gather(
     """Collect the units of all templates in all languages, and say what has no place.
 
     Raises:
-        InputError: Nothing can be translated, or a file cannot hold it.
+        InputError: Nothing can be translated, or could not be brought back as it was.
     """
     pairs, homeless = paired(contents(frame), source, languages, also)
     known, at, notes = ledger or Ledger(), stamp_time(), dict[tuple[int, str], str]()
@@ -230,7 +230,7 @@ def paired(
     originals = {code: source_of(group, source) for code, group in members.items()}
     if not any(originals.values()):
         raise InputError(f"No template has a content in {source!r} to translate from.")
-    wanted = _wanted(found, originals.values(), languages)
+    wanted = _wanted(found, originals.values(), languages, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     homeless: dict[str, None] = {}
     for code, original in originals.items():
@@ -248,7 +248,10 @@ def paired(
 
 
 def _wanted(
-    found: Iterable[Entry], originals: Iterable[Entry | None], languages: Iterable[str] | None
+    found: Iterable[Entry],
+    originals: Iterable[Entry | None],
+    languages: Iterable[str] | None,
+    source: str,
 ) -> list[str]:
     """List the languages once each, written as the contents write them."""
     sources = {each.lang_code for each in originals if each is not None}
@@ -256,7 +259,7 @@ def _wanted(
     codes = [code for code in there if code not in sources] if languages is None else languages
     written = {language.normal(code): code for code in reversed(there)}
     meant = dict.fromkeys(written.get(language.normal(code), code) for code in codes)
-    return list(meant) if languages is not None else language.in_order(meant)
+    return list(meant) if languages is not None else language.in_order(meant, source)
 
 
 def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
@@ -286,7 +289,7 @@ def _units(
 
 
 def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
-    """Refuse what no file could bring back as it was."""
+    """Refuse what could not be brought back as it was."""
     codes = dict.fromkeys(unit.template_code for unit in units)
     languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
     problems = [
@@ -318,7 +321,7 @@ def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
         if halves and has_half_character(text) and (said := "holds half a character")
     ]
     if problems:
-        raise InputError("A file cannot hold all of this:", problems)
+        raise InputError("This cannot be translated as it is:", problems)
 
 
 def chosen(
