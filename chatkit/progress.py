@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -235,27 +236,30 @@ class AccountBars:
 
 
 class Forecast:
-    """Says how long a long reading takes, once that can be told, and again where it was far off.
+    """Says how long a long work takes, once that can be told, and again where it was far off.
 
     It can be told when the limit of the service is known, or after some calls: as fast as
     these went. Nothing is said of what takes less than a minute.
 
     Args:
         after: What else to say: what a person can do who does not want to wait for it.
+        noun: What is counted, where that is not calls: what is done on this machine.
         clock: Seconds since some moment.
     """
 
-    def __init__(self, after: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._after = after
+    def __init__(
+        self, after: str = "", noun: str = "call", *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._after, self._noun = after, noun
         self._clock = clock
         self._began = clock()
         self._told = 0.0  # how long all of it takes, as it was said last
 
-    def tell(self, what: str, done: int, left: int, rate: float) -> None:
+    def tell(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
         """Say how long the calls that are left take, if that is long and was not said yet.
 
         Args:
-            what: What is read, like "Reading 1,000,000 contacts".
+            what: What is done, like "Reading 1,000,000 contacts".
             done: Calls that have come back.
             left: Calls still to come.
             rate: Calls a second that the service takes; infinite while that is not known.
@@ -267,7 +271,8 @@ class Forecast:
         if seconds < LONG or passed + seconds < _FAR_OFF * self._told:
             return
         self._told = passed + seconds
-        calls = f"{many(left, 'more call' if done else 'call')} at {rate_words(rate)}"
+        counted = many(left, f"more {self._noun}" if done else self._noun)
+        calls = f"{counted} at {rate_words(rate, self._noun)}"
         say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
 
 

@@ -52,10 +52,10 @@ class Pace(NamedTuple):
         return rate_words(self.rate)
 
 
-def rate_words(rate: float) -> str:
-    """Say how many calls a second go out: "10 calls a second"."""
+def rate_words(rate: float, noun: str = "call") -> str:
+    """Say how many calls go out a second, or how much else is done: "10 calls a second"."""
     said = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
-    return f"{said} call{'s' * (said != '1')} a second"
+    return f"{said} {noun}{'s' * (said != '1')} a second"
 
 
 class Window:

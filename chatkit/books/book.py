@@ -33,7 +33,7 @@ from chatkit.books.manifest import (
 from chatkit.bulk import rendering
 from chatkit.display import cut, many, visible
 from chatkit.errors import InputError
-from chatkit.progress import Progress, say
+from chatkit.progress import Forecast, Progress, say
 from chatkit.report import Report, html_heading, html_list, html_tables, marked
 from chatkit.snapshot import memory, remember
 
@@ -302,8 +302,9 @@ class Book(Report):
         `attrs["account"]`, and returns it edited. Rows that it leaves out are gone, rows without
         an id are new. `client.contacts.plan(edited)` compares the two books.
 
-        When it fails, the parts before stay: correct it and call this again to go on. Accounts
-        that were not read to their end are named, and cannot be planned before they are.
+        When it fails, the parts before stay: correct it and call this again to go on. How long
+        many parts take is told once some are done. Accounts that were not read to their end are
+        named, and cannot be planned before they are.
 
         Args:
             change: What is to be done with each part.
@@ -362,9 +363,14 @@ class Book(Report):
                 "stay as they are. Pass fresh=True to edit all anew."
             )
         progress.add(sum(part.rows for part in manifest.parts[: len(found.parts)]))
-        for part in manifest.parts[len(found.parts) :]:
+        left = manifest.parts[len(found.parts) :]
+        rows = many(sum(part.rows for part in left), self._noun)
+        what = f"Editing {rows} of account {visible(manifest.label)}"
+        forecast = Forecast("The stop button ends it; called again, it goes on from there.", "part")
+        for done, part in enumerate(left, 1):
             found.write(self._edited(change, manifest, part), part.pages, now())
             progress.add(part.rows)
+            forecast.tell(what, done, len(left) - done)
         if manifest.ended and not found.ended:
             found.add(Ended(now(), found.rows, manifest.ended.notes))
 

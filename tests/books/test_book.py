@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -20,6 +21,7 @@ import chatkit
 from chatkit import Book, Client, InputError, StoreError
 from chatkit.books.manifest import MANIFEST
 from chatkit.books.spool import spool
+from chatkit.progress import Forecast
 from chatkit.resource import endpoints_of
 
 PART = 100  # rows: three parts of the demo's 250 contacts
@@ -201,6 +203,30 @@ def test_an_edit_writes_another_book_that_names_its_base(book: Book, tmp_path: P
     assert base is not None and base.path.resolve() == book.path.resolve()
     assert edited.complete and book.base is None
     pd.testing.assert_frame_equal(book.edit(shown, tmp_path / "same").frame(), book.frame())
+
+
+def test_an_edit_of_many_parts_says_how_long_the_rest_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    profile = chatkit.ServiceProfile(max_page_size=10)
+    with (
+        chatkit.Sandbox(seed="demo", profile=profile) as sandbox,
+        chatkit.connect(sandbox) as client,
+    ):
+        book = spool(endpoints_of(client.contacts), tmp_path / "book", part_rows=10)
+    now = [0.0]
+    monkeypatch.setattr("chatkit.books.book.Forecast", partial(Forecast, clock=lambda: now[0]))
+
+    def slow(part: pd.DataFrame) -> pd.DataFrame:
+        now[0] += 20
+        return part
+
+    capsys.readouterr()
+    book.edit(slow, tmp_path / "edited")
+    assert capsys.readouterr().out == (
+        "Editing 250 contacts of account 1001 takes about 2 minutes: 5 more parts at 0.05 parts a "
+        "second. The stop button ends it; called again, it goes on from there.\n"
+    )
 
 
 def test_a_base_is_named_as_the_book_is(
