@@ -342,10 +342,11 @@ class FleetPlan(Report):
             at: Where the journals are kept, as for `Plan.apply`.
 
         Returns:
-            The rows of all plans, account first, as `Plan.apply` returns them.
-            `attrs["stops"]` says by account why those that have stopped did, and why others have
-            no plan, or a journal that cannot be read; `attrs["gap"]` is there only if this
-            process has applied all of them, and no cluster.
+            The rows of all plans, account first, as `Plan.apply` returns them, whatever has stopped
+            their accounts. `attrs["stops"]` says by account why those that have stopped did, and
+            why others have a journal that cannot be read, or no plan: what could not be planned
+            has no rows here, as in the result of one account. `attrs["gap"]` is there only if
+            this process has applied all of them, and no cluster.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does. Or
