@@ -353,6 +353,30 @@ def test_after_a_429_one_call_goes_first() -> None:
     assert [len(calls) <= 2 for calls in window.refused[1:]] == [True] * 5
 
 
+def test_after_a_429_more_and_more_go_at_once_again() -> None:
+    lock, under_way, most, asked_for = threading.Lock(), 0, 0, 0
+
+    def service(line: Line, asked: Asked) -> None:
+        nonlocal under_way, most, asked_for
+        with lock:
+            asked_for += 1
+            first = asked_for == 1
+            under_way += 1
+            most = max(most, under_way * (not first))
+        line.wait(0.02)
+        line.send(http(429, b"", "retry-after: 0.05") if first else http(200, OK))
+        with lock:
+            under_way -= 1
+
+    with FaultServer(service) as server:
+        transport = server.transport()
+        next(iter(transport.send_all([GET])))  # it is refused: one at a time from now on
+        most = 0
+        came = list(transport.send_all([GET] * 100, concurrency=8))
+        transport.close()
+    assert len(came) == 100 and most >= 4
+
+
 def test_in_a_storm_of_429_every_call_gets_through() -> None:
     """Nine of ten are refused: the oldest call goes first, so none is refused till its end."""
     dice, lock = random.Random(7), threading.Lock()
