@@ -381,8 +381,8 @@ class FleetPlan(Report):
                     )
                 cluster = opened.enter_context(_opens_cluster(on, at_work))
             heard = opened.enter_context(interrupt or Interrupt())
-            goes_on = self._began
-            if not goes_on:
+            goes_on = self._began or any(plan._loaded for plan in at_work.values())
+            if not self._began:
                 first, *others = at_work.values() or [None]
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)

@@ -508,6 +508,19 @@ def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):
         assert fleet.load_plan(each).apply().state.eq("applied").all()
 
 
+def test_a_saved_plan_of_a_fleet_says_how_long_what_is_left_of_it_takes(saved, slow, capsys):
+    fleet, plan, path = saved
+    interrupt = Interrupt()
+    interrupt.ask()
+    plan.apply(interrupt=interrupt)
+    chatkit.resume(plan["de"].id, fleet["de"])
+    capsys.readouterr()
+    fleet.load_plan(path).apply()
+    assert capsys.readouterr().out.startswith(
+        "2 of 4 changes in 2 accounts, 6 calls: about 2 minutes, which the slowest of them, fr,"
+    )
+
+
 def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_path):
     _, fleet = opened
     frame = fleet.contacts.frame().groupby(level=0).head(1).assign(name="Sina Berg")
