@@ -367,7 +367,8 @@ class Templates(metaclass=HelpPage):
         words = self.glossary if glossary is None else _glossary(glossary)
         frame = self.frame(codes, full=True)
         known = self._known() if memory is None else _codes_or_none(memory)
-        elsewhere = [code for code in known if code not in {*frame.index.get_level_values(0)}]
+        there = {*frame.index.get_level_values(0)}
+        elsewhere = [code for code in known if code not in there]
         return Queue(
             *(frame, self._into(languages, frame), source, only),
             ledger=self.ledger,
