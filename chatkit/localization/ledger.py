@@ -147,10 +147,14 @@ class Ledger:
     def __str__(self) -> str:
         """Write it as text: the same for the same lines."""
         lines = {_line("source", digest, text) for digest, text in self.sources.items()}
-        lines |= {_line("made", *spot, *_signed(origin)) for spot, origin in self.origins.items()}
+        return "\n".join([_HEAD, *sorted(lines | self.lines()), ""])
+
+    def lines(self) -> set[str]:
+        """Return what was recorded as lines, without the source texts that they name."""
+        lines = {_line("made", *spot, *_signed(origin)) for spot, origin in self.origins.items()}
         for kind, remarks in self._remarks().items():
             lines |= {_line(kind, *place, *_signed(remark)) for place, remark in remarks.items()}
-        return "\n".join([_HEAD, *sorted(lines | self._others), ""])
+        return lines | self._others
 
     @classmethod
     def of_text(cls, text: str, name: str = "the ledger") -> Ledger:
@@ -663,10 +667,9 @@ class LedgerFile(Report):
         """
         given = Path(path).expanduser()
         theirs = Ledger.of_text(_decoded(file_bytes(given), given.name), given.name)
-        known = self.read()
-        both = self.add(theirs)
-        new = sum(known.origins.get(spot) != origin for spot, origin in both.origins.items())
-        say(f"{new:,} of {many(len(theirs), 'line')} {'was' if new == 1 else 'were'} new.")
+        known, lines = self.read().lines(), theirs.lines()
+        new = len(self.add(theirs).lines() - known)
+        say(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")
 
     def read(self) -> Ledger:
         """Read what was recorded; nothing if there is no file yet.

@@ -369,7 +369,7 @@ class Queue(Report):
                 "Nothing was answered yet: edit(number, text), accept(number) or comment(number, "
                 "text) do, or the buttons of chatkit.QueueView(queue)."
             )
-        new = Ledger()
+        new, said = Ledger(), sum(item.commented for item in self.items)
         for item in self.items:
             if item.answer == "accepted":
                 new.note(spot_of(item.unit, item.original), item.unit.source, "accept", self._known)
@@ -392,6 +392,9 @@ class Queue(Report):
         if accepted := sum(item.answer == "accepted" for item in self.items):
             are = "text is" if accepted == 1 else "texts are"
             plan.notes.append(f"{accepted:,} {are} recorded as right, as they are.")
+        if said:
+            are = "is" if said == 1 else "are"
+            plan.notes.append(f"{many(said, 'comment')} {are} recorded for colleagues.")
         return plan
 
     def _read_again(self, edited: Iterable[QueueItem]) -> pd.DataFrame:

@@ -482,6 +482,16 @@ def test_one_line_that_is_new_was_and_several_were(client, tmp_path, capsys):
     assert "1 of 2 lines was new." in said
 
 
+def test_comments_and_silences_that_are_taken_are_counted(client, tmp_path, capsys):
+    theirs, path = Ledger(), tmp_path / "theirs.jsonl"
+    theirs.comment(("order_ready", "de", "text"), "too long")
+    theirs.silence("quotes", "de")
+    path.write_text(str(theirs), encoding="utf-8")
+    for said in ("2 of 2 lines were new.", "0 of 2 lines were new."):
+        client.templates.ledger.merge(path)
+        assert said in capsys.readouterr().out
+
+
 def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_noted_again():
     spot, known = Spot("a", "de", "text", "en", "0" * 20), Ledger()
     noon, one = "2026-11-20T12:00:00.000000+00:00", "2026-11-20T13:00:00.000000+00:00"

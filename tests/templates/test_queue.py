@@ -220,7 +220,8 @@ def test_one_accepted_text_is_told_and_a_comment_is_recorded_once(client: Any) -
     queue.comment(1, "why?")
     queue.comment(1, "")
     queue.comment(2, "so")
-    queue.plan()
+    [said] = [note for note in queue.plan().notes if "comment" in note]
+    assert said.startswith("2 comments are recorded")
     with pytest.raises(InputError, match="Nothing was answered yet"):
         queue.plan()
     comments = {

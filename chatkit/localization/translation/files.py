@@ -260,6 +260,15 @@ def read_po_units(data: bytes) -> list[Unit]:
     return [_po_unit(message, code) for message in catalog if message.id]
 
 
+#: What stands where for the code, the language and the field of a text.
+_CONTEXT = "'{0}/{2}' into its msgctxt, before the stamp,"
+_PARTS = {
+    "template_code": _CONTEXT,
+    "field": _CONTEXT,
+    "lang_code": f"'{_CODE}{{1}}' into the head of the file",
+}
+
+
 def _po_unit(message: Message, lang_code: str) -> Unit:
     where, _, stamp = (message.context or "").rpartition(" ")
     code, _, field = where.rpartition("/")
@@ -272,5 +281,6 @@ def _po_unit(message: Message, lang_code: str) -> Unit:
         *(code, lang_code, field, source, target, stamp),
         comment=unescape_controls("\n".join(said)),
         unfinished="fuzzy" if message.fuzzy else "",
+        parts=_PARTS,
         place=f"line {message.lineno}",
     )

@@ -408,14 +408,8 @@ class _Importer:
         if real is None:
             said = "neither it nor its source is in the frame, or where it belongs was changed"
             return "not in the frame", said
-        names = ("template_code", "lang_code", "field")
-        wrong = [
-            f"{visible(meant)!r} into {unit.cell(name) or name}"
-            for name, meant, found in zip(names, real, unit.spot, strict=True)
-            if meant != found
-        ]
         said = f"its stamp is that of {visible(' '.join(real))}"
-        return "code changed", f"{said}: put {', '.join(wrong)} again"
+        return "code changed", f"{said}: put {', '.join(unit.put_back(real))} again"
 
     @cached_property
     def _places(self) -> dict[str, tuple[str, str, str]]:

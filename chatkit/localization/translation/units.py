@@ -19,7 +19,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from chatkit.display import cut
+from chatkit.display import cut, visible
 from chatkit.errors import InputError
 from chatkit.localization.checks import VALUE_LIMITS, text_limit
 from chatkit.localization.content import Entry, entries, part
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _STAMP = re.compile("([0-9a-f]{10})[.]([0-9a-f]{10})[.]([0-9a-f]{10})(?:[.]([0-9]{8}T[0-9]{12}Z))?")
 
 
-#: The cells of what is in no spreadsheet.
+_SPOT = ("template_code", "lang_code", "field")
+#: The places of what is in no file.
 NOWHERE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -56,6 +57,8 @@ class Unit(NamedTuple):
     unfinished: str = ""
     row: int = 0  #: of a spreadsheet
     letters: Mapping[str, str] = NOWHERE  #: of the columns of a spreadsheet, by their names
+    #: Of a file of another kind: what stands where for a code, {0}, a language, {1}, a field, {2}.
+    parts: Mapping[str, str] = NOWHERE
 
     @property
     def spot(self) -> tuple[str, str, str]:
@@ -66,6 +69,15 @@ class Unit(NamedTuple):
         """Name the cell of a spreadsheet that holds a part of it; empty in other files."""
         letter = self.letters.get(column, "")
         return f"{letter}{self.row}" if letter else ""
+
+    def put_back(self, real: tuple[str, str, str]) -> list[str]:
+        """Say what to put where in its file, so that it is again the text that went out."""
+        shown, said = [*map(visible, real)], dict[str, None]()
+        for name, value, found in zip(_SPOT, real, self.spot, strict=True):
+            if value != found:
+                cell = f"{visible(value)!r} into {self.cell(name) or name}"
+                said[self.parts[name].format(*shown) if name in self.parts else cell] = None
+        return list(said)
 
 
 class Stamp(NamedTuple):

@@ -195,6 +195,13 @@ def read_xliff(data: bytes) -> list[Unit]:
     return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
 
+#: What stands where for the code, the language and the field of a text.
+_ORIGINAL = 'original="{1}/{0}" into its <file>'
+_FILE = {"template_code": _ORIGINAL, "lang_code": _ORIGINAL}
+_PARTS_12 = {**_FILE, "field": 'resname="{2}" into its <trans-unit>'}
+_PARTS_20 = {**_FILE, "field": 'name="{2}" into its <unit>'}
+
+
 def _units_12(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
     for element in below(file, "trans-unit"):
@@ -213,6 +220,7 @@ def _units_12(file: Element) -> Iterator[Unit]:
             text_of(target, fixed),
             element.get("id", ""),
             comment=_comment(children(element, "note"), "from"),
+            parts=_PARTS_12,
             unfinished=marked,
         )
 
@@ -252,6 +260,7 @@ def _units_20(file: Element) -> Iterator[Unit]:
             "".join(targets) if done else "",
             element.get("id", ""),
             comment=_comment(below(element, "note"), "category"),
+            parts=_PARTS_20,
         )
 
 

@@ -358,6 +358,30 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("form", "name", "old", "new", "said"),
+    [
+        ("xliff-1.2", "texts.de.xlf", "de/order_ready", "de/a", 'original="de/order_ready" into'),
+        ("xliff-2.0", "texts.de.xlf", "de/order_ready", "fr/b", 'original="de/order_ready" into'),
+        ("xliff-1.2", "texts.de.xlf", '"footer"', '"foot"', 'resname="footer" into its <trans'),
+        ("xliff-2.0", "texts.de.xlf", '"footer"', '"foot"', 'name="footer" into its <unit>'),
+        ("po", "texts.de.po", "order_ready/footer", "a/foot", "'order_ready/footer' into its msg"),
+        ("po", "texts.de.po", "lang_code: de", "lang_code: fr", "'# lang_code: de' into the head"),
+    ],
+)
+def test_a_place_that_was_changed_is_told_in_the_words_of_the_file(
+    tmp_path, form, name, old, new, said
+):
+    paths = sent(both(), tmp_path, form, only="all")
+    path = tmp_path / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new).replace("Larkspur", "Lerche"), "utf-8")
+    rejected = imported(paths, both()).rejected
+    [message] = rejected[rejected.reason == "code changed"].message
+    assert message.count(said) == 1 and "template_code" not in message
+
+
+@pytest.mark.parametrize(
     "field", ["is_draft", "buttons.1.type", "id", "variables.7", "buttons.9.label"]
 )
 def test_a_file_cannot_write_what_is_no_text_of_the_source(tmp_path, field):
