@@ -516,7 +516,8 @@ def accepted(
     for members in grouped(found).values():
         original = source_of(members, source)
         sources += original is not None
-        for entry in members if original is not None else ():
+        order = language.in_order((entry.lang_code for entry in members), source)
+        for entry in sorted(members, key=lambda each: order.index(each.lang_code)):
             if original is None or entry is original:
                 continue
             if wanted is not None and language.normal(entry.lang_code) not in wanted:
@@ -526,7 +527,7 @@ def accepted(
             texts = accept(new, entry, original, known, at)
             rows.append(_Accepted(entry.template_code, entry.lang_code, texts, before))
     if not sources:
-        raise InputError(f"No template has a content in {source!r} to be made from.")
+        raise InputError(no_source(found, source))
     return frame_of(rows, _Accepted._fields), new
 
 
@@ -547,6 +548,13 @@ def languages_meant(
         hint = f"; {asked}" if asked else f": they are in {', '.join(there)}."
         raise InputError(f"No content is in {visible(strange[0]):.20}{hint}")
     return {language.normal(code) for code in named}
+
+
+def no_source(found: Sequence[Entry], source: str) -> str:
+    """Say that no content is in the source language, and which language may be meant."""
+    asked = language.did_you_mean(source, (entry.lang_code for entry in found))
+    end = f"; {asked}" if asked else "."
+    return f"No template has a content in {source!r} to translate from{end}"
 
 
 def _now() -> str:

@@ -190,3 +190,18 @@ def test_languages_stand_in_the_order_of_another_source_too(tmp_path):
         assert list(dict.fromkeys(i.unit.lang_code for i in queue.items)) == order[1:]
         found = client.templates.export(tmp_path / "a.csv", code, source="de", only="all")
         assert found.lang_code.tolist() == order[1:]
+        assert client.templates.accept(codes=code, source="de").lang_code.tolist() == order[1:]
+
+
+def test_a_source_language_that_no_template_has_is_asked_about(tmp_path):
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        code = ["order_ready"]
+        for ask in (
+            lambda: client.templates.accept(codes=code, source="zh"),
+            lambda: client.templates.queue(codes=code, source="zh"),
+            lambda: client.templates.export(tmp_path / "a.csv", code, source="zh"),
+        ):
+            with pytest.raises(InputError, match=r"content in 'zh' to translate from\.$"):
+                ask()
+        with pytest.raises(InputError, match="from; did you mean ja"):
+            client.templates.accept(codes=code, source="jpn")

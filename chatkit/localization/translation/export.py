@@ -11,7 +11,7 @@ from chatkit.display import many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import Entry, grouped, source_of
-from chatkit.localization.ledger import Ledger, Spot, text_digest
+from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
 from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
@@ -229,7 +229,7 @@ def paired(
     members = grouped(found)
     originals = {code: source_of(group, source) for code, group in members.items()}
     if not any(originals.values()):
-        raise InputError(f"No template has a content in {source!r} to translate from.")
+        raise InputError(no_source(found, source))
     wanted = _wanted(found, originals.values(), languages, source)
     pairs: list[tuple[Unit, Entry, Entry | None]] = []
     homeless: dict[str, None] = {}
