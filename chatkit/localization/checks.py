@@ -713,7 +713,7 @@ def _same_button(
         said = f"the address of {what} is {mine}, and {theirs} in {lang}"
         tell("buttons differ", f"{field}.url_type", said)
     elif button.get("type") != "custom":
-        for name in ("country_code", "value"):
+        for name in () if address else ("country_code", "value"):  # typography looks at addresses
             one, two = button.get(name), other.get(name)
             if _written(one) != _written(two):
                 said = f"{what} has {values(one)}, and {values(two)} in {lang}"
@@ -743,7 +743,18 @@ def _untranslated(entry: Entry, source: Entry, tell: FindingLog) -> None:
     originals = {field: text.strip() for field, _, text in source.pieces}
     for field, what, text in entry.pieces:
         if field != "text" and originals.get(field) == text.strip() and _speaks(text):
-            tell("same as source", field, f"{what} is that of {source.lang_code}")
+            said = f"{what} is that of {source.lang_code}"
+            if may_be_alike(field, text, source.lang_code):
+                tell("same as source", field, said)
+            else:
+                tell("untranslated", field, said, "Translate it.")
+
+
+def may_be_alike(field: str, text: str, lang_code: str) -> bool:
+    """Whether a text may be the same in another language: one word, a name in the footer."""
+    first = [word[0] for word in re.findall(r"\w+", text)]
+    name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
+    return name or (language.spaced(lang_code) and words(text) < 2)
 
 
 def sentences(source: Entry) -> list[str]:

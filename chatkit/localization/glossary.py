@@ -167,12 +167,18 @@ def _word(
 _FORMS = {
     "de": (
         "Sie Ihnen Ihr Ihre Ihrem Ihren Ihrer Ihres",
-        "du dich dir dein deine deinem deinen deiner deines",
+        "du dich dir dein deine deinem deinen deiner deines euch euer eure eurem euren eurer eures",
     ),
     "fr": ("vous votre vos", "tu toi ton ta tes"),
     "es": ("usted ustedes", "tú tu tus ti contigo"),
     "it": ("Lei Suo Sua Suoi Sue", "tu ti tuo tua tuoi tue"),
     "nl": ("u uw", "je jij jou jouw"),
+    "pt": (
+        "você vocês senhor senhora senhores senhoras",
+        "tu te ti teu tua teus tuas contigo",
+    ),
+    # in Brazil você is neither: shops say it to everybody
+    "pt_BR": ("senhor senhora senhores senhoras", "tu te ti teu tua teus tuas contigo"),
     "pl": ("Pan Pani Pana Panu Panią Państwo Państwa", "ty ciebie tobie cię twój twoj*"),
     "ru": ("вы вас вам вами ваш*", "ты тебя тебе тобой твой твоя твоё твои твоего твоей"),
     "uk": ("ви вас вам вами ваш*", "ти тебе тобі тобою твій твоя твоє твої твого твоєї"),
@@ -192,7 +198,8 @@ _ADDRESSES = {code: (_pattern(formal), _pattern(other)) for code, (formal, other
 
 
 def _of_address(address: str, target: str, lang_code: str) -> Iterator[Breach]:
-    patterns = _ADDRESSES.get(language.base(lang_code)) if address else None
+    form, base = language.normal(lang_code), language.base(lang_code)
+    patterns = _ADDRESSES.get(form, _ADDRESSES.get(base)) if address else None
     if patterns is None:
         return
     other = patterns[address == "formal"]
@@ -303,7 +310,7 @@ def _problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:
         if row.address not in ("", "formal", "informal"):
             yield Problem(where, values(row.address), "must be formal or informal")
         elif row.address and (row.term or base not in _ADDRESSES):
-            known = ", ".join(_ADDRESSES)
+            known = ", ".join(code for code in _ADDRESSES if "_" not in code)
             reason = f"is for a language as a whole, one of {known}"
             yield Problem(where, values(row.address), reason)
         place = row.term.casefold(), language.normal(row.language)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, NamedTuple
@@ -248,6 +249,29 @@ def conventions(code: str) -> Conventions | None:
     sign = re.sub("[dMy]", "", date)[:1]
     noon = "a" in re.sub("'[^']*'", "", found.time_formats["short"].pattern)
     return Conventions(symbols["decimal"], symbols["group"], order + sign, noon)
+
+
+@lru_cache(4096)
+def months(code: str) -> dict[str, int]:
+    """Return the numbers of the months by their names, long and short, without full stops."""
+    try:
+        found = Locale.parse(normal(code)).months
+    except (ValueError, UnknownLocaleError):
+        return {}
+    return {
+        name.rstrip("."): number
+        for use in ("format", "stand-alone")
+        for width in ("abbreviated", "wide")
+        for number, name in found[use][width].items()
+    }
+
+
+def written_day(code: str, month: int, day: int) -> str:
+    """Write a day of a month as a language does that has `months`: 25. November."""
+    from babel.dates import format_skeleton  # only here: it takes long to import
+
+    locale = Locale.parse(normal(code))
+    return format_skeleton("MMMMd", datetime(2024, month, day, tzinfo=UTC), locale=locale)
 
 
 # --- locale tags: what a file format calls a language --------------------------------------

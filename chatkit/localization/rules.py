@@ -129,7 +129,7 @@ RULES: dict[str, Rule] = {
     # the glossary
     "glossary": _warning("your glossary"),
     "formality": _warning("your glossary"),
-    "isolation": _note("Unicode, UAX #9; whether the platform follows it is not stated"),
+    "isolation": _warning("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
 #: What `chatkit.checks` finds in the characters of a text, and is not refused.

@@ -8,12 +8,13 @@ only where the translation has it letter by letter, so that nothing is guessed.
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from functools import lru_cache
 from typing import NamedTuple
 
 from chatkit.display import cut
 from chatkit.localization import language
-from chatkit.localization.content import Entry
+from chatkit.localization.content import Entry, part
 from chatkit.localization.language import Conventions
 from chatkit.localization.placeholders import slots
 from chatkit.localization.rules import FindingLog
@@ -39,6 +40,7 @@ def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> No
         if source is not None and (original := originals.get(field)):
             _ending(line, _masked(original), source.lang_code)
             _numbers(line, _masked(original), source.lang_code)
+            _months(line, _masked(original), source.lang_code)
         _times(line)
     if source is not None:
         _addresses(entry, source, tell)
@@ -48,8 +50,12 @@ def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> No
 
 #: What stands for a placeholder, and for an address, while the rest is looked at.
 _SLOT, _OTHER = "\ue000", "\ue001"
+#: In Chinese and Japanese no space parts it from the words beside it.
+_UNSPACED = "\u3000-\u9fff\uff00-\uffef"
 _ADDRESS = re.compile(
-    r"(?:https?://|www\.|[^\s@]{1,64}@)[^\s<>\"@]*[^\s<>\"@.,;:!?)»”'。，؟،]", re.IGNORECASE
+    rf"(?:https?://|www\.|[^\s@{_UNSPACED}]{{1,64}}@)[^\s<>\"@{_UNSPACED}]*"
+    rf"[^\s<>\"@.,;:!?)»”'。،؟{_UNSPACED}]",
+    re.IGNORECASE,
 )
 
 
@@ -133,6 +139,9 @@ _QUOTES = {
     "「」『』“”": ("ja", "zh_TW", "zh_HK"),
 }  # fmt: skip
 _OF = {code: marks for marks, codes in _QUOTES.items() for code in codes}
+#: Straight ones, which stand for those of a language where these look otherwise. That of an inch
+#: is none of a pair.
+_STRAIGHT = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
 _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=\\w)")
 
 
@@ -146,6 +155,9 @@ def _quotes(line: _PlacedText) -> None:
     if found := next(foreign, None):
         said = f"“{found[0]}” in {line.what} is not a quotation mark of {line.named}"
         line.say("quotes", found, said, f"It has {' '.join(own)}.")
+    elif own[0] not in "“”" and '"' in line.text and (found := _STRAIGHT.search(line.text)):
+        said = f"{line.what} has straight quotation marks"
+        line.say("quotes", found, said, f"{line.named} has {' '.join(own)}.")
 
 
 # --- punctuation --------------------------------------------------------------------------
@@ -262,6 +274,52 @@ def _spelled(order: str) -> str:
     return sign.join(names.get(letter, letter) for letter in order[:3])
 
 
+@lru_cache(4096)
+def _days(code: str) -> re.Pattern[str] | None:
+    """Find days of a month by its name in a language; None where months have no names."""
+    names = [name for name in language.months(code) if len(name) > 2 and name.isalpha()]
+    if not names:
+        return None
+    month = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    day = r"\d{1,2}(?:st|nd|rd|th|º|er|\.)?"
+    letter = "A-Za-zÀ-ž"  # others may stand right beside it, as in Chinese and Japanese
+    return re.compile(
+        rf"(?<![{letter}0-9.:/-])(?:(?P<after>{day}) (?:of |de )?(?P<month>{month})(?![{letter}])|"
+        rf"(?P<name>{month})\.? (?P<before>{day})(?![{letter}0-9:%]|[.,]\d))"
+    )
+
+
+@lru_cache(4096)  # a source is compared with each of its translations
+def _days_in(original: str, source: str) -> dict[str, str]:
+    """Find the days of months in a source text, and the name of the month in each."""
+    if (days := _days(source)) is None:
+        return {}
+    return {found[0]: found["month"] or found["name"] for found in days.finditer(original)}
+
+
+def _months(line: _PlacedText, original: str, source: str) -> None:
+    """Find days whose month is named, or stands, as the source writes it."""
+    there, days = _days_in(original, source), _days(source)
+    if not there or days is None or line.base == language.base(source):
+        return
+    if not (own := language.months(line.code)):
+        return
+    for found in days.finditer(line.text):
+        name = found["month"] or found["name"]
+        foreign = name not in own and name in there.values()
+        if not foreign and found[0] not in there:
+            continue
+        day = int(re.sub(r"\D", "", found["after"] or found["before"]))
+        month = language.months(source)[name]
+        if not 0 < day <= monthrange(2024, month)[1]:
+            continue
+        written = language.written_day(line.code, month, day)
+        if foreign or written[0].isdigit() != bool(found["after"]):  # the day stands elsewhere
+            said = f"{found[0]} in {line.what} is written as in {source}"
+            line.say("date form", found, said, f"{line.named} writes {written}.")
+            return
+
+
 def _times(line: _PlacedText) -> None:
     here = language.conventions(line.code)
     if here is not None and not here.noon and (found := _CLOCK.search(line.text)):
@@ -272,30 +330,59 @@ def _times(line: _PlacedText) -> None:
 # --- addresses ----------------------------------------------------------------------------
 
 
+_LEADS = "visit_website"
+
+
 def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
     """Find addresses of the source that are missing, and others; a language in them may differ."""
     codes = (entry.lang_code, source.lang_code)
-    mine, theirs = _links(entry.text), _links(source.text)
-    if not mine and not theirs:
-        return
-    own = {_neutral(link, codes) for link in mine}
-    wanted = {_neutral(link, codes) for link in theirs}
+    _button_addresses(entry, source, codes, tell)
+    mine, theirs = _links(entry, source), _links(source, entry)
+    own = {_neutral(each.address, codes) for each in mine}
+    wanted = {_neutral(each.address, codes) for each in theirs}
     if own == wanted:
         return
-    lost = [link for link in theirs if _neutral(link, codes) not in own]
-    more = [link for link in mine if _neutral(link, codes) not in wanted]
+    lost = [each for each in theirs if _neutral(each.address, codes) not in own]
+    more = [each for each in mine if _neutral(each.address, codes) not in wanted]
     said = " and ".join(
-        [f"{cut(link, 60)} of {source.lang_code} is not there" for link in lost[:1]]
-        + [f"{cut(link, 60)} is not in {source.lang_code}" for link in more[:1]]
+        [f"{cut(each.address, 60)} of {source.lang_code} is not there" for each in lost[:1]]
+        + [f"{cut(each.address, 60)} is not in {source.lang_code}" for each in more[:1]]
     )
-    at = entry.text.find(more[0]) if more else None
-    tell("addresses differ", "text", f"the address {said}", "It may be meant so.", at=at)
+    field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
+    tell("addresses differ", field, f"the address {said}", "It may be meant so.", at=at)
 
 
-def _links(text: str) -> list[str]:
-    if not _MAY_HAVE_ADDRESS.search(text):
-        return []
-    return [found[0] for found in _ADDRESS.finditer(text)]
+class _Link(NamedTuple):
+    """An address in a text of a content."""
+
+    field: str
+    at: int
+    address: str
+
+
+def _links(entry: Entry, other: Entry) -> list[_Link]:
+    """Find the addresses in the texts of a content that were read of the other one, too."""
+    return [
+        _Link(field, found.start(), found[0])
+        for field, _, text in entry.pieces
+        if _MAY_HAVE_ADDRESS.search(text) and other.knows(field.partition(".")[0])
+        for found in _ADDRESS.finditer(text)
+    ]
+
+
+def _button_addresses(
+    entry: Entry, source: Entry, codes: tuple[str, ...], tell: FindingLog
+) -> None:
+    """Find buttons that lead elsewhere than those of the source at the same places."""
+    for number, (button, other) in enumerate(zip(entry.buttons, source.buttons, strict=False)):
+        mine, theirs = part(button, "value"), part(other, "value")
+        if not mine or not theirs or not button.get("type") == other.get("type") == _LEADS:
+            continue
+        alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(theirs)}
+        if alike and _neutral(mine, codes) != _neutral(theirs, codes):
+            said = f"button {number + 1} leads to {cut(mine, 60)}, and in {source.lang_code} to "
+            place = f"buttons.{number}.value"
+            tell("addresses differ", place, said + cut(theirs, 60), "It may be meant so.")
 
 
 def _neutral(link: str, codes: tuple[str, ...]) -> str:

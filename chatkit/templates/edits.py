@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from chatkit.display import cut, escaped, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
-from chatkit.localization.placeholders import Slot, slots, words
+from chatkit.localization.placeholders import Slot, slots
 from chatkit.templates.contents import ContentBody
 
 if TYPE_CHECKING:
@@ -410,14 +410,12 @@ class Publication:
         ]
 
     def _may_be_alike(self, field: str, text: str, entry: Entry, original: Entry) -> bool:
-        """Whether a text may be the same in another language: one word, a name, a number."""
-        from chatkit.localization import language
+        """Whether a text may be the same in another language, but for what the glossary keeps."""
+        from chatkit.localization.checks import may_be_alike
 
         if self._glossary is not None:
             text = self._glossary.without_kept(text, entry.lang_code, original.lang_code)
-        first = [word[0] for word in re.findall(r"\w+", text)]
-        name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
-        return name or (language.spaced(original.lang_code) and words(text) < 2)
+        return may_be_alike(field, text, original.lang_code)
 
     def _show(self, entry: Entry, place: str, found: Iterable[ContentFinding]) -> None:
         """Show a message that goes live as a customer will see it, and what speaks against it."""

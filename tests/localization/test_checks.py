@@ -197,7 +197,7 @@ BESIDE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         buttons(website("https://a.example/x")),
     ),
     "another address": (
-        buttons(website("https://a.example/de")), buttons(website("https://a.example/en")),
+        buttons(website("https://a.example/hier")), buttons(website("https://a.example/here")),
     ),
     "another number": (buttons(CALL | {"value": "99999"}), buttons(CALL)),
     "another country": (

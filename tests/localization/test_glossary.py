@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
+from chatkit.localization import language
 from chatkit.localization.glossary import Glossary
 
 CSV = """term,language,use,never,keep,address
@@ -111,7 +112,10 @@ def test_all_bad_rows_are_told_at_once_and_none_is_taken() -> None:
         ("row 2", "must have a term"),
         ("row 3", "is kept and translated"),
         ("row 5", "is there already, in row 4"),
-        ("row 6", "is for a language as a whole, one of de, fr, es, it, nl, pl, ru, uk, cs, tr"),
+        (
+            "row 6",
+            "is for a language as a whole, one of de, fr, es, it, nl, pt, pl, ru, uk, cs, tr",
+        ),
         ("row 7", "must be formal or informal"),
     ]
 
@@ -140,3 +144,25 @@ def test_a_file_that_is_none_is_named(tmp_path: Path) -> None:
         Glossary(tmp_path / "b.csv")
     with pytest.raises(FileNotFoundError):
         Glossary(tmp_path / "none.csv")
+
+
+@pytest.mark.parametrize(
+    ("lang", "address", "text", "told"),
+    [
+        ("pt_PT", "informal", "Você tem a bicicleta.", "você"),
+        ("pt_PT", "formal", "A tua bicicleta espera por ti.", "tua"),
+        ("pt_PT", "formal", "Você tem a bicicleta.", ""),
+        ("pt_BR", "informal", "Você tem a bicicleta.", ""),
+        ("pt_BR", "formal", "Você tem a bicicleta.", ""),
+        ("pt_BR", "formal", "A bicicleta espera por ti.", "ti"),
+        ("pt_BR", "informal", "O senhor tem a bicicleta.", "senhor"),
+        ("de", "formal", "Holt euer Rad.", "euer"),
+        ("de", "formal", "Ihr Rad ist teuer.", ""),
+        ("de", "informal", "Holt euer Rad.", ""),
+    ],
+)
+def test_how_people_are_addressed(lang: str, address: str, text: str, told: str) -> None:
+    words = Glossary([{"language": language.base(lang), "address": address}])
+    found = words.breaches("Your bike", text, lang, "en")
+    assert [each.code for each in found] == (["formality"] if told else [])
+    assert told in "".join(each.message.lower() for each in found)

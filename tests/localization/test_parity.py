@@ -83,14 +83,25 @@ def test_an_address_that_is_filled_in_is_filled_in_everywhere():
 @pytest.mark.parametrize(
     ("source", "change"),
     [
-        (SITE, {"value": "https://a.example/de"}),
         (CALL, {"value": "301234567"}),
         (CALL, {"country_code": "+49"}),
     ],
 )
-def test_another_address_or_number_is_a_note(source, change):
+def test_another_number_is_a_note(source, change):
     (found,) = pair({"buttons": [source]}, buttons=relabelled({**source, **change}))
     assert (found.code, found.severity) == ("button value differs", "note")
+
+
+def test_a_button_that_leads_elsewhere_is_warned_of_but_not_of_the_language_in_its_address():
+    (found,) = pair({"buttons": [SITE]}, buttons=relabelled({**SITE, "value": "https://b.example"}))
+    assert (found.code, found.severity, found.field) == (
+        *("addresses differ", "warning"),
+        "buttons.0.value",
+    )
+    assert found.message == f"button 1 leads to https://b.example, and in en to {SITE['value']}"
+    there = [{**SITE, "value": "https://a.example/en/x"}]
+    here = relabelled({**SITE, "value": "https://a.example/de/x"})
+    assert not pair({"buttons": there}, buttons=here)
 
 
 def test_footers_and_settings_that_differ_are_notes():

@@ -44,6 +44,10 @@ GOOD = [
     ("zh_CN", "您的“自行车”已修好，请来取。"),
     ("ru", "Ваш «велосипед „Заря“» готов!"),
     ("sv", "Din ”cykel” är klar."),
+    ("sv", 'Din "cykel" är klar.'),
+    ("de", 'Felgen mit 26" und 28" sind da, auch {{1}}" und {{2}}".'),
+    ("he", 'צה"ל וארה"ב כאן.'),
+    ("en", 'The "bike" is here.'),
     ("en", "See https://shop.example/a?b=1,2;c :) or mail a.b@shop.example !important"),
     ("de", "Version 1.2.3 für 3 Personen, Nr. 5"),
 ]
@@ -72,6 +76,9 @@ def test_what_is_written_as_the_language_does_is_not_told(lang: str, text: str) 
         ("en", "Your „bike” is here.", "quotes", 5),
         ("sv", "Din “cykel” är klar.", "quotes", 4),
         ("fr", "Votre “vélo” est prêt.", "quotes", 6),
+        ("de", 'Ihr "Rad" ist da.', "quotes", 4),
+        ("de", 'Ihr "{{1}}" ist da.', "quotes", 4),
+        ("ru", 'Ваш "велосипед" готов!', "quotes", 4),
         ("es", "Vienes hoy?", "punctuation", 0),
         ("es", "Listo. Ven ya!", "punctuation", 6),
         ("ar", "هل أنت جاهز?", "punctuation", 11),
@@ -109,6 +116,19 @@ def test_what_the_language_writes_otherwise_is_told_at_its_place(
         ("de", "Siehe https://a.example/y.", "See https://a.example/x.", ["addresses differ"]),
         ("de", "Siehe dort.", "See https://a.example/x.", ["addresses differ"]),
         ("de", "Mail an a@b.example.", "Write to a@b.example.", []),
+        ("de", "Am November 25 ist zu.", "We close on November 25 at all.", None),
+        ("de", "Am 25. March ist zu.", "We close on March 25 at all.", None),
+        ("de", "Am Nov. 25 ist zu.", "We close on Nov. 25 at all.", None),
+        ("fr", "Fermé le 25th December.", "Closed on 25th December.", None),
+        ("ja", "May 5は休みです。", "We close on May 5.", None),
+        ("de", "Am 25. November ist zu.", "We close on November 25 at all.", []),
+        ("sv", "Stängt 25 november.", "Closed on 25 November.", []),
+        ("ja", "詳細はhttps://a.example/xへ。", "See https://a.example/x.", []),
+        ("ja", "質問はa@b.exampleまで。", "Write to a@b.example.", []),
+        ("ja", "本日May 5は休みです。", "We close on May 5.", None),
+        ("de", "May 5 ist da.", "Brian May is here.", []),
+        ("de", "Am März 50 ist zu.", "We close on March 50 at all.", []),
+        ("en_GB", "Closed on November 25.", "Closed on November 25.", []),
     ],
 )
 def test_what_stands_as_in_the_source_or_unlike_it_is_told(
@@ -121,10 +141,58 @@ def test_a_value_of_the_other_direction_is_to_be_isolated() -> None:
     text = "مرحبًا {{1}}، طلبك رقم {{2}} جاهز."
     names = {"1": "سارة", "2": "A-17"}
     (told,) = found("ar", text, variables=names)
-    assert (told.code, told.position, told.severity) == ("isolation", text.index("{{2}}"), "note")
+    assert (told.code, told.position, told.severity) == (
+        *("isolation", text.index("{{2}}")),
+        "warning",
+    )
     isolated = text.replace("{{2}}", "\u2068{{2}}\u2069")
     assert codes("ar", isolated, variables=names) == []
     assert codes("ar", text, variables={"1": "سارة", "2": "سبعة"}) == []
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "field"),
+    [
+        ({"footer": "https://b.example"}, {"footer": "https://a.example"}, "footer"),
+        ({"footer": "Mehr"}, {"footer": "https://a.example"}, "footer"),
+        (
+            {"headers": [{"type": "text", "text": "www.b.example"}]},
+            {"headers": [{"type": "text", "text": "www.a.example"}]},
+            "headers.0.text",
+        ),
+    ],
+)
+def test_addresses_are_compared_in_every_text(
+    mine: dict[str, object], theirs: dict[str, object], field: str
+) -> None:
+    english = content(text="Hello you.", variables={}, lang_code="en", **theirs)
+    german = content(text="Hallo du.", variables={}, lang_code="de", **mine)
+    [told] = check_contents([english, german]).of(lang_code="de", code="addresses differ")
+    assert (told.field, told.severity) == (field, "warning")
+    moved = content(
+        text="Hallo https://a.example du.", variables={}, lang_code="de", footer="Bis bald"
+    )
+    here = content(text="Hello you.", variables={}, lang_code="en", footer="https://a.example")
+    assert not check_contents([here, moved]).of(code="addresses differ"), "another place will do"
+    del moved["footer"], moved["text"]
+    assert not check_contents([here, moved]).of(code="addresses differ"), "it was not read"
+
+
+def test_what_stands_as_in_the_source_is_untranslated_unless_it_may_be_alike() -> None:
+    def told(**fields: object) -> list[tuple[str, str]]:
+        given = {"text": "Hello you.", "variables": {}, **fields}
+        contents = [content(**given, lang_code="en")]
+        contents.append(content(**{**given, "text": "Hallo du."}, lang_code="de"))
+        found = check_contents(contents).of(lang_code="de")
+        codes = ("untranslated", "same as source")
+        return [(each.code, each.field) for each in found if each.code in codes]
+
+    assert told(footer="Larkspur Cycles") == [("same as source", "footer")]
+    assert told(footer="Reply STOP to end") == [("untranslated", "footer")]
+    label = [{"type": "custom", "label": "OK"}]
+    assert told(buttons=label, footer="") == [("same as source", "buttons.0.label")]
+    label = [{"type": "custom", "label": "I need more time"}]
+    assert told(buttons=label, footer="") == [("untranslated", "buttons.0.label")]
 
 
 def test_header_footer_and_labels_are_looked_at_too() -> None:
