@@ -290,6 +290,7 @@ class Drafts:
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them
+_FIELDS_SHOWN = 3  #: texts of a draft that are named
 #: Why a draft is left: what it does, and the next step.
 _LEFT = {
     "broken": (
@@ -302,7 +303,8 @@ _LEFT = {
     ),
     "untranslated": (
         "hold the words of the source",
-        "Translate them; if they are right, client.templates.accept(languages, codes) records it.",
+        'client.templates.queue(languages, codes, only="draft") shows them to translate; if they '
+        "are right, client.templates.accept(languages, codes) records it.",
     ),
     "unknown": (
         "are not recorded as made from the source of today",
@@ -387,7 +389,9 @@ class Publication:
                 if cell.state == "stale" or cell.changes or differs:
                     left["stale"] = place
                 elif same := self._untranslated(entry, original, mine):
-                    left["untranslated"] = f"{place} ({', '.join(same)})"
+                    rest = len(same) - _FIELDS_SHOWN
+                    more = f" and {many(rest, 'other text')}" if rest > 0 else ""
+                    left["untranslated"] = f"{place} ({', '.join(same[:_FIELDS_SHOWN])}{more})"
                 elif ledger.judge(entry, original).unknown:
                     left["unknown"] = place
             for why, what in left.items():

@@ -131,7 +131,11 @@ def test_a_draft_with_a_header_and_buttons_of_its_source_is_not_complete(client)
     plan = begun(client)
     assert not plan.changes
     [said] = [note for note in plan.notes if "the words of the source" in note]
-    assert TOLD in said and "accept(" in said and "footer" not in said
+    assert TOLD in said and "and 1 other text)" in said and "footer" not in said
+    assert "accept(" in said and 'only="draft")' in said
+    queue = client.templates.queue("it", ["order_ready"], only="draft")
+    fields = {item.unit.field for item in queue.items}
+    assert fields >= {"headers.0.text", *(f"buttons.{n}.label" for n in range(3))}
 
 
 def test_a_name_in_the_footer_may_be_that_of_the_source(client):
