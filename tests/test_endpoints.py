@@ -20,7 +20,7 @@ from chatkit.flows.resource import FlowEndpoints
 from chatkit.resource import endpoints_of
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
-from chatkit.templates.contents import ContentEndpoints
+from chatkit.templates.contents import AccountChecks, ContentEndpoints
 from chatkit.transport import Transport
 from chatkit.webhooks import Webhook
 from chatkit.webhooks.resource import WebhookEndpoints
@@ -40,6 +40,8 @@ def made(kind, *arguments, **points):
         token="t",
         profile=chatkit.ServiceProfile(**points),
     )
+    if kind is ContentEndpoints:
+        arguments = *arguments, AccountChecks(connection)
     return kind(Transport(connection), *arguments)
 
 
