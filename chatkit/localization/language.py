@@ -153,6 +153,11 @@ def did_you_mean(code: str, among: Iterable[str]) -> str:
     return f"did you mean {', '.join(first)}{' or ' if first else ''}{last}?" if last else ""
 
 
+def listed(codes: str | Iterable[str]) -> list[str]:
+    """List the languages that somebody named; one may be named alone."""
+    return [codes] if isinstance(codes, str) else list(codes)
+
+
 def in_order(codes: Iterable[str], source: str = "en") -> list[str]:
     """Put languages in the order in which they stand everywhere.
 

@@ -541,7 +541,7 @@ def languages_meant(
     """
     if languages is None:
         return None
-    named = [languages] if isinstance(languages, str) else list(languages)
+    named = language.listed(languages)
     there = dict.fromkeys(language.normal(entry.lang_code) for entry in found)
     if strange := [code for code in named if language.normal(code) not in there]:
         asked = language.did_you_mean(strange[0], there)

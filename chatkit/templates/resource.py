@@ -305,7 +305,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.ledger import Ledger
         from chatkit.localization.rules import CAN_BE_SILENCED, RULES
 
-        named = _listed(languages)
+        named = language.listed(languages)
         if not code:
             if off or template_code or field or named != [""]:
                 raise InputError('Name the warning: silence("quotes", "de"). silence() lists all.')
@@ -386,9 +386,11 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: The lookup of languages does not have some.
         """
+        from chatkit.localization import language
+
         if languages is None:
             return None
-        named = _listed(languages)
+        named = language.listed(languages)
         if len(frame):
             require_languages(self._bulk.transport, str(frame.index[0][0]), named)
         return named
@@ -552,11 +554,12 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: No language or code is named, or one is not written as the API does.
         """
+        from chatkit.localization import language
         from chatkit.templates.bulk_templates import frame_of_contents
         from chatkit.templates.contents import COPIED
         from chatkit.templates.edits import Drafts
 
-        drafts = Drafts(_listed(languages), source, pseudo=pseudo)
+        drafts = Drafts(language.listed(languages), source, pseudo=pseudo)
         named = self._codes(codes)
         there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
         drafts.add(there, named)
@@ -814,11 +817,6 @@ def _codes_or_none(codes: Codes) -> list[str]:
     """Return the codes that are meant; an empty list means none."""
     empty = not isinstance(codes, str | os.PathLike) and not (codes := list(codes))
     return [] if empty else template_codes(codes)
-
-
-def _listed(languages: str | Iterable[str]) -> list[str]:
-    """Return languages as a list, also where one was named alone."""
-    return [languages] if isinstance(languages, str) else list(languages)
 
 
 def _glossary(source: GlossarySource) -> Glossary:
