@@ -373,7 +373,7 @@ def test_one_class_name_means_one_class() -> None:
 RENDERS = {
     "chatkit/flowjson/build/flow.py": "a document as a tree of its screens",
     "chatkit/flowjson/finding.py": "the source of a document, with findings under its lines",
-    "chatkit/webhooks/signing_secrets.py": "three steps for a person to take",
+    "chatkit/webhooks.py": "three steps for a person to take",
 }
 
 

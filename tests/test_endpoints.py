@@ -22,8 +22,7 @@ from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
 from chatkit.templates.contents import AccountChecks, ContentEndpoints
 from chatkit.transport import Transport
-from chatkit.webhooks import Webhook
-from chatkit.webhooks.resource import WebhookEndpoints
+from chatkit.webhooks import Webhook, WebhookEndpoints
 
 PARTS = ("first_name", "middle_name", "last_name")
 ANA = {

@@ -38,7 +38,7 @@ def test_a_lost_write_says_to_look_first_and_a_lost_read_does_not():
 
 SHOWN = [
     *(name for name in chatkit.__all__ if inspect.isclass(getattr(chatkit, name))),
-    *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.signing_secrets.Rotation"),
+    *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.Rotation"),
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
     *("templates.contents.Contents", "transport.Transport", "wire.Wire", "secret.Secret"),
     *("inbox.store.InboxStore", "inbox.delivery.Intake", "connection.Connection"),

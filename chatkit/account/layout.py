@@ -43,7 +43,7 @@ from chatkit.record import Body
 from chatkit.tables import guarded, unguarded
 from chatkit.templates import ContentBody
 from chatkit.templates.codes import template_codes
-from chatkit.webhooks.resource import WebhookBody
+from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,7 @@ from chatkit.record import Body
 from chatkit.resource import endpoints_of
 from chatkit.secret import SECRET
 from chatkit.templates import ContentBody, bulk_templates
-from chatkit.webhooks.resource import WebhookBody
+from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:
     import pandas as pd

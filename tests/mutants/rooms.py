@@ -81,7 +81,7 @@ ROOMS: dict[str, list[Room]] = {
         ),
         Room(("flows/*",), ("flows/test_*.py", "test_flow_checks.py", "test_endpoint*.py")),
         Room(("templates/*",), ("templates/test_*.py", "test_endpoint*.py")),
-        Room(("webhooks/*",), ("webhooks/test_*.py", "test_endpoint*.py")),
+        Room(("webhooks.py",), ("webhooks/test_*.py", "test_endpoint*.py")),
     ],
     "inbox": [Room(("inbox/*",), ("inbox/test_*.py",))],
     "localization": [

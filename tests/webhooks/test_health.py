@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.webhooks.resource import HEALTH_ORDER, health_of, quiet_time, zoned_time
+from chatkit.webhooks import HEALTH_ORDER, health_of, quiet_time, zoned_time
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)

@@ -9,9 +9,9 @@ import keyring.backends.fail
 import pytest
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
+from chatkit import webhooks
 from chatkit.errors import SettingsError
 from chatkit.secret import Secret
-from chatkit.webhooks import signing_secrets
 
 TEXT = "0123456789abcdef" * 4
 ACCOUNT = "https://api.example.com account 1001"
@@ -28,25 +28,25 @@ def own_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
 
 
 def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
-    signing_secrets.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
-    assert signing_secrets.find_in_keyring(ACCOUNT, 41) == Secret(TEXT)
-    assert signing_secrets.find_in_keyring(ACCOUNT, 42) is None
-    assert signing_secrets.find_in_keyring("another account 1001", 41) is None
+    webhooks.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
+    assert webhooks.find_in_keyring(ACCOUNT, 41) == Secret(TEXT)
+    assert webhooks.find_in_keyring(ACCOUNT, 42) is None
+    assert webhooks.find_in_keyring("another account 1001", 41) is None
     for _ in range(2):
-        signing_secrets.forget_in_keyring(ACCOUNT, 41)
-    assert signing_secrets.find_in_keyring(ACCOUNT, 41) is None
+        webhooks.forget_in_keyring(ACCOUNT, 41)
+    assert webhooks.find_in_keyring(ACCOUNT, 41) is None
 
 
 def test_the_trial_leaves_nothing_behind(tmp_path: Path) -> None:
-    signing_secrets.check_keyring(ACCOUNT)
+    webhooks.check_keyring(ACCOUNT)
     assert json.loads((tmp_path / "keyring.json").read_text()) == {}
 
 
 def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
     keyring.set_keyring(keyring.backends.fail.Keyring())
     for ask in (
-        signing_secrets.check_keyring,
-        lambda account: signing_secrets.find_in_keyring(account, 41),
+        webhooks.check_keyring,
+        lambda account: webhooks.find_in_keyring(account, 41),
     ):
         with pytest.raises(
             SettingsError,
@@ -59,13 +59,13 @@ def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
 def test_a_keyring_that_keeps_nothing_is_found_out_before_a_secret_depends_on_it() -> None:
     keyring.set_keyring(ForgetfulKeyring())
     with pytest.raises(SettingsError, match="did not keep"):
-        signing_secrets.check_keyring(ACCOUNT)
+        webhooks.check_keyring(ACCOUNT)
 
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:
     keyring.set_keyring(LoudKeyring())
     with pytest.raises(SettingsError, match=r"^The keyring failed \(ValueError\)\. A") as caught:
-        signing_secrets.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
+        webhooks.keep_in_keyring(ACCOUNT, 41, Secret(TEXT))
     error: BaseException | None = caught.value
     while error is not None:
         assert TEXT not in str(error)

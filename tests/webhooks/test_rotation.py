@@ -22,7 +22,7 @@ from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
 from chatkit.signature import verify
-from chatkit.webhooks.signing_secrets import address_beside
+from chatkit.webhooks import address_beside
 
 HOOK = "https://shop.example/hook"
 

@@ -17,7 +17,7 @@ from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.secret import Secret
-from chatkit.webhooks.resource import event_kinds
+from chatkit.webhooks import event_kinds
 from chatkit.widgets.assets import joined_module, joined_text
 from chatkit.widgets.inbox.delivery_view import (
     any_of_contact,

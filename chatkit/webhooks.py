@@ -1,34 +1,47 @@
-"""Webhooks: HTTPS addresses that receive what happens (API document, Webhook registration)."""
+"""Webhooks: HTTPS addresses that receive what happens (API document, Webhook registration).
+
+`client.webhooks` is `Webhooks`. Besides what every resource can do, it judges each registration by
+its last delivery (`health_of`), and looks after signing secrets. The service makes a signing
+secret when it makes a webhook, shows it once, and never makes another. So a `Rotation` creates a
+new webhook beside the old one, the receiver learns the new secret and takes both, and the old
+webhook is deleted once a delivery has reached the new one. Whoever asks for it has a secret kept
+in the keyring of the operating system, under the account and the id of the webhook; it is never
+in a file of ours.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple
-from urllib.parse import urlsplit
+from html import escape
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.answer import Envelope
 from chatkit.call import Call
-from chatkit.display import many, values
+from chatkit.display import many, shortened, values
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
+from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
 from chatkit.finding import Finding
 from chatkit.profile import ServiceProfile
 from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
 from chatkit.secret import Secret
-from chatkit.webhooks import signing_secrets
-from chatkit.webhooks.signing_secrets import Rotation, address_beside
+from chatkit.settings import ask_keyring
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.plan import Plan
+
+T = TypeVar("T")
 
 #: How many an account may have (API document, Limits).
 MAX_WEBHOOKS = 10
@@ -162,8 +175,6 @@ class WebhookEndpoints(Endpoints[Webhook]):
         """Return the kinds of events, each with what it means."""
         return {"events": event_kinds(self.profile)}
 
-    # --- checks ---------------------------------------------------------------------
-
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check that the service can reach the address, and knows the kinds of events."""
         return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
@@ -250,7 +261,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             fields, f"This {self._endpoints.noun}", self._endpoints.required()
         )
         if keyring:
-            signing_secrets.check_keyring(self._account)
+            check_keyring(self._account)
         self._check_limit()
         webhook = super().create(broken=broken, **fields)
         if keyring and webhook.webhook_secret is not None:
@@ -334,8 +345,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
 
-    # --- signing secrets ------------------------------------------------------------
-
     @property
     def _account(self) -> str:
         return self._endpoints.transport.connection.account
@@ -346,7 +355,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signing_secrets.keep_in_keyring(self._account, int(self._endpoints.checked(key)), secret)
+        keep_in_keyring(self._account, int(self._endpoints.checked(key)), secret)
 
     def secret(self, key: Key) -> Secret:
         """Return the signing secret that is kept in the keyring of this machine.
@@ -355,7 +364,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             SettingsError: It is not kept there, or the keyring is missing or fails.
         """
         key = self._endpoints.checked(key)
-        found = signing_secrets.find_in_keyring(self._account, int(key))
+        found = find_in_keyring(self._account, int(key))
         if found is None:
             raise SettingsError(
                 f"No signing secret of webhook {key} is kept on this machine, and the service "
@@ -369,7 +378,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        signing_secrets.forget_in_keyring(self._account, int(self._endpoints.checked(key)))
+        forget_in_keyring(self._account, int(self._endpoints.checked(key)))
 
     def _read_back(
         self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
@@ -397,12 +406,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         )
 
 
-# --- health --------------------------------------------------------------------------------
-#
-# The API document names four fields and shows no value of them, so they are read kindly: an
-# error or an HTTP status outside 2xx is a failure whatever the status is called, and a status
-# in words counts only where nothing else speaks.
-
 Health = Literal["healthy", "failing", "silent", "never", "inactive"]
 #: From the one that needs a person most to the one that needs none.
 HEALTH_ORDER: tuple[Health, ...] = ("failing", "silent", "never", "inactive", "healthy")
@@ -420,6 +423,10 @@ class HealthVerdict(NamedTuple):
 
 def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> HealthVerdict:
     """Judge a registration by what its last delivery left behind.
+
+    The API document names four fields and shows no value of them, so they are read kindly: an
+    error or an HTTP status outside 2xx is a failure whatever the status is called, and a status
+    in words counts only where nothing else speaks.
 
     Args:
         webhook: Its fields, as a list shows them.
@@ -507,5 +514,193 @@ def _length(age: timedelta) -> str:
 
 
 def _short(value: object) -> str:
-    text = " ".join(str(value).split())
-    return text if len(text) <= 120 else text[:119] + "…"
+    return shortened(" ".join(str(value).split()), 120)
+
+
+_ROTATED = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
+_ROTATION_NOTES = (
+    "Only the answer to this create holds the new signing secret. If that answer is lost, so is "
+    "the secret: the old webhook goes on, so delete the new one and rotate again.",
+    "From then on every event is delivered to both. Teach your receiver the new secret beside "
+    "the old one, then delete the old webhook with rotation.finish().",
+)
+
+
+class Rotation:
+    """A webhook that is being replaced by one with a new signing secret.
+
+    `apply()` creates the new one, `finish()` returns the plan that deletes the old one.
+    `plan` is what `apply()` does; `new_id` and `secret` are there once it has.
+    """
+
+    def __init__(self, webhooks: Webhooks, old: Webhook, plan: Plan) -> None:
+        self.old_id = old.id
+        self.plan = plan
+        self.new_id: int | None = None
+        self.secret: Secret | None = None
+        self._webhooks = webhooks
+        plan.notes += _ROTATION_NOTES
+
+    @property
+    def url(self) -> str:
+        """The address of the new webhook."""
+        return str(self.plan.changes[0].after["url"])
+
+    def apply(self, *, keyring: bool = False, **how: Any) -> pd.DataFrame:
+        """Create the new webhook; what truly happened, as of any plan.
+
+        Args:
+            keyring: Keep the new signing secret in the keyring of this machine.
+            how: What `Plan.apply` takes.
+
+        Raises:
+            SettingsError: The keyring is missing or fails; nothing was sent.
+        """
+        if keyring:
+            check_keyring(self._webhooks._account)
+        result = self.plan.apply(**how)
+        for new_id, secret in self.plan.secrets.items():
+            self.new_id, self.secret = int(new_id), secret
+            if keyring:
+                self._webhooks.keep_secret(self.new_id, secret)
+        return result
+
+    def finish(self, *, unheard: bool = False) -> Plan:
+        """Plan to delete the old webhook, once a delivery has reached the new one.
+
+        The plan can never be undone, so it is applied with `apply(irreversible=True)`.
+
+        Args:
+            unheard: Go on although nothing has been delivered to the new one yet.
+
+        Raises:
+            InputError: The new webhook is not there, its secret is not, or nothing has
+                reached it; the text says what to do.
+        """
+        if self.new_id is None:
+            raise InputError(
+                "The new webhook is not there yet, or its signing secret was lost: look at "
+                "rotation.apply() and client.webhooks.frame(). The old one must stay."
+            )
+        verdicts = self._webhooks.health()
+        if self.new_id not in verdicts.index:
+            raise InputError(
+                f"The new webhook {self.new_id} is gone. The old one must stay: rotate again."
+            )
+        health, reason = verdicts.loc[self.new_id, ["health", "reason"]]
+        if health not in ("healthy", "silent") and not unheard:  # a delivery has reached it
+            raise InputError(
+                f"The new webhook {self.new_id} is {health} ({reason}): the old one must stay "
+                "until a delivery has reached the new one. finish(unheard=True) goes on all the "
+                "same."
+            )
+        return self._webhooks.plan(delete=[self.old_id])
+
+    def _steps(self) -> list[str]:
+        made = f"created as {self.new_id}" if self.new_id else "rotation.apply() creates it"
+        return [
+            f"1. A new webhook to {self.url}: {made}.",
+            "2. Your receiver learns the new signing secret, and takes both for a while.",
+            f"3. rotation.finish() plans to delete webhook {self.old_id}.",
+        ]
+
+    @steady
+    def __repr__(self) -> str:
+        return "\n".join([f"Rotation of webhook {self.old_id}", *self._steps(), *_ROTATION_NOTES])
+
+    def _repr_html_(self) -> str:
+        steps = "".join(f"<li>{escape(step[3:])}</li>" for step in self._steps())
+        told = "".join(f"<p>{escape(warning)}</p>" for warning in _ROTATION_NOTES)
+        return f"<div><b>Rotation of webhook {self.old_id}</b><ol>{steps}</ol>{told}</div>"
+
+
+def address_beside(url: str, taken: set[str]) -> str:
+    """Return an address that the same receiver hears, and that no webhook has yet.
+
+    Its query ends in `rotated=1`, or in the next number that is free.
+    """
+    parts = urlsplit(url)
+    rest = _ROTATED.sub("", parts.query)
+    number = 1
+    while True:
+        query = f"{rest}&rotated={number}" if rest else f"rotated={number}"
+        found = urlunsplit(parts._replace(path=parts.path or "/", query=query))
+        if found not in taken:
+            return found
+        number += 1
+
+
+_KEYRING_SERVICE = "chatkit webhooks"
+_WITHOUT_KEYRING = (
+    "A signing secret cannot be kept there: without keyring=True it is in "
+    "webhook.webhook_secret, once, to be handed to your receiver from there."
+)
+
+
+def keep_in_keyring(account: str, webhook_id: int, secret: Secret) -> None:
+    """Keep the signing secret of a webhook, and make sure that it is kept.
+
+    Raises:
+        SettingsError: The keyring is missing, fails, or did not keep it.
+    """
+
+    def question(keyring: ModuleType) -> str | None:
+        name = _keyring_name(account, webhook_id)
+        keyring.set_password(_KEYRING_SERVICE, name, secret.reveal())
+        kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
+        return kept
+
+    if Secret(_ask(question) or "") != secret:
+        raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")
+
+
+def find_in_keyring(account: str, webhook_id: int) -> Secret | None:
+    """Read the signing secret of a webhook; None: it is not kept.
+
+    Raises:
+        SettingsError: The keyring is missing or fails.
+    """
+
+    def question(keyring: ModuleType) -> Secret | None:
+        text = keyring.get_password(_KEYRING_SERVICE, _keyring_name(account, webhook_id))
+        return None if text is None else Secret(text)
+
+    return _ask(question)
+
+
+def forget_in_keyring(account: str, webhook_id: int) -> None:
+    """Remove the signing secret of a webhook; silent when it is not kept.
+
+    Raises:
+        SettingsError: The keyring is missing or fails.
+    """
+
+    def question(keyring: ModuleType) -> None:
+        name = _keyring_name(account, webhook_id)
+        if keyring.get_password(_KEYRING_SERVICE, name) is not None:
+            keyring.delete_password(_KEYRING_SERVICE, name)
+
+    _ask(question)
+
+
+def check_keyring(account: str) -> None:
+    """Make sure that the keyring keeps what it is given, before a secret depends on it.
+
+    Raises:
+        SettingsError: It is missing, fails, or keeps nothing.
+    """
+    keep_in_keyring(account, 0, Secret("a trial, no secret"))
+    forget_in_keyring(account, 0)
+
+
+def _ask(question: Callable[[ModuleType], T]) -> T:
+    """Ask the keyring; its failure is told in words about signing secrets."""
+    try:
+        return ask_keyring(question)
+    except SettingsError as error:
+        first = str(error).partition(".")[0]
+    raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")
+
+
+def _keyring_name(account: str, webhook_id: int) -> str:
+    return f"{account} webhook {webhook_id}"
