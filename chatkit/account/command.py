@@ -290,8 +290,8 @@ def _diff(arguments: argparse.Namespace) -> int:
 
 def _made(arguments: argparse.Namespace, client: Client) -> Plan:
     """Make the plan that a command is about."""
+    from chatkit.account.folder import state_of
     from chatkit.account.planning import plan_state
-    from chatkit.account.state import state_of
 
     with redirect_stdout(sys.stderr):
         state = state_of(arguments.folder, contacts=arguments.contacts)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args,
 import numpy as np
 import pandas as pd
 
+from chatkit.account.folder import Folder, state_of
 from chatkit.account.planning import Named, numbers_of, plan_state
 from chatkit.account.reading import (
     EMPTY,
@@ -29,7 +30,6 @@ from chatkit.account.reading import (
     name_text,
     same_field,
 )
-from chatkit.account.state import state_of
 from chatkit.bulk.comparison import FrameDifferences
 from chatkit.bulk.fleet_plan import FleetPlan, in_threads
 from chatkit.bulk.rendering import fleet_table
@@ -70,7 +70,6 @@ from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import remember
 
 if TYPE_CHECKING:
-    from chatkit.account.folder import Folder
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
 

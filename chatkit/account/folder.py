@@ -3,6 +3,7 @@
 A pull holds three sides together, record by record and field by field: the account as it was
 when it was pulled last, the files, and the account now. What was edited in files is kept, what
 has moved in the account is taken, and where both have moved it is a conflict, which is told.
+`state_of` reads what a folder or a revision of it holds, or an account, whichever is named.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from chatkit.account.reading import (
     default_of,
     read_account,
 )
+from chatkit.client import Client, client_of
 from chatkit.connection import account_words
 from chatkit.display import cut, many, values
 from chatkit.errors import InputError, Problem, command, steady
@@ -71,7 +73,7 @@ from chatkit.templates.codes import Codes, template_codes
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
-    from chatkit.client import Client
+    from chatkit.sandbox import Sandbox
     from chatkit.sandbox.seed import AccountRecords
 
 #: What becomes of a field that was changed both in a file and in the account.
@@ -928,6 +930,45 @@ def folder_at(text: str) -> tuple[Folder, str | None]:
             if Path(text[:place] or ".").expanduser().is_dir() and text[place + 1 :]:
                 return Folder(text[:place] or "."), text[place + 1 :]
     return Folder(text), None
+
+
+def state_of(
+    source: Client | Sandbox | Folder | AccountState | str | os.PathLike[str],
+    *,
+    contacts: bool = False,
+    codes: Codes | None = None,
+) -> AccountState:
+    """Read what an account, a folder or a revision of a folder holds.
+
+    Args:
+        source: A client, a sandbox, a folder or its path, with "@REVISION" one of git as in
+            "shop/@HEAD~3"; or a state, which is returned.
+        contacts: Read contacts, too.
+        codes: The template codes to read contents of. Without it those that the client
+            remembers, those that a sandbox has, or all of a folder.
+
+    Raises:
+        InputError: It is none of these, or files cannot be read: `problems` has all of them.
+        CallError: The account cannot be read.
+    """
+    if isinstance(source, AccountState):
+        return source
+    named = None if codes is None else template_codes(codes)
+    if isinstance(source, Folder):
+        return source.state(contacts=contacts, codes=codes)
+    if isinstance(source, str | os.PathLike):
+        folder, revision = folder_at(os.fspath(source))
+        return folder.state(revision, contacts=contacts, codes=codes)
+    if isinstance(source, Client):
+        return read_account(source, named, contacts=contacts)
+    if hasattr(source, "template_codes"):
+        with client_of(source) as client:
+            named = source.template_codes if named is None else named
+            return read_account(client, named, contacts=contacts)
+    raise InputError(
+        "This takes a client, a Sandbox, a chatkit.Folder or the path of one, not "
+        f"{type(source).__name__}."
+    )
 
 
 # --- what a pull did --------------------------------------------------------------------

@@ -11,8 +11,7 @@ import anywidget
 import traitlets
 
 from chatkit.account import layout
-from chatkit.account.folder import Folder
-from chatkit.account.state import state_of
+from chatkit.account.folder import Folder, state_of
 from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked

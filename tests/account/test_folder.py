@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import chatkit
+from chatkit.account.folder import state_of
 from chatkit.account.reading import CONTACT_COLUMNS, AccountState
-from chatkit.account.state import state_of
 
 CODES = ["order_ready", "login_code"]
 

@@ -12,8 +12,9 @@ from bulk.planning import account, call, content, flow, people, states, untouche
 
 import chatkit
 from chatkit.account.comparison import compare
+from chatkit.account.folder import state_of
 from chatkit.account.planning import plan_state
-from chatkit.account.state import AccountState, state_of
+from chatkit.account.reading import AccountState
 
 CODES = ["ready", "late"]
 

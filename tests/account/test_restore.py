@@ -16,8 +16,9 @@ from volume import volume
 
 import chatkit
 from chatkit.account.comparison import compare
+from chatkit.account.folder import state_of
 from chatkit.account.planning import plan_state
-from chatkit.account.state import AccountState, state_of
+from chatkit.account.reading import AccountState
 from chatkit.endpoints import ACCOUNT
 
 # What people write in names and texts, and what breaks a careless file or query.

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import chatkit
-from chatkit.account.state import AccountState, default_of, state_of
+from chatkit.account.folder import state_of
+from chatkit.account.reading import AccountState, default_of
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def preload() -> None:
     importlib.import_module("pandas")
     for name in (
         "account.planning",
-        "account.state",
+        "account.folder",
         "bulk.planner",
         "bulk.plan",
         "bulk.postgres",

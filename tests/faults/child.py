@@ -209,8 +209,8 @@ def _plan_account(job: Job, client: Any) -> Any:
     """Plan the load as the state that the account is to have: what it has, edited."""
     import pandas as pd
 
+    from chatkit.account.folder import state_of
     from chatkit.account.planning import plan_state
-    from chatkit.account.state import state_of
 
     load = job.load
     codes = {row.code for row in load.rows if row.code}
