@@ -63,7 +63,7 @@ from chatkit.errors import InputError, Problem, command, steady
 from chatkit.finding import SEVERITIES
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
-from chatkit.flows.frames import folder_owner
+from chatkit.flows.backup import folder_owner
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.lock import sync_folder, writing

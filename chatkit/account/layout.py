@@ -36,7 +36,7 @@ from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
 from chatkit.display import many, values
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.flows.files import is_kept, json_text, safe
+from chatkit.flows.backup import is_reserved, json_text, safe
 from chatkit.flows.resource import FlowBody
 from chatkit.frame import frame_of_texts
 from chatkit.record import Body
@@ -154,7 +154,7 @@ class PathNames:
 
     def _free(self, before: str, name: str, noun: str, after: str) -> str:
         """Make the path of a file or a folder that none has, not even in other letters."""
-        plain = _PLAIN.fullmatch(name) and not is_kept(name)
+        plain = _PLAIN.fullmatch(name) and not is_reserved(name)
         stem = name if plain else safe(name, noun)
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()
         stems = [stem] if stem else []

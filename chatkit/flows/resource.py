@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.plan import Plan
     from chatkit.finding import Finding
-    from chatkit.flows.files import Kept
-    from chatkit.flows.frames import HasFlows
+    from chatkit.flows.backup import HasFlows, Kept
 
 
 class Flow(Record):
@@ -271,8 +270,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         )
         warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
 
-    # --- one flow -------------------------------------------------------------------
-
     def copy(
         self,
         key: Key,
@@ -322,8 +319,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             self._endpoints.tell_left(there._endpoints, flow)
         return made
 
-    # --- all flows of the account ---------------------------------------------------
-
     def check_all(self) -> pd.DataFrame:
         """Check the document of each flow, as the platform does when it is published.
 
@@ -333,7 +328,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
         """
         from chatkit.flowjson.lint import lint
-        from chatkit.flows.frames import checks_frame
+        from chatkit.flows.backup import checks_frame
 
         return checks_frame(self._kept(), lint)
 
@@ -348,8 +343,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: The other is none of these, or the folder cannot be read.
         """
-        from chatkit.flows.files import BackupFolder
-        from chatkit.flows.frames import comparison_frame
+        from chatkit.flows.backup import BackupFolder, comparison_frame
 
         if isinstance(other, str | Path):
             return comparison_frame(self._kept(), BackupFolder(other).read())
@@ -377,8 +371,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: No document is shown, or the folder cannot be used.
         """
-        from chatkit.flows.files import BackupFolder
-        from chatkit.flows.frames import backup_frame, folder_owner
+        from chatkit.flows.backup import BackupFolder, backup_frame, folder_owner
 
         if not self._endpoints.profile.flow_json_in_get:
             raise InputError(
@@ -414,8 +407,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             InputError: The folder is of another account, or cannot be read.
         """
-        from chatkit.flows.files import BackupFolder
-        from chatkit.flows.frames import folder_owner, restore_frame
+        from chatkit.flows.backup import BackupFolder, folder_owner, restore_frame
 
         place, mine = BackupFolder(folder), folder_owner(self._endpoints.transport.connection)
         if not other_account:
@@ -434,10 +426,8 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         plan.notes += notes
         return plan
 
-    # --- helpers --------------------------------------------------------------------
-
     def _kept(self) -> list[Kept]:
         """Read all flows with their documents, as far as the service shows them."""
-        from chatkit.flows.frames import flows_of_frame
+        from chatkit.flows.backup import flows_of_frame
 
         return flows_of_frame(self.frame(full=self._endpoints.profile.flow_json_in_get))

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.flows.files import INDEX, BackupFolder, Kept, safe
+from chatkit.flows.backup import INDEX, BackupFolder, Kept, safe
 
 ME = "https://api.example account 1001"
 

@@ -15,8 +15,7 @@ from rooms import client, sandbox, scripted
 import chatkit
 from chatkit.client import Client
 from chatkit.finding import Finding
-from chatkit.flows.files import Kept
-from chatkit.flows.frames import checks_frame, comparison_frame, restore_frame
+from chatkit.flows.backup import Kept, checks_frame, comparison_frame, restore_frame
 
 __all__ = ["client", "sandbox"]
 

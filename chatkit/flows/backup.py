@@ -1,8 +1,10 @@
-"""The flows of an account as a folder of files that is at home in git.
+"""All flows of an account at once: checked, compared, kept in a folder and brought back.
 
-Each document is a file of its own, written so that a small edit is a small difference;
-`index.json` tells which flow each file is of. A file that says the same is not written
-again, no file but these is ever touched, and none is deleted.
+`flows_of_frame` takes the flows out of a frame as `Kept`, which is all that the rest needs: each
+document is checked, flows are compared by name, and `BackupFolder` writes and reads them as files
+that are at home in git. There each document is a file of its own, written so that a small edit is
+a small difference; `index.json` tells which flow each file is of. A file that says the same is
+not written again, no file but these is ever touched, and none is deleted.
 """
 
 from __future__ import annotations
@@ -12,24 +14,33 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from chatkit.bulk.findings import errors, finding_line
 from chatkit.errors import InputError, Problem
+from chatkit.frame import Columns, Kind, records
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.lock import replacing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.connection import Connection
+    from chatkit.finding import Finding
+    from chatkit.resource import Resource
 
 INDEX = "index.json"
 
 #: A name that stays in the folder, on every system.
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}\.json")
 #: Names that Windows keeps for itself, whatever follows the dot; and ours.
-_KEPT = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]|index")
+_RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]|index")
 
 
 class Kept(BaseModel):
@@ -49,6 +60,111 @@ class Kept(BaseModel):
     document: dict[str, Any] | None = Field(None, exclude=True)
 
 
+class HasFlows(Protocol):
+    """Whatever has flows: a client."""
+
+    @property
+    def flows(self) -> Resource[Any]:
+        """Its flows."""
+
+
+def flows_of_frame(frame: pd.DataFrame) -> list[Kept]:
+    """Take the flows out of a full frame, as a backup keeps them."""
+    found = []
+    for key, fields in zip(frame.index, records(frame, range(len(frame))), strict=True):
+        document, updated = fields.get("flow_json"), fields["updated_at"]
+        found.append(
+            Kept(
+                id=int(key),
+                name=fields["name"],
+                wa_status=fields["wa_status"],
+                template_name=fields["template_name"],
+                updated_at=updated and updated.isoformat().replace("+00:00", "Z"),
+                categories=_texts(fields.get("categories")),
+                flow_json_raw=_text(fields.get("flow_json_raw")),
+                document=document if isinstance(document, dict) else None,
+            )
+        )
+    return found
+
+
+_HIDDEN = "the service does not show its document"
+_CHECKED: dict[str, Kind] = {
+    "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
+    "errors": "number", "warnings": "number", "finding": "text",
+}  # fmt: skip
+
+
+def checks_frame(flows: Sequence[Kept], lint: Callable[[Any], Sequence[Finding]]) -> pd.DataFrame:
+    """Check each document, a row for each flow."""
+    rows = []
+    for flow in flows:
+        row: dict[str, Any] = {"id": flow.id, "name": flow.name, "wa_status": flow.wa_status}
+        row |= {"readable": False, "errors": None, "warnings": None, "finding": _HIDDEN}
+        if flow.document is not None:
+            found = lint(flow.document)
+            wrong = errors(found)
+            row |= {"readable": True, "errors": len(wrong)}
+            row["warnings"] = sum(finding.severity == "warning" for finding in found)
+            row["finding"] = finding_line((wrong or found)[0]) if found else None
+        rows.append(row)
+    return _frame(rows, _CHECKED, "id")
+
+
+_COMPARED: dict[str, Kind] = {
+    "name": "text", "state": "text", "changes": "number", "summary": "text",
+    "id_here": "number", "id_there": "number", "wa_status_here": "text", "wa_status_there": "text",
+}  # fmt: skip
+_FEW = 3  #: differences that a summary names
+
+
+def comparison_frame(here: Sequence[Kept], there: Sequence[Kept]) -> pd.DataFrame:
+    """Compare flows by name: a row for each name, those of here first."""
+    sides: dict[str, tuple[list[Kept], list[Kept]]] = {}
+    for side, flows in enumerate((here, there)):
+        for flow in flows:
+            sides.setdefault(flow.name or "", ([], []))[side].append(flow)
+    rows = [{"name": name} | _compared(*both) for name, both in sides.items()]
+    return _frame(rows, _COMPARED, "name")
+
+
+def _compared(here: Sequence[Kept], there: Sequence[Kept]) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys([*_COMPARED][1:])
+    if max(len(here), len(there)) > 1:
+        summary = f"{len(here)} here and {len(there)} there have this name"
+        return row | {"state": "several", "summary": summary}
+    for where, side in (("here", here), ("there", there)):
+        if side:
+            row |= {f"id_{where}": side[0].id, f"wa_status_{where}": side[0].wa_status}
+    if not (here and there):
+        return row | {"state": "only here" if here else "only there"}
+    a, b = here[0].document, there[0].document
+    if a is None or b is None:
+        return row | {"state": "unreadable", "summary": _HIDDEN}
+    if _sorted(a) == _sorted(b):
+        return row | {"state": "same", "changes": 0}
+    changes, summary = _differences(a, b)
+    return row | {"state": "differs", "changes": changes, "summary": summary}
+
+
+def _differences(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[int | None, str]:
+    """Count the differences by meaning, and name the first of them."""
+    from chatkit.flowjson.diff import diff
+
+    try:
+        found = diff(a, b)
+    except InputError as error:
+        return None, str(error)
+    said = [f"{one.kind}: {one.where}" for one in found[:_FEW]]
+    if (rest := len(found) - _FEW) > 0:
+        said.append(f"… and {rest} more")
+    return len(found), "; ".join(said) or "written in another way, but they mean the same"
+
+
+def _sorted(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True)
+
+
 class Written(NamedTuple):
     """What a backup did with one flow: new, changed, same, unreadable, or gone."""
 
@@ -63,6 +179,12 @@ class _FolderIndex(BaseModel):
 
     account: str
     flows: list[Kept]
+
+
+def folder_owner(connection: Connection) -> str:
+    """Say whose flows a folder holds; a sandbox in memory has no name that lasts."""
+    lasting = f"sandbox account {connection.account_id}"
+    return lasting if connection.passing else connection.account
 
 
 class BackupFolder:
@@ -153,8 +275,6 @@ class BackupFolder:
             raise InputError(f"{self.path} cannot be written: {_why(error)}.") from None
         return written
 
-    # --- files ----------------------------------------------------------------------
-
     def _index(self) -> _FolderIndex:
         path = self.path / INDEX
         try:
@@ -244,9 +364,6 @@ def json_text(value: Mapping[str, Any], *, ordered: bool = False) -> bytes:
     raise AssertionError("ASCII can be encoded")
 
 
-# --- names ----------------------------------------------------------------------------
-
-
 class _Files:
     """Gives each flow its file: the one it had, or a new one that nothing else has."""
 
@@ -299,9 +416,86 @@ def safe(name: str, noun: str = "flow") -> str:
     """
     plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
     stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
-    return f"{stem}-{noun}" if is_kept(stem) else stem
+    return f"{stem}-{noun}" if is_reserved(stem) else stem
 
 
-def is_kept(stem: str) -> bool:
+def is_reserved(stem: str) -> bool:
     """Whether a system keeps a name for itself, whatever follows the dot."""
-    return _KEPT.fullmatch(stem.casefold()) is not None
+    return _RESERVED.fullmatch(stem.casefold()) is not None
+
+
+_WRITTEN: dict[str, Kind] = {"id": "number", "name": "text", "file": "text", "change": "text"}
+
+
+def backup_frame(flows: Sequence[Written]) -> pd.DataFrame:
+    """Tell what a backup did, a row for each flow."""
+    return _frame([flow._asdict() for flow in flows], _WRITTEN, "id")
+
+
+_RESTORED: dict[str, Kind] = {
+    "file": "text", "id": "number", "name": "text", "template_name": "text",
+    "categories": "json", "flow_json": "json", "flow_json_raw": "text",
+}  # fmt: skip
+
+
+def restore_frame(
+    flows: Sequence[Kept], live: pd.DataFrame, strangers: Sequence[str], *, by_id: bool
+) -> tuple[pd.DataFrame, list[str]]:
+    """Make the frame that brings back what a folder holds, and say what is to be known of it.
+
+    Args:
+        flows: What the folder holds.
+        live: The flows that are there.
+        strangers: Files that are ignored.
+        by_id: Whether the ids are of this account.
+    """
+    rows: list[dict[str, Any]] = []
+    new = []
+    there = dict(zip(live.index.tolist(), live["name"].tolist(), strict=True))
+    mine = {flow.id for flow in flows if by_id and there.get(flow.id) == flow.name}
+    names = Counter(
+        name for key, name in there.items() if key not in mine and isinstance(name, str)
+    )
+    for flow in sorted(flows, key=lambda flow: flow.id):
+        if flow.document is None:
+            continue
+        row = dict.fromkeys(_RESTORED) | {"file": flow.file, "name": flow.name}
+        row |= {"flow_json": flow.document, "flow_json_raw": flow.flow_json_raw}
+        if flow.id in mine:
+            row["id"] = flow.id
+        elif names[flow.name or ""]:
+            names[flow.name or ""] -= 1
+        else:  # what can only be said of a new one
+            row |= {"template_name": flow.template_name, "categories": flow.categories}
+            new.append(flow)
+        rows.append(row)
+    return _frame(rows, _RESTORED, "file"), list(_notes(flows, new, strangers))
+
+
+def _notes(flows: Sequence[Kept], new: Sequence[Kept], strangers: Sequence[str]) -> Iterator[str]:
+    for flow in flows:
+        if flow.document is None:
+            why = f"{flow.file} is not there" if flow.file else "the service did not show it"
+            yield f"The folder has no document of {flow.name}: {why}. It is left alone."
+    if gone := [str(flow.file) for flow in new if flow.gone]:
+        yield (
+            f"The last backup found these gone already: {', '.join(gone)}. To leave them so, "
+            "delete the files."
+        )
+    if strangers:
+        yield f"Files that {INDEX} does not know are ignored: {', '.join(strangers)}."
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], kinds: Mapping[str, Kind], key: str) -> pd.DataFrame:
+    columns = Columns(kinds)
+    columns.add(json.dumps(rows).encode())
+    return columns.frame(key)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: Any) -> list[str] | None:
+    texts = isinstance(value, list) and all(isinstance(part, str) for part in value)
+    return value if texts and value else None
