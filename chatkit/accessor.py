@@ -20,10 +20,10 @@ from chatkit.bulk import rendering
 from chatkit.display import cut, many, visible
 from chatkit.errors import HelpPage
 from chatkit.snapshot import is_remembered
-from chatkit.tables import writing
+from chatkit.tables import delimited
 
 if TYPE_CHECKING:
-    from chatkit.tables.writing import Target
+    from chatkit.tables import Target
 
 
 @cache
@@ -70,7 +70,7 @@ class Accessor(metaclass=HelpPage):
         Raises:
             InputError: A file cannot hold some of it.
         """
-        writing.to_csv(self._frame, target)
+        delimited.to_csv(self._frame, target)
 
     def to_xlsx(self, target: Target) -> None:
         """Write the frame as an XLSX file that `chatkit.read_contacts` reads as it was.
@@ -84,7 +84,9 @@ class Accessor(metaclass=HelpPage):
         Raises:
             InputError: A sheet cannot hold some of it.
         """
-        writing.to_xlsx(self._frame, target)
+        from chatkit.tables import workbook  # slow to load
+
+        workbook.to_xlsx(self._frame, target)
 
 
 # --- in a notebook ------------------------------------------------------------------------

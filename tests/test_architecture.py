@@ -80,7 +80,7 @@ DOORS = {
     ),
     "pyarrow": ("account/layout", "books", "frame", "bulk/comparison", "numbers"),
     "openpyxl": ("tables/workbook",),
-    "vobject": ("files/reading",),
+    "vobject": ("files/__init__",),
     "phonenumbers": ("numbers",),
     "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/memory",),

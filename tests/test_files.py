@@ -14,10 +14,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import chatkit
+from chatkit import files
 from chatkit.client import Client
 from chatkit.errors import InputError
-from chatkit.files import reading as files
-from chatkit.tables.writing import to_csv, to_xlsx
+from chatkit.tables.delimited import to_csv
+from chatkit.tables.workbook import to_xlsx
 
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)

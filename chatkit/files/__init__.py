@@ -1,21 +1,36 @@
-"""Files: contacts out of spreadsheets, CSV, Parquet and address books, and frames into files."""
+"""Files: contacts out of spreadsheets, CSV, Parquet and address books.
+
+`read_contacts` opens what it is given and tells its kind by its content. Each kind is read into
+rows of cells, a `RawTable`; `columns` makes a frame of them, and a `FileReading` holds that frame
+and all there is to say about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from typing import Any
 
-from chatkit.files.reading import read_file
+import pandas as pd
+
+from chatkit.display import many
+from chatkit.errors import InputError, problem_line
+from chatkit.files.columns import FIELDS, ContactColumns, count_column_names, find_columns
+from chatkit.frame import collector_paused
 from chatkit.progress import say
 from chatkit.snapshot import remember
-from chatkit.tables.writing import to_csv, to_xlsx
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from chatkit.tables import Source
-
-__all__ = ["read_contacts", "to_csv", "to_xlsx"]
+from chatkit.tables import (
+    BrokenRow,
+    RawTable,
+    Source,
+    TableRow,
+    file_kind,
+    open_source,
+    quoted_name,
+)
+from chatkit.tables.delimited import decode_text, read_delimited
 
 
 def read_contacts(
@@ -79,3 +94,245 @@ def read_contacts(
         raise reading.refusal()
     remember(reading.frame, read=reading.report(skipped=True))
     return reading.frame
+
+
+def read_file(
+    source: Source,
+    *,
+    number: str | None = None,
+    country_code: str | None = None,
+    name: str | Sequence[str] | None = None,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+) -> FileReading:
+    """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
+
+    Raises:
+        InputError: The file as a whole cannot be read.
+        OSError: There is no such file, or it cannot be opened.
+    """
+    label, content = open_source(source)
+    wanted = {"number": number, "country_code": country_code, "name": name}
+    try:
+        with collector_paused():
+            table = _table(content, sheet, encoding, delimiter)
+            columns = find_columns(table, {field: _several(said) for field, said in wanted.items()})
+    except InputError as error:
+        error.args = (f"{label}: {error}",)
+        raise
+    return FileReading(label, table.kind, columns)
+
+
+#: How texts begin that are no tables, and what to do with them.
+_NO_TABLE = {
+    re.compile(r"\s*<(?:!doctype|html|table|body|\?xml|!--)", re.IGNORECASE): (
+        "HTML or XML, as some programs export it under the name .xls: open it in a spreadsheet "
+        "program, and save it as .xlsx"
+    ),
+    re.compile(r"\s*(?:\[\s*\{\s*\"|\{\s*\"|\[\s*\])"): (
+        "JSON: json.load reads it, and plan takes a list of dicts, plan([{…}, {…}])"
+    ),
+}
+
+
+def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
+    """Take one name as a list of one; the empty name says that there is none."""
+    return [said] if isinstance(said, str) and said else said
+
+
+def _table(
+    content: bytes | str, name: str | None, encoding: str | None, delimiter: str | None
+) -> RawTable:
+    form = file_kind(content)
+    if name is not None and form != "xlsx":
+        raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
+    if form == "parquet" and isinstance(content, bytes):
+        return read_parquet(content)
+    if form == "xlsx" and isinstance(content, bytes):
+        from chatkit.tables import workbook  # slow to load
+
+        return workbook.read_sheet(content, name)
+    content, said, notes = decode_text(content, encoding)
+    for marks, reason in _NO_TABLE.items():
+        if marks.match(content):
+            raise InputError(f"This file is {reason}.")
+    if file_kind(content) == "vcard":
+        return read_vcards(content, said, notes)
+    return read_delimited(content, said, delimiter, count_column_names, notes)
+
+
+def read_parquet(data: bytes) -> RawTable:
+    """Read a Parquet file. Its rows count from 1.
+
+    Raises:
+        InputError: It is broken.
+    """
+    try:  # the types of Arrow: whole numbers stay whole numbers beside an empty cell
+        frame = pd.read_parquet(BytesIO(data), dtype_backend="pyarrow")
+    except Exception as error:  # noqa: BLE001  pyarrow raises anything over a broken file
+        raise InputError(
+            f"This is not a readable Parquet file ({type(error).__name__}): write it again."
+        ) from None
+    named = [name for name in frame.index.names if name is not None]
+    frame = frame.reset_index(named) if named else frame
+    columns = [frame.iloc[:, place].astype(object) for place in range(frame.shape[1])]
+    cells = [column.where(column.notna(), None).tolist() for column in columns]
+    rows = [TableRow(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
+    return RawTable("Parquet", [TableRow(0, list(map(str, frame.columns))), *rows], titled=False)
+
+
+#: What a contact cannot hold, the housekeeping of cards, and what is read in its own way.
+_LEFT_OUT = {"PHOTO", "LOGO", "SOUND", "KEY", "VERSION", "PRODID", "REV", "VCARD", "FN", "N", "TEL"}
+_EDGE = re.compile(r"\s*(BEGIN|END)\s*:\s*VCARD\s*", re.IGNORECASE)
+
+
+def read_vcards(text: str, encoding: str, notes: list[str]) -> RawTable:
+    """Read vCards, a row each, counted from 1: their number, name, and all else as text.
+
+    The number is the first that is marked as a mobile, or else as preferred, or else the first.
+    """
+    import vobject  # slow to load
+
+    table = RawTable(
+        ", ".join(filter(None, ("vCard", encoding))), [], notes, titled=False, ours=True
+    )
+    columns = {"number": 0, "name": 1}
+    several = []
+    for number, card in enumerate(_cards(text), 1):
+        try:
+            fields = dict(_card_fields(vobject.readOne(card, allowQP=True)))
+        except Exception as error:  # noqa: BLE001  vobject raises anything over a broken card
+            reason = str(error) or type(error).__name__
+            table.broken.append(BrokenRow(number, card, f"cannot be read: {reason}"))
+            continue
+        if "other number" in fields:
+            several.append(number)
+        for name in fields:
+            columns.setdefault(name, len(columns))
+        table.rows.append(TableRow(number, [fields.get(name) for name in columns]))
+    width = len(columns)
+    table.rows = [
+        TableRow(number, [*cells, *[None] * (width - len(cells))]) for number, cells in table.rows
+    ]
+    table.rows.insert(0, TableRow(0, list(columns)))
+    if several:
+        table.notes.append(
+            f"{many(len(several), 'card')} with several numbers: the mobile or preferred one is "
+            "number, the others are in other number, other number 2 and so on"
+        )
+    return table
+
+
+def _cards(text: str) -> Iterator[str]:
+    """Cut a file into cards; one inside another stays in it, and one that never ends is one."""
+    card: list[str] = []
+    depth = 0
+    for line in text.splitlines(keepends=True):
+        edge = _EDGE.fullmatch(line)
+        depth += (edge[1].upper() == "BEGIN") - (edge[1].upper() == "END") if edge else 0
+        if depth or edge:
+            card.append(line)
+        if edge and depth <= 0:
+            yield "".join(card)
+            card, depth = [], 0
+    if card:
+        yield "".join(card)
+
+
+def _card_fields(card: Any) -> Iterator[tuple[str, str]]:
+    """Yield what a card says, each with a name of its own."""
+    name = _card_text(_first_value(card, "fn")) or _joined_name(card)
+    if name:
+        yield "name", name
+    numbers = sorted(card.contents.get("tel", []), key=_phone_rank)
+    said = [("other number", _card_text(tel.value).removeprefix("tel:")) for tel in numbers]
+    if said:
+        yield "number", said.pop(0)[1]
+    said += [(c.name, _card_text(c.value)) for c in card.getChildren() if c.name not in _LEFT_OUT]
+    seen: Counter[str] = Counter()
+    for what, text in said:
+        if text:
+            seen[what] += 1
+            yield what if seen[what] == 1 else f"{what} {seen[what]}", text
+
+
+def _first_value(card: Any, name: str) -> Any:
+    return getattr(card.contents.get(name, [None])[0], "value", None)
+
+
+def _joined_name(card: Any) -> str:
+    """Join the parts of a name for a card that does not say it whole."""
+    value = _first_value(card, "n")
+    parts = [getattr(value, part, "") for part in ("given", "additional", "family")]
+    return " ".join(filter(None, (_card_text(part, " ") for part in parts)))
+
+
+def _phone_rank(tel: Any) -> int:
+    said = [*tel.singletonparams, *(word for words in tel.params.values() for word in words)]
+    words = set(",".join(said).upper().split(","))
+    return 0 if "CELL" in words else 1 if "PREF" in words or "PREF" in tel.params else 2
+
+
+def _card_text(value: Any, between: str = ", ") -> str:
+    """Return a value as text: a list of parts as one line."""
+    if isinstance(value, list):
+        return between.join(filter(None, map(_card_text, value)))
+    return "" if value is None else str(value)
+
+
+#: More problems than this are only counted in a message.
+_SHOWN = 20
+
+
+class FileReading:
+    """Result of reading a file: the rows as a frame, and what is to be said of the others.
+
+    Args:
+        source: What was read.
+        kind: What kind of file it is, in words.
+        columns: What is in it.
+    """
+
+    def __init__(self, source: str, kind: str, columns: ContactColumns) -> None:
+        self.frame: pd.DataFrame = columns.frame  #: the rows that can be read
+        self.columns = columns.of  #: for each column those of the file that it was made of
+        self.notes = columns.notes
+        self.problems = columns.problems  #: what cannot be read, with row and column
+        self.left_out = columns.left_out  #: how many rows cannot
+        self._source, self._kind = source, kind
+
+    def report(self, *, skipped: bool = False) -> str:
+        """Say which column became what, and what a person should know.
+
+        Args:
+            skipped: Say which rows are left out, too.
+        """
+        meant = {name: of for name, of in self.columns.items() if name in FIELDS}
+        sources = [" + ".join(map(quoted_name, of)) for of in meant.values()]
+        width = max(map(len, sources), default=0)
+        lines = [f"{self._source}: {many(len(self.frame), 'row')} ({self._kind})"]
+        lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
+        if others := [quoted_name(name) for name in self.columns if name not in meant]:
+            lines.append(f"  kept as they are: {', '.join(others)}")
+        lines += [f"  note: {note}" for note in self.notes]
+        if skipped and self.problems:
+            lines.append(f"  left out: {many(self.left_out, 'row')}")
+            lines += [f"  {problem_line(p)}" for p in self.problems[:_SHOWN]]
+            if (rest := len(self.problems) - _SHOWN) > 0:
+                lines.append(f"    and {rest:,} more")
+        return "\n".join(lines)
+
+    def refusal(self) -> InputError:
+        """Make the error that names all that cannot be read."""
+        whole = many(len(self.frame) + self.left_out, "row")
+        them = "it" if self.left_out == 1 else "them"
+        first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
+        error = InputError(
+            f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
+            f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
+            self.problems[:_SHOWN],
+        )
+        error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
+        error.problems = tuple(self.problems)  # who asks gets them all
+        return error

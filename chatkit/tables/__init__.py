@@ -1,9 +1,10 @@
 """Tables: what files hold before anyone asks what it means, and frames written into files.
 
-A file is read into a `RawTable` of cells: `delimited` reads CSV and pasted tables, `workbook`
-XLSX. Cells stay as they are written; `read_word` and `read_digits` say which of them cannot be
-a name or a number any more. What is written is guarded: no text becomes a formula when a
-spreadsheet program opens the file.
+A file is opened, its kind is told by its content, and it is read into a `RawTable` of cells. Cells
+stay as they are written; `read_word` and `read_digits` say which of them cannot be a name or a
+number any more. A frame is written as texts that can be read back as they were. They are guarded:
+none becomes a formula when a spreadsheet program opens the file. `delimited` reads and writes
+CSV, `workbook` XLSX; here stands what both share.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pandas as pd
 
-from chatkit.errors import InputError, file_bytes
+from chatkit.errors import InputError, Problem, file_bytes
 
 #: The index of a frame that was read from a file: the number of each row in the file.
 ROW = "row"
@@ -83,9 +84,6 @@ def list_rows(numbers: Sequence[int], most: int = 5) -> str:
 def quoted_name(name: str) -> str:
     """Show a name that a stranger chose: in quotes if something of it would not be seen."""
     return name if name.isprintable() and name.strip() == name != "" else repr(name)
-
-
-# --- sources ----------------------------------------------------------------------------
 
 
 class Readable(Protocol):
@@ -153,9 +151,6 @@ def file_kind(content: bytes | str) -> str:
     if content.startswith(_ZIP):
         return "xlsx"
     return "text"
-
-
-# --- cells ------------------------------------------------------------------------------
 
 
 _NESTED = (list, tuple, dict)
@@ -246,11 +241,10 @@ def has_half_character(text: str) -> bool:
         return True
 
 
-# --- formula guard ----------------------------------------------------------------------
-
-# Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the machine of whoever
-# opens the file. Such a text gets an apostrophe in front; reading takes exactly that one off, so
-# what comes back in is what went out. `+91` is such a text, too: it would become the number 91.
+# The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the
+# machine of whoever opens the file. Such a text gets an apostrophe in front; reading takes exactly
+# that one off, so what comes back in is what went out. `+91` is such a text, too: it would become
+# the number 91.
 
 # What a program takes for a formula, whatever blanks, quotes or apostrophes stand before it.
 _FORMULA = r"(?=['\"\s\x00-\x1f]*[=+\-@＝＋－＠])"
@@ -270,10 +264,67 @@ def guarded(text: str) -> str:
 
 
 def guarded_cell(text: str) -> str:
-    """Put apostrophes only where `bare` would take one off: the cell is known to be text."""
+    """Put apostrophes only where `unguarded` would take one off: the cell is known to be text."""
     return _LOOKS_GUARDED.sub("'", text)
 
 
 def unguarded(text: str) -> str:
-    """Take off the apostrophes that `guarded` or `marked` has put on."""
+    """Take off the apostrophes that `guarded` or `guarded_cell` has put on."""
     return _GUARDED.sub("", text) if "'" in text else text
+
+
+class Writable(Protocol):
+    """A file that is open for bytes."""
+
+    def write(self, data: bytes, /) -> Any:
+        """Take all of it."""
+
+
+#: What is wrong with a text that is not in any encoding.
+_HALF = "holds half a character"
+
+Target: TypeAlias = "str | os.PathLike[str] | Writable"
+
+
+def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+    """Return the names and the rows of a frame as texts, with the levels of the index it names.
+
+    Raises:
+        InputError: A file could not tell its columns apart, or cannot hold a cell.
+    """
+    named = [level for level in frame.index.names if level not in (None, ROW)]
+    if twice := {*named} & {*frame.columns}:
+        raise InputError(f"{', '.join(map(repr, twice))} is in the index and in the columns.")
+    whole = frame.reset_index(named) if named else frame
+    names = [str(name) for name in whole.columns]
+    if not names:
+        raise InputError("A frame without columns makes no file.")
+    if whole.columns.nlevels > 1 or len(set(names)) < len(names):
+        raise InputError("Each column needs one name of its own before it can be written.")
+    columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
+    problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
+    for name, cells in zip(names, columns, strict=True):
+        places = [
+            n for n, cell in enumerate(cells) if cell is not None and has_half_character(cell)
+        ]
+        problems += [
+            Problem(f"row {whole.index[n]!r}, {name}", ascii(cells[n]), _HALF) for n in places
+        ]
+    if problems:
+        raise InputError("A file cannot hold all of this:", problems)
+    return names, list(zip(*columns, strict=True))
+
+
+def write_file(target: Target, data: bytes) -> None:
+    """Write the bytes of a file. Raises `InputError` where there is no such folder."""
+    if not isinstance(target, str | os.PathLike):
+        target.write(data)
+        return
+    path = Path(target).expanduser()
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"There is no folder {str(path.parent)!r} to write {path.name} into: make it, or "
+            "name another path."
+        ) from error

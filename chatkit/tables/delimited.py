@@ -1,4 +1,4 @@
-"""Text: CSV files and pasted tables, in whatever encoding and with whatever delimiter."""
+"""Text: CSV and pasted tables in whatever encoding, with whatever delimiter, read; CSV written."""
 
 from __future__ import annotations
 
@@ -10,9 +10,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from chatkit.errors import InputError
-from chatkit.tables import BrokenRow, RawTable, TableRow, unguarded
+from chatkit.tables import (
+    BrokenRow,
+    RawTable,
+    TableRow,
+    Target,
+    frame_texts,
+    guarded,
+    unguarded,
+    write_file,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Marks at the beginning of a file; the longer first, for one begins like another.
 _MARKS = (
@@ -187,3 +200,13 @@ def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> t
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(0, 0))
     named = max((known(row) for row in rows[:20]), default=0)
     return named, count / len(rows) if width > 1 else 0.0
+
+
+def to_csv(frame: pd.DataFrame, target: Target) -> None:
+    """Write a frame as CSV: UTF-8 with its mark, commas, all cells in quotes."""
+    names, rows = frame_texts(frame)
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=csv.QUOTE_ALL)
+    writer.writerow(map(guarded, names))
+    writer.writerows([None if cell is None else guarded(cell) for cell in row] for row in rows)
+    write_file(target, text.getvalue().encode("utf-8-sig"))

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from datetime import datetime, time
 from io import BytesIO
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
@@ -27,11 +27,17 @@ from chatkit.tables import (
     OddCell,
     RawTable,
     TableRow,
+    Target,
     column_letter,
+    frame_texts,
     guarded_cell,
     quoted_name,
     unguarded,
+    write_file,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: What a spreadsheet program can hold.
 MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
@@ -49,9 +55,6 @@ _PLUS = re.compile(r'(?:\\\+|"\+"|\+)[0#]+')
 _SENTENCES, _WORDS = 60, 30
 
 _SheetRows = Sequence[Sequence[str | None]]
-
-
-# --- reading ----------------------------------------------------------------------------
 
 
 def read_sheet(data: bytes, sheet: str | None) -> RawTable:
@@ -224,7 +227,26 @@ def _seen(value: int, form: str) -> Any:
     return f"{plus}{value:0{max(zeros, 1) + (value < 0)}d}"
 
 
-# --- writing ----------------------------------------------------------------------------
+def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
+    """Write a frame as XLSX with one sheet, in which each cell is text."""
+    write_file(target, xlsx_bytes({"Contacts": frame}))
+
+
+def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -> bytes:
+    """Write frames as the sheets of a workbook, with the columns of all; each cell is text.
+
+    Args:
+        sheets: The frames by the titles of their sheets.
+        wide: Columns of sentences: their lines break.
+    """
+    with collector_paused():
+        if len(sheets) > 1:
+            columns = list(dict.fromkeys(name for frame in sheets.values() for name in frame))
+            sheets = {title: frame.reindex(columns=columns) for title, frame in sheets.items()}
+        texts = {title: frame_texts(frame) for title, frame in sheets.items()}
+        names = next(iter(texts.values()))[0]
+        rows = {title: cells for title, (_, cells) in texts.items()}
+        return workbook_of(names, rows, wide=wide)
 
 
 def workbook_of(

@@ -328,7 +328,7 @@ class PlanView(Panel):
         sheets = again | ({"Only to read": read} if len(read) else {})
         count = sum(map(len, again.values()))
         with needed_by("A file to download"):
-            from chatkit.tables.writing import xlsx_bytes
+            from chatkit.tables.workbook import xlsx_bytes
         data = xlsx_bytes(sheets, wide=("reason",))
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
         said = [f"Downloaded {many(count, 'row')} that can be planned again"]

@@ -43,7 +43,7 @@ from chatkit.bulk.rendering import rest_frame, rest_sheets
 from chatkit.bulk.stores import journal_folder, read_run
 from chatkit.client import source_of
 from chatkit.errors import PlanRefused
-from chatkit.tables.writing import xlsx_bytes
+from chatkit.tables.workbook import xlsx_bytes
 
 ROOMS = ("flows", "contents", "webhooks", "contacts")
 

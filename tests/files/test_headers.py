@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chatkit.files.headers import (
+from chatkit.files.columns import (
     FoundColumns,
     count_column_names,
     looks_like_data,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pyarrow.parquet import write_table
 
 from chatkit.errors import InputError
-from chatkit.files.reading import read_parquet as read
+from chatkit.files import read_parquet as read
 from chatkit.tables import TableRow, as_text
 
 

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files.reading import FileReading
-from chatkit.files.reading import read_file as read
-from chatkit.tables.writing import to_csv, to_xlsx
+from chatkit.files import FileReading
+from chatkit.files import read_file as read
+from chatkit.tables.delimited import to_csv
+from chatkit.tables.workbook import to_xlsx
 
 FRAME = pd.DataFrame(
     {"Vorname": ["Zoë", "NA"], "Handy": ["0151 2345", "+420 7"], "Ort": ["Ulm", None]}, dtype="str"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.files.reading import read_vcards as read
+from chatkit.files import read_vcards as read
 from chatkit.tables import RawTable
 
 IPHONE = r"""BEGIN:VCARD

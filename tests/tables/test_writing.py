@@ -14,9 +14,10 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.files.reading import read_file as read
-from chatkit.tables import has_half_character
-from chatkit.tables.writing import Target, to_csv, to_xlsx
+from chatkit.files import read_file as read
+from chatkit.tables import Target, has_half_character
+from chatkit.tables.delimited import to_csv
+from chatkit.tables.workbook import to_xlsx
 
 Write = Callable[[pd.DataFrame, Target], None]
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])

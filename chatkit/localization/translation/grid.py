@@ -25,8 +25,7 @@ from chatkit.tables import (
     read_word,
     workbook,
 )
-from chatkit.tables.delimited import decode_text, read_delimited
-from chatkit.tables.writing import to_csv
+from chatkit.tables.delimited import decode_text, read_delimited, to_csv
 
 _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
 _READ = (*_NEEDED, "comment", "state")
