@@ -211,6 +211,26 @@ def _json(value: Any) -> str:
     return text
 
 
+def short_json(value: Any) -> str:
+    """Show one value of a JSON document as JSON, or by what it is where that is long."""
+    if value is MISSING:
+        return "(absent)"
+    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict | list) and len(text) > LONG:
+        return _named(value)
+    return cut(text)
+
+
+def _named(value: dict[str, Any] | list[Any]) -> str:
+    """Name a long value by what it is."""
+    if isinstance(value, list):
+        return many(len(value), "item")
+    names = [value[key] for key in ("type", "id", "name") if isinstance(value.get(key), str)]
+    texts = [value[key] for key in ("title", "label", "text") if isinstance(value.get(key), str)]
+    said = [*(cut(name, 30) for name in names), *(f'"{cut(text, 30)}"' for text in texts[:1])]
+    return " ".join(said) or cut(json.dumps(value, ensure_ascii=False))
+
+
 # --- two sides ------------------------------------------------------------------------
 
 
@@ -253,6 +273,15 @@ def pair(before: Any, after: Any) -> tuple[Shown, Shown]:
     sides = shown(before), shown(after)
     same = sides[0].text == sides[1].text  # "5" and 5: quotes tell them apart
     return (Shown(str(sides[0])), Shown(str(sides[1]))) if same else sides
+
+
+def json_pair(before: Any, after: Any) -> list[str]:
+    """Show both sides of a change as JSON, so that where two long texts differ is seen."""
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return [short_json(before), short_json(after)]
+    long = max(len(before), len(after)) > LONG - 2
+    start = max(_alike(before, after) - AROUND, 0) if long else 0
+    return [f"{'…' if start else ''}{short_json(side[start:])}" for side in (before, after)]
 
 
 #: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.

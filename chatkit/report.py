@@ -2,19 +2,23 @@
 
 Plans, audits, boards and whatever else is told of many rows derive from `Report`, and share how
 long a text is, how a table is folded, and how what strangers wrote is marked and escaped.
+`frame_of_objects` is the frame of those whose rows are plain objects.
 """
 
 from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from chatkit.display import Shown, columns, cut, right_to_left
+from chatkit.display import MISSING, Shown, columns, cut, right_to_left
 from chatkit.errors import steady
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FEW = 8  #: changes of each kind, and refused cells, that are shown at once
 MANY = 200  #: lines of an HTML table, at most
@@ -80,6 +84,40 @@ class Report(ABC):
         parts = "".join([style, *self._html()])
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
+
+
+# --- as a frame ---------------------------------------------------------------------------
+
+
+def frame_of_objects(
+    rows: Sequence[object], columns: Sequence[str], texts: Collection[str] = ()
+) -> pd.DataFrame:
+    """Make a frame of objects with these attributes; what is not there is None or NA.
+
+    Args:
+        rows: The objects, a row each.
+        columns: Their attributes.
+        texts: The columns that hold only texts; the others hold values of any kind.
+    """
+    import pandas as pd
+
+    found: dict[str, Any] = {}
+    for name in columns:
+        cells = [getattr(row, name) for row in rows]
+        values = [None if cell is MISSING else cell for cell in cells]
+        column = pd.Series(values, dtype=object)
+        is_text = name in texts and not any(map(_has_half, values))
+        found[name] = column.astype("str") if is_text else column
+    return pd.DataFrame(found, columns=list(columns))
+
+
+def _has_half(value: Any) -> bool:
+    """Whether half a character is in a text, which JSON can hold and Arrow cannot."""
+    return (
+        isinstance(value, str)
+        and not value.isascii()
+        and any("\ud800" <= c <= "\udfff" for c in value)
+    )
 
 
 # --- as text ------------------------------------------------------------------------------

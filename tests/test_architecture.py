@@ -75,7 +75,7 @@ DOORS = {
             "bulk/rendering",
             "books",
         ),
-        *("checks/quality", "flowjson/rows", "localization/table"),
+        *("checks/quality", "localization/table", "report"),
         "widgets/grid/sheet",
     ),
     "pyarrow": ("account/layout", "books", "frame", "bulk/comparison", "numbers"),

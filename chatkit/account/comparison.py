@@ -58,6 +58,7 @@ from chatkit.report import (
     MANY,
     WIDTH,
     Report,
+    frame_of_objects,
     html_heading,
     html_list,
     html_side,
@@ -276,9 +277,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         `what` is one of changed, only left and only right; a thing that only one side has is one
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
-        from chatkit.flowjson.rows import frame
-
-        found = frame(self._things, COLUMNS, texts=("resource", "key", "field", "what"))
+        found = frame_of_objects(self._things, COLUMNS, texts=("resource", "key", "field", "what"))
         if self._people and len(self._people):
             people = self._people.frame()
             found = pd.concat([found, people], ignore_index=True) if len(found) else people

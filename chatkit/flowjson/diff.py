@@ -8,14 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, overload
 
-from chatkit.display import MISSING, cut, escaped, many
+from chatkit.display import MISSING, cut, escaped, json_pair, many
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.matching import Pairing, moved, own, pair_items, place_of, same, slots
 from chatkit.flowjson.outline import ACTION_KEYS, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape, steps, unescape
-from chatkit.flowjson.show import pair
 from chatkit.flowjson.texts import OPTIONS, WORDING
-from chatkit.report import Report, html_heading
+from chatkit.report import Report, frame_of_objects, html_heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -380,10 +379,8 @@ class Diff(Report, Sequence[Difference]):
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference; a value that is not there is None."""
-        from chatkit.flowjson.rows import frame
-
         columns = ("kind", "where", "pointer_a", "pointer_b", "before", "after")
-        return frame(self, columns, texts=columns[:4])
+        return frame_of_objects(self, columns, texts=columns[:4])
 
     def _text(self) -> list[list[str]]:
         lines = [_heading(self)]
@@ -446,7 +443,7 @@ def _sides(one: Difference) -> list[str]:
     """Write what was there and what is; nothing for a side that is not."""
     if one.kind.endswith(" moved"):
         return [one.before, one.after]  # words of ours, and no texts
-    sides = zip((one.before, one.after), pair(one.before, one.after), strict=True)
+    sides = zip((one.before, one.after), json_pair(one.before, one.after), strict=True)
     return ["" if value is MISSING else said for value, said in sides]
 
 

@@ -11,7 +11,7 @@ from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn
 from chatkit.flowjson.pointer import patched
-from chatkit.report import Report, marked
+from chatkit.report import Report, frame_of_objects, marked
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,9 +39,7 @@ class Findings(FindingSequence[Finding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        from chatkit.flowjson.rows import frame
-
-        found = frame(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
+        found = frame_of_objects(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
         return found.astype(dict.fromkeys(_PLACES, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import many
+from chatkit.display import many, short_json
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import at, escape, steps
 from chatkit.flowjson.property import Shape
-from chatkit.flowjson.show import short
+from chatkit.report import frame_of_objects
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,10 +141,8 @@ def texts(document: object) -> pd.DataFrame:
         A row for each text, indexed by its JSON pointer: screen, component, property, text,
         limit (documented characters, if any) and length.
     """
-    from chatkit.flowjson.rows import frame
-
     columns = ("pointer", "screen", "component", "property", "text", "limit")
-    made = frame(list(wording(read_document(document))), columns, texts=columns[:5])
+    made = frame_of_objects(list(wording(read_document(document))), columns, texts=columns[:5])
     made["length"] = [len(text) for text in made.text]
     return made.astype({"limit": "Int64", "length": "Int64"}).set_index("pointer")
 
@@ -185,8 +183,6 @@ def _wanted(
     table: pd.DataFrame, column: str, known: dict[str, DocumentText]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Take the texts that differ out of a table, and tell what is wrong with the others."""
-    from chatkit.flowjson.rows import is_empty
-
     if "pointer" in table.columns:
         table = table.set_index("pointer")
     if column not in table.columns:
@@ -196,8 +192,9 @@ def _wanted(
     wanted: dict[str, str] = {}
     problems = []
     given = {name: list(table[name]) for name in COLUMNS if name in table.columns}
+    empty = table[column].isna()
     for n, (pointer, text) in enumerate(zip(table.index, table[column], strict=True)):
-        if is_empty(text):
+        if empty.iloc[n]:
             continue
         row = {name: values[n] for name, values in given.items()}
         reason = "; ".join(_wrong(str(pointer), text, row, known, wanted))
@@ -223,7 +220,8 @@ def _wrong(
     for name, value in row.items():
         expected = getattr(before, name)
         if isinstance(value, str) and value != (expected or ""):
-            yield f"it is of {name} {short(expected or '')} now: make the table anew with texts()"
+            now = short_json(expected or "")
+            yield f"it is of {name} {now} now: make the table anew with texts()"
             return
     if not isinstance(text, str):
         yield "must be text"
@@ -257,7 +255,7 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
 
 
 def _shown(text: object) -> str:
-    return short(text) if isinstance(text, str) else repr(text)
+    return short_json(text) if isinstance(text, str) else repr(text)
 
 
 def _put(value: Any, pointer: str, text: str) -> None:

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import MISSING, escaped, many
+from chatkit.display import MISSING, escaped, many, short_json
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
-from chatkit.flowjson.show import short
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
-from chatkit.report import Report, html_heading
+from chatkit.report import Report, frame_of_objects, html_heading
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +100,7 @@ class Rewrite:
         if now is not MISSING and self._crosses(known.until):
             self._set(here, value, known.name, MISSING, f"{known.until} took it out.")
             if known.name == "data_channel_uri":
-                what = f"Set the endpoint of the flow to {short(now)}: it left the document."
+                what = f"Set the endpoint of the flow to {short_json(now)}: it left the document."
                 self.todo.append(Todo(here, what))
         elif now is MISSING and self._crosses(known.required) and known.since <= self.target:
             self._fill(here, value, known, component, f"{known.required} demands it.")
@@ -137,7 +136,9 @@ class Rewrite:
             self.todo.append(Todo(here, f"Put in a {known.name}. {reason}"))
             return
         self._set(here, value, known.name, guess, reason)
-        self.todo.append(Todo(here, f"Look at the {known.name}, which was guessed: {short(guess)}"))
+        self.todo.append(
+            Todo(here, f"Look at the {known.name}, which was guessed: {short_json(guess)}")
+        )
 
     def _size(self, here: str, image: str, known: Property) -> None:
         limits = [limit for since, limit in known.kilobytes if self._crosses(since)]
@@ -252,7 +253,9 @@ class Rewrite:
             what = "Put these inputs into one Form: 7.0 takes one on a screen."
             self.todo.extend(Todo(form.pointer, what) for form in others)
             return
-        reason = f"7.0 takes one Form on a screen: its components stand in {short(first.name)} now."
+        reason = (
+            f"7.0 takes one Form on a screen: its components stand in {short_json(first.name)} now."
+        )
         self.changes.extend(DocumentChange(f.pointer, f.value, MISSING, reason) for f in others)
         self._last.append(lambda: _join([form.value for form in forms], children, begin, end))
 
@@ -374,17 +377,15 @@ class Upgrade(Report):
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each change."""
-        from chatkit.flowjson.rows import frame
-
         columns = ("pointer", "before", "after", "reason")
-        return frame(self.changes, columns, texts=("pointer", "reason"))
+        return frame_of_objects(self.changes, columns, texts=("pointer", "reason"))
 
     _name, _style = "chatkit-upgrade", STYLE
 
     def _text(self) -> list[list[str]]:
         lines = [self._heading()]
         for one in self.changes:
-            lines.append(f"  ~ {one.pointer}: {short(one.before)} → {short(one.after)}")
+            lines.append(f"  ~ {one.pointer}: {short_json(one.before)} → {short_json(one.after)}")
             lines.append(f"      {one.reason}")
         if self.todo:
             lines.append("For a person to do:")
@@ -460,7 +461,7 @@ def _version(text: object) -> Version:
     version = Version.parse(text)
     if version not in RELEASED:
         known = ", ".join(map(str, RELEASED))
-        raise InputError(f"{short(text)} is not a version of flow documents. Known: {known}.")
+        raise InputError(f"{short_json(text)} is not a version of flow documents. Known: {known}.")
     return version
 
 
@@ -483,4 +484,6 @@ def _new_errors(before: Any, after: Any, told: set[str]) -> list[Todo]:
 
 
 def _side(value: object, tag: str) -> str:
-    return "<td></td>" if value is MISSING else f"<td><{tag}>{escaped(short(value))}</{tag}></td>"
+    return (
+        "<td></td>" if value is MISSING else f"<td><{tag}>{escaped(short_json(value))}</{tag}></td>"
+    )

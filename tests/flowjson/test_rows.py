@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pandas as pd
 
 from chatkit.display import MISSING
-from chatkit.flowjson.rows import frame, is_empty
+from chatkit.report import frame_of_objects as frame
 
 
 def test_texts_are_texts_and_values_stay_what_they_are() -> None:
@@ -27,8 +27,3 @@ def test_no_rows_have_the_columns_all_the_same() -> None:
 def test_half_a_character_is_kept() -> None:
     made = frame([SimpleNamespace(a="\ud800")], ("a",), texts=("a",))
     pd.testing.assert_series_equal(made.a, pd.Series(["\ud800"], dtype=object, name="a"))
-
-
-def test_empty_cells_of_all_kinds_are_empty_and_nothing_else() -> None:
-    assert all(map(is_empty, (None, float("nan"), pd.NA, pd.NaT)))
-    assert not any(map(is_empty, ("", 0, False, [], [None], {})))

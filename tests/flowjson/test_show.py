@@ -7,7 +7,8 @@ from flowjson.strangers import anything
 from hypothesis import given
 
 from chatkit.display import LONG, MISSING
-from chatkit.flowjson.show import pair, short
+from chatkit.display import json_pair as pair
+from chatkit.display import short_json as short
 
 
 @given(anything)

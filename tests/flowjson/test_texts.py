@@ -82,6 +82,17 @@ def test_a_translation_is_put_in_from_its_own_column_and_empty_cells_are_left_al
     assert after == booking() == document
 
 
+@pytest.mark.parametrize("empty", [None, float("nan"), pd.NA, pd.NaT], ids=str)
+def test_an_empty_cell_of_any_kind_leaves_its_text_alone(empty: object) -> None:
+    assert put("Welcome", empty) == "Welcome"
+
+
+@pytest.mark.parametrize("value", ["", 0, False, [], [None], {}], ids=str)
+def test_what_looks_empty_and_is_not_is_refused(value: object) -> None:
+    with pytest.raises(InputError, match=r"must be text|is blank"):
+        put("Welcome", value)
+
+
 def test_all_bad_rows_are_named_at_once() -> None:
     frame = texts(booking())[["text"]].astype(object)
     frame.loc[TITLE] = " "

@@ -10,7 +10,7 @@ from dataclasses import KW_ONLY
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from chatkit.display import cut, escaped, many
+from chatkit.display import cut, escaped, many, short_json
 from chatkit.errors import InputError
 from chatkit.flowjson.build.blocks import Form
 from chatkit.flowjson.build.kinds import Items, Map
@@ -34,7 +34,6 @@ from chatkit.flowjson.build.piece import (
 )
 from chatkit.flowjson.components import DOCUMENT, SCREEN
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.show import short
 from chatkit.flowjson.version import RECOMMENDED, Version
 
 if TYPE_CHECKING:
@@ -227,7 +226,7 @@ def parse(document: object) -> Flow:
     """
     value = read_document(document)
     if not isinstance(value, dict):
-        raise InputError(f"A flow document is an object, and not {short(value)}.")
+        raise InputError(f"A flow document is an object, and not {short_json(value)}.")
     return cast(Flow, Flow.read(value))
 
 
