@@ -372,7 +372,7 @@ def test_one_class_name_means_one_class() -> None:
 #: What renders itself without being a report, and why.
 RENDERS = {
     "chatkit/flowjson/build/flow.py": "a document as a tree of its screens",
-    "chatkit/flowjson/finding.py": "the source of a document, with findings under its lines",
+    "chatkit/flowjson/lint.py": "the source of a document, with findings under its lines",
     "chatkit/webhooks.py": "three steps for a person to take",
 }
 

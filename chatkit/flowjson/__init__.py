@@ -24,9 +24,8 @@ _HOME = {
         "flowjson.build.piece": "Action Block Complete DataExchange Navigate OpenUrl Range "
         "UpdateData",
         "flowjson.diff": "Diff diff",
-        "flowjson.finding": "Findings",
         "flowjson.graph": "Graph graph",
-        "flowjson.lint": "lint",
+        "flowjson.lint": "Findings lint",
         "flowjson.texts": "texts with_texts",
         "flowjson.upgrade": "Upgrade upgrade",
     }.items()

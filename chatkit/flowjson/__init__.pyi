@@ -16,9 +16,9 @@ from chatkit.flowjson.build.piece import Range as Range
 from chatkit.flowjson.build.piece import UpdateData as UpdateData
 from chatkit.flowjson.diff import Diff as Diff
 from chatkit.flowjson.diff import diff as diff
-from chatkit.flowjson.finding import Findings as Findings
 from chatkit.flowjson.graph import Graph as Graph
 from chatkit.flowjson.graph import graph as graph
+from chatkit.flowjson.lint import Findings as Findings
 from chatkit.flowjson.lint import lint as lint
 from chatkit.flowjson.texts import texts as texts
 from chatkit.flowjson.texts import with_texts as with_texts

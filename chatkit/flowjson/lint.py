@@ -1,16 +1,23 @@
-"""The lint: a flow document is told what the platform would say of it, and where."""
+"""The lint: a flow document is told what the platform would say of it, and where.
+
+`lint` reads the document into an outline, asks every rule, and gives each finding its line and
+column. What comes back is `Findings`, a report that can fix what is certain, and show the source
+with each finding under its line.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from chatkit.finding import Finding
-from chatkit.flowjson.document import DocumentSource, read_source
-from chatkit.flowjson.finding import Findings
+from chatkit.display import escaped, many, visible
+from chatkit.finding import SEVERITIES, Finding, FindingSequence
+from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.outline import Outline, outline
-from chatkit.flowjson.pointer import steps
+from chatkit.flowjson.pointer import patched, steps
 from chatkit.flowjson.rules import (
     action,
     expression,
@@ -23,6 +30,10 @@ from chatkit.flowjson.rules import (
     usage,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
+from chatkit.report import Report, frame_of_objects, marked
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: More bytes are refused.
 MOST_BYTES = 10 * 2**20
@@ -103,3 +114,173 @@ def _placed(source: DocumentSource, found: list[Finding]) -> list[Finding]:
             Finding("DUPLICATE_KEY", "warning", pointer, said, "Remove one.", line, column)
         )
     return placed
+
+
+_COLUMNS = ("severity", "code", "pointer", "line", "column", "message", "hint")
+_PLACES = ("line", "column")
+
+
+class Findings(FindingSequence[Finding], Report):
+    """All that a lint found, in the order of the document. Empty is good.
+
+    `ok` tells whether the platform would take it: there is no error.
+    """
+
+    _name, _style = "chatkit-report", ""
+
+    def __init__(self, found: Iterable[Finding] = (), document: Any = None, text: str = "") -> None:
+        super().__init__(sorted(found, key=_order))
+        self._document = document
+        self._source = text
+
+    def _with(self, found: Iterable[Finding]) -> Findings:
+        return Findings(found, self._document, self._source)
+
+    def frame(self) -> pd.DataFrame:
+        """Return them as a DataFrame, one row each."""
+        found = frame_of_objects(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
+        return found.astype(dict.fromkeys(_PLACES, "Int64"))
+
+    def annotated(self, around: int = 2) -> AnnotatedSource:
+        """Show the source with each finding under its line.
+
+        Args:
+            around: How many lines before and after are shown as well.
+        """
+        text = self._source or json.dumps(
+            self._document, indent=2, ensure_ascii=False, default=repr, skipkeys=True
+        )
+        return AnnotatedSource(text, self._found, around)
+
+    def fix(self) -> Any:
+        """Return the document with all findings fixed whose fix is certain.
+
+        Check it again: what is fixed may have hidden something else.
+
+        >>> from chatkit import flowjson
+        >>> found = flowjson.lint({"screens": []})
+        >>> found.fix()["version"]
+        '7.3'
+        """
+        document = self._document
+        for each in reversed(self._found):  # from the end, so that places before it stay
+            document = patched(document, each.patch)
+        return document
+
+    def summary(self) -> str:
+        """Count them in words."""
+        counts = [(len(self._only(severity)), severity) for severity in SEVERITIES]
+        said = ", ".join(many(count, noun) for count, noun in counts if count)
+        return said or "No findings"
+
+    def _head(self) -> str:
+        """Count them, and those that can be fixed at once."""
+        count, fixable = len(self._found), sum(bool(each.patch) for each in self._found)
+        which = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
+        return f"{self.summary()}; .fix() corrects {which}" if fixable else self.summary()
+
+    def _text(self) -> list[list[str]]:
+        lines = [self._head()]
+        for each in self._found:
+            lines.append(f"  {each.severity} {each.code} at {each.where}")
+            lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
+        return [[visible(line) for line in lines]]
+
+    def _html(self) -> list[str]:
+        head = f"<p>{escaped(self._head())}</p>"
+        if not self._found:
+            return [head]
+        start = 'style="text-align: start; vertical-align: top'
+        where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
+        rows = "".join(
+            f'<tr><td {start}">{each.severity}</td>'
+            f'<td {start}"><code>{escaped(each.code)}</code></td>'
+            f'<td {start}"><code {where}>{marked(each.where)}</code></td>'
+            f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
+            for each in self._found
+        )
+        names = ("severity", "code", "at", "finding")
+        columns = "".join(f'<th {start}">{name}</th>' for name in names)
+        return [head, f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"]
+
+
+def _order(finding: Finding) -> tuple[Any, ...]:
+    """Order by line and column, or by pointer when there is no text; then by weight."""
+    way = [
+        (0, int(step), "") if step.isdecimal() and step.isascii() and len(step) < 10
+        else (1, 0, step)
+        for step in finding.pointer.split("/")[1:]
+    ]  # fmt: skip
+    line, column = finding.line or 0, finding.column or 0
+    return line, column, way, SEVERITIES.index(finding.severity), finding.code, finding.message
+
+
+#: Characters of a line that are shown: a document may be one line, or hold a picture.
+WIDE = 100
+_COLORS = {"error": "#c62828", "warning": "#b26a00", "note": "#1565c0"}
+
+
+class AnnotatedSource:
+    """The source of a document, with each finding under its line."""
+
+    def __init__(self, text: str, found: Iterable[Finding], around: int = 2) -> None:
+        self._lines = re.split(r"\r\n|\n|\r", text)
+        source = DocumentSource(text=text)
+        self._found: dict[int, list[tuple[LineColumn, Finding]]] = {}
+        for each in found:
+            known = each.line is not None  # it has its place in the user's own text
+            place = (
+                LineColumn(each.line or 1, each.column or 1) if known else source.find(each.pointer)
+            )
+            line = min(max(place.line, 1), len(self._lines))
+            self._found.setdefault(line, []).append((place, each))
+        self._shown = sorted(
+            {
+                number
+                for line in self._found
+                for number in range(line - around, line + around + 1)
+                if 1 <= number <= len(self._lines)
+            }
+        )
+
+    def _rows(self) -> Iterator[tuple[str, str, Finding | None]]:
+        """Yield margin, text, and the finding when the row tells one."""
+        last = 0
+        width = len(str(self._shown[-1])) if self._shown else 1
+        for number in self._shown:
+            if number > last + 1:
+                yield " " * width, "…", None
+            last = number
+            found = self._found.get(number, ())
+            start = _start(min((place.column for place, _ in found), default=1))
+            line = self._lines[number - 1]
+            yield str(number).rjust(width), _cut(line, start), None
+            for place, each in found:
+                column = place.column - start + (1 if start > 1 else 0)
+                mark = " " * min(max(column, 0), WIDE) + "^"
+                said = f"{mark} {each.severity} {each.code}: {each.message}"
+                yield " " * width, f"{said}{' ' + each.hint if each.hint else ''}", each
+
+    def __repr__(self) -> str:
+        rows = [f"{margin} | {visible(text)}".rstrip() for margin, text, _ in self._rows()]
+        return "\n".join(rows) or "No findings"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            f"{margin} | {escaped(text)}" if each is None
+            else f"{margin} | <b style='color:{_COLORS[each.severity]}'>{escaped(text)}</b>"
+            for margin, text, each in self._rows()
+        ]  # fmt: skip
+        return f"<pre>{chr(10).join(rows) or 'No findings'}</pre>"
+
+
+def _start(column: int) -> int:
+    """Tell from which column a line is shown so that one column is in sight."""
+    return 1 if column <= WIDE * 3 // 4 else column - WIDE // 4
+
+
+def _cut(line: str, start: int) -> str:
+    """Cut a line to what is shown of it."""
+    before = "…" if start > 1 else ""
+    after = "…" if len(line) >= start + WIDE else ""
+    return f"{before}{line[start - 1 : start - 1 + WIDE]}{after}".replace("\t", " ")

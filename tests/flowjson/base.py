@@ -6,8 +6,7 @@ import copy
 import json
 from typing import Any
 
-from chatkit.flowjson.finding import Findings
-from chatkit.flowjson.lint import lint
+from chatkit.flowjson.lint import Findings, lint
 
 PICTURE = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII="

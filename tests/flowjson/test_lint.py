@@ -18,8 +18,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.finding import Findings
-from chatkit.flowjson.lint import MOST_BYTES, lint
+from chatkit.flowjson.lint import MOST_BYTES, Findings, lint
 from chatkit.flowjson.version import RELEASED
 
 KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_TOO_LARGE",

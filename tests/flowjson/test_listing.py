@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.finding import Finding
-from chatkit.flowjson.finding import WIDE, AnnotatedSource
+from chatkit.flowjson.lint import WIDE, AnnotatedSource
 
 
 def at(line: int, column: int, severity: str = "error") -> Finding:

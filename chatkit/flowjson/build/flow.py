@@ -37,7 +37,7 @@ from chatkit.flowjson.document import read_document
 from chatkit.flowjson.version import RECOMMENDED, Version
 
 if TYPE_CHECKING:
-    from chatkit.flowjson.finding import Findings
+    from chatkit.flowjson.lint import Findings
 
 
 _FORMLESS = Version(4, 0)  # the first version in which inputs may stand outside a Form

@@ -13,7 +13,7 @@ from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.finding import Finding
 from chatkit.flowjson.build.flow import to_code
-from chatkit.flowjson.finding import Findings
+from chatkit.flowjson.lint import Findings
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 from chatkit.widgets.editor.additions import additions_at, new_flow, with_addition

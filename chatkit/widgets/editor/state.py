@@ -12,8 +12,7 @@ from typing import Any
 from chatkit.errors import InputError
 from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
-from chatkit.flowjson.finding import Findings
-from chatkit.flowjson.lint import lint
+from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import (
     at,

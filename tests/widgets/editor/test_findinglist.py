@@ -6,7 +6,7 @@ from widgets.screen import tell
 
 from chatkit.finding import removing
 from chatkit.flowjson import Finding
-from chatkit.flowjson.finding import Findings
+from chatkit.flowjson.lint import Findings
 from chatkit.widgets.editor.editor import FindingList
 
 
