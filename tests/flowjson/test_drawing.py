@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 from flowjson.strangers import EVIL, booking, crooked, documents, screen
 from hypothesis import given, settings
 
-from chatkit.flowjson.drawing import HEIGHT, WIDTH, drawing
-from chatkit.flowjson.graph import Graph, graph
+from chatkit.flowjson.graph import HEIGHT, WIDTH, Graph, drawing, graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 

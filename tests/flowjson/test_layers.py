@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.flowjson.drawing import layers
+from chatkit.flowjson.graph import layers
 
 NODES = [f"n{n}" for n in range(8)]
 WAYS = st.lists(st.tuples(st.sampled_from(NODES), st.sampled_from(NODES)), max_size=16)

@@ -7,7 +7,7 @@ from flowjson.strangers import anything
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.flowjson.matching import (
+from chatkit.flowjson.diff import (
     canonical,
     in_order,
     moved,

@@ -6,7 +6,7 @@ from typing import Any
 from flowjson.strangers import booking, crooked
 from hypothesis import given, settings
 
-from chatkit.flowjson.matching import Pairing, own, place_of, slots
+from chatkit.flowjson.diff import Pairing, own, place_of, slots
 from chatkit.flowjson.outline import by_slot, outline
 
 
