@@ -27,7 +27,6 @@ from chatkit.flowjson.rules import (
     reference,
     routing,
     structure,
-    usage,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
 from chatkit.report import Report, frame_of_objects, marked
@@ -38,19 +37,17 @@ if TYPE_CHECKING:
 #: More bytes are refused.
 MOST_BYTES = 10 * 2**20
 #: All rules. Each reads the outline and yields what it finds; none depends on another.
-RULES: tuple[Callable[[Outline], Iterator[Finding]], ...] = tuple(
-    module.check
-    for module in (
-        structure,
-        placement,
-        field,
-        model,
-        routing,
-        action,
-        reference,
-        expression,
-        usage,
-    )
+RULES: tuple[Callable[[Outline], Iterator[Finding]], ...] = (
+    structure.check,
+    placement.check,
+    field.check,
+    model.check,
+    routing.check,
+    routing.check_reached,
+    action.check,
+    reference.check,
+    reference.check_inputs,
+    expression.check,
 )
 
 

@@ -18,7 +18,7 @@ from chatkit.flowjson.rules.expression import (
     ExpressionStep,
     parse,
 )
-from chatkit.flowjson.rules.target import Reference, is_expression, references, whole
+from chatkit.flowjson.rules.reference import Reference, is_expression, references, whole
 
 Scope = Mapping[str, Any]
 

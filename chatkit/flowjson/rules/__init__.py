@@ -1,1 +1,1 @@
-"""Rules: what the platform asks of a flow document, each kind in a file with a `check`."""
+"""Rules: what the platform asks of a flow document, each kind in a file with its `check`."""

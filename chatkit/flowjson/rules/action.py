@@ -17,7 +17,7 @@ from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.model import TYPES, fields, json_types, mismatches
-from chatkit.flowjson.rules.target import (
+from chatkit.flowjson.rules.reference import (
     Reference,
     Target,
     fits,

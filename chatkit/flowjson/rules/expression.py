@@ -15,14 +15,14 @@ from typing import Any, Literal, NamedTuple
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import ActionNode, Binding, ComponentNode, Outline, ScreenNode
-from chatkit.flowjson.rules.reference import too_early
-from chatkit.flowjson.rules.target import (
+from chatkit.flowjson.rules.reference import (
     Reference,
     is_expression,
     named,
     property_of,
     resolve,
     stands_as_it_is,
+    too_early,
     whole,
 )
 

@@ -1,24 +1,25 @@
 """Ways through a flow: the routing model, and what the navigate actions make of it.
 
 A flow with an endpoint states its routes in `routing_model`. In a flow without one they are
-what its navigate actions say.
+what its navigate actions say. `check` tells what the platform refuses of them, `check_reached`
+what it takes without a word: screens to which no way leads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.finding import Finding, PatchOperation, Severity, removing
 from chatkit.flowjson.outline import Outline, ScreenNode
 from chatkit.flowjson.pointer import escape
 
-BRANCHES = 10
+_BRANCHES = 10
 _ROUTING = "/routing_model"
 
 
 def routes(outline: Outline) -> dict[str, list[str]]:
     """Tell which screen leads to which: as stated, or as its navigate actions make it."""
-    return navigations(outline) if outline.routing is None else stated(outline)
+    return _navigations(outline) if outline.routing is None else stated(outline)
 
 
 def stated(outline: Outline) -> dict[str, list[str]]:
@@ -31,7 +32,7 @@ def stated(outline: Outline) -> dict[str, list[str]]:
     }
 
 
-def navigations(outline: Outline) -> dict[str, list[str]]:
+def _navigations(outline: Outline) -> dict[str, list[str]]:
     """Tell where the navigate actions of each screen lead."""
     found: dict[str, dict[str, None]] = {
         screen.id: {} for screen in outline.screens if screen.id is not None
@@ -48,7 +49,7 @@ def check(outline: Outline) -> Iterator[Finding]:
     if outline.endpoint and whole.get("routing_model") is None:
         said = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
-        made = PatchOperation("add", _ROUTING, navigations(outline))
+        made = PatchOperation("add", _ROUTING, _navigations(outline))
         code = "MISSING_REQUIRED_PROPERTY"
         yield Finding(code, "error", _ROUTING, said, hint, patch=(made,))
     if not outline.by_id:
@@ -79,7 +80,7 @@ def _stated(outline: Outline) -> Iterator[Finding]:
     """Check a routing model, and that it knows every navigate action."""
     model = outline.routing or {}
     ways = stated(outline)
-    moves = navigations(outline)
+    moves = _navigations(outline)
     for source, targets in model.items():
         pointer = f"{_ROUTING}/{escape(str(source))}"
         if source not in outline.by_id:
@@ -88,7 +89,7 @@ def _stated(outline: Outline) -> Iterator[Finding]:
             )
         if not isinstance(targets, list):
             continue
-        if len(targets) > BRANCHES:
+        if len(targets) > _BRANCHES:
             yield _branches(pointer, str(source), len(targets))
         if source in targets:
             itself = removing(f"{pointer}/{targets.index(source)}")
@@ -168,10 +169,10 @@ def _ring(ways: dict[str, list[str]]) -> str | None:
 
 def _navigated(outline: Outline) -> Iterator[Finding]:
     """Check the ways of a flow without endpoint: only navigate leads from screen to screen."""
-    moves = navigations(outline)
+    moves = _navigations(outline)
     for screen in outline.by_id.values():
         targets = moves.get(screen.id or "", [])
-        if len(targets) > BRANCHES:
+        if len(targets) > _BRANCHES:
             yield _branches(screen.pointer, str(screen.id), len(targets))
     listed = any(component.type == "NavigationList" for component in outline.components)
     entered = {
@@ -185,17 +186,21 @@ def _navigated(outline: Outline) -> Iterator[Finding]:
         yield from _unconnected(outline, moves)
 
 
-def connected(outline: Outline, ways: Mapping[str, list[str]]) -> set[str]:
+def _connected(outline: Outline, ways: Mapping[str, list[str]]) -> set[str]:
     """Name the screens that a way joins with the first one, whichever way it runs."""
     beside: dict[str, set[str]] = {}
     for source, targets in ways.items():
         for target in targets:
             beside.setdefault(source, set()).add(target)
             beside.setdefault(target, set()).add(source)
-    first = next(iter(outline.by_id))
+    return _reached(next(iter(outline.by_id)), beside)
+
+
+def _reached(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
+    """Name the screens to which ways lead from one, and that one."""
     seen, waiting = {first}, [first]
     while waiting:
-        for each in beside.get(waiting.pop(), ()):
+        for each in ways.get(waiting.pop(), ()):
             if each not in seen:
                 seen.add(each)
                 waiting.append(each)
@@ -204,7 +209,7 @@ def connected(outline: Outline, ways: Mapping[str, list[str]]) -> set[str]:
 
 def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens that no way joins with the first one."""
-    joined = connected(outline, ways)
+    joined = _connected(outline, ways)
     for name, screen in outline.by_id.items():
         if name not in joined:
             yield _wrong(
@@ -246,7 +251,7 @@ def _unstated(
 def _branches(pointer: str, name: str, count: int) -> Finding:
     return _wrong(
         pointer,
-        f"{name} leads to {count} screens; {BRANCHES} are allowed.",
+        f"{name} leads to {count} screens; {_BRANCHES} are allowed.",
         "Let some of them follow another screen.",
     )
 
@@ -260,3 +265,31 @@ def _wrong(
 ) -> Finding:
     """Make the one code all rules of routing share."""
     return Finding("INVALID_ROUTING_MODEL", severity, pointer, message, hint, patch=patch)
+
+
+def check_reached(outline: Outline) -> Iterator[Finding]:
+    """Find screens that nothing leads to: the platform takes them without a word."""
+    for screen in _unreached(outline):
+        yield Finding(
+            "UNREACHED_SCREEN",
+            "warning",
+            f"{screen.pointer}/id",
+            f"Nothing leads to {screen.id}.",
+            "Let an action lead to it, or remove it. (A message can open a flow at any screen: "
+            "if one of yours does, leave it.)",
+        )
+
+
+def _unreached(outline: Outline) -> Iterator[ScreenNode]:
+    """Yield the screens that no way from the first one leads to, though one joins them to it."""
+    if outline.endpoint:  # it may open the flow at any screen
+        return
+    ways = routes(outline)
+    entered = {target for source, targets in ways.items() for target in targets if target != source}
+    first = next((name for name in outline.by_id if name not in entered), None)
+    if first is None:  # said by `check`, like those that nothing joins to the others
+        return
+    joined, reached = _connected(outline, ways), _reached(first, ways)
+    yield from (
+        screen for name, screen in outline.by_id.items() if name not in reached and name in joined
+    )

@@ -18,7 +18,7 @@ from chatkit.flowjson.outline import Outline, ScreenNode, outline
 from chatkit.flowjson.pointer import at, escape, patched
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.rules.target import whole
+from chatkit.flowjson.rules.reference import whole
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.edits import child, mapped, names_in, objects_in, unused
 from chatkit.widgets.editor.tree import Branch

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from screens import alone, entry, field, flow, last, screen, to
 
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.rules.target import (
+from chatkit.flowjson.rules.reference import (
     Reference,
     fits,
     misspelled,
