@@ -17,8 +17,7 @@ from urllib.parse import urlsplit
 from chatkit.display import cut, many, unseen
 from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
-from chatkit.localization.content import Entry, part
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import Entry, part, slots
 
 #: What the platform writes on buttons that have no label, by their type.
 _WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}

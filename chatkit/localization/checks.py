@@ -13,15 +13,18 @@ from typing import Any, NamedTuple
 
 from chatkit.display import cut, many, values
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, part
-from chatkit.localization.placeholders import (
+from chatkit.localization.content import (
+    Contents,
+    Entry,
     Slot,
     adjacent,
+    entries,
     gaps,
     meant,
-    plain,
+    part,
     slots,
     stray,
+    without_slots,
     words,
 )
 from chatkit.localization.rules import ContentFinding, FindingLog
@@ -765,7 +768,7 @@ def sentences(source: Entry) -> list[str]:
 
 def _speaks(text: str) -> bool:
     """Whether there are words in a text, beside its placeholders."""
-    return _LETTER.search(plain(text)) is not None
+    return _LETTER.search(without_slots(text)) is not None
 
 
 _VALUES = "Messages are sent with the same values in every language."

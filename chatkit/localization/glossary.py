@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from chatkit.display import cut, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
-from chatkit.localization.placeholders import plain
+from chatkit.localization.content import without_slots
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,7 +129,7 @@ def _exactness(row: _GlossaryRow) -> int:
 def _of_terms(
     rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
 ) -> Iterator[Breach]:
-    original, mine = plain(source), target.casefold()
+    original, mine = without_slots(source), target.casefold()
     for row in rows:
         shown = cut(row.term, 40)
         if row.term and row.keep:
@@ -203,7 +203,7 @@ def _of_address(address: str, target: str, lang_code: str) -> Iterator[Breach]:
     if patterns is None:
         return
     other = patterns[address == "formal"]
-    if found := other.search(plain(target)):
+    if found := other.search(without_slots(target)):
         wrong = "informally" if address == "formal" else "formally"
         said = f"“{found[0]}” addresses the reader {wrong}"
         yield Breach("formality", said, f"The glossary says {address} for {lang_code}.")

@@ -29,8 +29,7 @@ from chatkit.connection import Connection
 from chatkit.display import many, values, visible
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, grouped, part, source_of
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import Contents, Entry, entries, grouped, part, slots, source_of
 from chatkit.lock import make_folder, replacing, writing
 from chatkit.progress import say
 from chatkit.report import Report, marked

@@ -14,9 +14,8 @@ from typing import NamedTuple
 
 from chatkit.display import cut
 from chatkit.localization import language
-from chatkit.localization.content import Entry, part
+from chatkit.localization.content import Entry, part, slots
 from chatkit.localization.language import Conventions
-from chatkit.localization.placeholders import slots
 from chatkit.localization.rules import FindingLog
 
 

@@ -24,8 +24,7 @@ from chatkit.checks.characters import (
 )
 from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
-from chatkit.localization.content import Entry
-from chatkit.localization.placeholders import plain
+from chatkit.localization.content import Entry, without_slots
 from chatkit.localization.rules import FindingLog
 
 _EMOJI = re.compile(
@@ -148,7 +147,7 @@ def _emoji(text: str, field: str, what: str, tell: FindingLog) -> None:
 
 def _read(text: str) -> str:
     """Take out of a text what is in no language: placeholders, addresses."""
-    return _ELSEWHERE.sub(" ", plain(text))
+    return _ELSEWHERE.sub(" ", without_slots(text))
 
 
 def _script(

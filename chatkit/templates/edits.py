@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 from chatkit.display import cut, escaped, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
-from chatkit.localization.placeholders import Slot, slots
+from chatkit.localization import language
+from chatkit.localization.content import Entry, Slot, entries, grouped, slots, source_of
 from chatkit.templates.contents import ContentBody
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.localization.content import Entry
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger
     from chatkit.localization.rules import ContentFinding
@@ -223,8 +223,6 @@ class Drafts:
     """
 
     def __init__(self, languages: Iterable[str], source: str, *, pseudo: bool = False) -> None:
-        from chatkit.localization import language
-
         self._languages, self._source, self._pseudo = list(languages), source, pseudo
         problems = []
         for code in self._languages:
@@ -241,8 +239,6 @@ class Drafts:
 
     def add(self, contents: pd.DataFrame, codes: Iterable[str]) -> None:
         """Draft what is missing beside these contents, read in full."""
-        from chatkit.localization import language
-
         there: dict[str, dict[str, int]] = {code: {} for code in codes}
         for row, (code, lang) in enumerate(contents.index.tolist()):
             there[code][lang] = row
@@ -344,10 +340,8 @@ class Publication:
         glossary: Glossary | None = None,
         broken: bool,
     ) -> None:
-        from chatkit.localization import language
         from chatkit.localization.audit import check_contents
         from chatkit.localization.board import board
-        from chatkit.localization.content import entries, grouped, source_of
         from chatkit.localization.ledger import languages_meant
         from chatkit.localization.rules import AGREED, STRUCTURE
 
@@ -423,7 +417,6 @@ class Publication:
 
     def _show(self, entry: Entry, place: str, found: Iterable[ContentFinding]) -> None:
         """Show a message that goes live as a customer will see it, and what speaks against it."""
-        from chatkit.localization import language
         from chatkit.localization.bubble import bubble, bubble_html
 
         said = f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}"

@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.localization.placeholders import (
+from chatkit.localization.content import (
     Slot,
     adjacent,
     gaps,
     meant,
-    plain,
     slots,
     stray,
+    without_slots,
     words,
 )
 
@@ -81,7 +81,7 @@ def test_only_blanks_between_two_make_them_neighbours():
 
 
 def test_words_are_counted_without_placeholders():
-    assert plain("a {{1}} b") == "a   b"
+    assert without_slots("a {{1}} b") == "a   b"
     assert words("Hello {{1}}, it is {{2}}.") == 3
     assert words("नमस्ते {{1}}, ठीक - हो गई।") == 4
 
@@ -92,4 +92,4 @@ def test_any_braces_can_be_read(text):
     assert all(text[slot.start : slot.end] == str(slot) for slot in found)
     at = stray(text)
     assert at is None or text[at] in "{}｛｝"
-    assert stray(plain(text).replace("{", "").replace("}", "").replace("｛", "")) is None
+    assert stray(without_slots(text).replace("{", "").replace("}", "").replace("｛", "")) is None

@@ -17,7 +17,7 @@ from localization.contents import (
 )
 
 from chatkit.errors import InputError
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import slots
 from chatkit.templates.edits import FIELDS, Drafts, Replacement
 
 __all__ = ["demo"]

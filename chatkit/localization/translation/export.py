@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from chatkit.display import many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
-from chatkit.localization.content import Entry, grouped, source_of
+from chatkit.localization.content import Entry, grouped, source_of, words
 from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
-from chatkit.localization.placeholders import words
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
 from chatkit.localization.translation.files import Form, Paths

@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.display import changed_words, cut, many, visible
-from chatkit.localization.content import Entry, grouped
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import Entry, grouped, slots
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import (
     Stamp,

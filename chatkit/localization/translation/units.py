@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from chatkit.display import cut, visible
 from chatkit.errors import InputError
 from chatkit.localization.checks import VALUE_LIMITS, text_limit
-from chatkit.localization.content import Entry, entries, part
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import Entry, entries, part, slots
 
 if TYPE_CHECKING:
     import pandas as pd

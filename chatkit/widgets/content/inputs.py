@@ -13,8 +13,7 @@ from typing import Any
 from pydantic.fields import FieldInfo
 
 from chatkit.display import cut
-from chatkit.localization.content import part
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import part, slots
 from chatkit.templates import Button, Header
 from chatkit.widgets.form.fields import input_for
 from chatkit.widgets.form.inputs import Bodies, Input, TextLine, of_kind

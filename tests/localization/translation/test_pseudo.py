@@ -11,7 +11,7 @@ from localization.translation.translator import ANY, ENGLISH, both, english, ful
 
 from chatkit.errors import InputError
 from chatkit.localization.audit import check_contents
-from chatkit.localization.placeholders import slots
+from chatkit.localization.content import slots
 from chatkit.localization.translation.pseudo import _LETTERS, pseudo, stretched
 
 SENTENCES = st.lists(
