@@ -15,8 +15,7 @@ from chatkit.localization import language
 from chatkit.localization.checks import CONTENT_CHECKS, check_parity, check_structure
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
-from chatkit.localization.typography import check_typography
-from chatkit.localization.wording import check_halves, check_wording
+from chatkit.localization.typography import check_characters, check_halves, check_typography
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 
 if TYPE_CHECKING:
@@ -167,7 +166,7 @@ class _Checks(NamedTuple):
     whole: bool  #: whether it is told also what is good to know
 
 
-_ALL = _Checks((*CONTENT_CHECKS, check_wording), check_parity, whole=True)
+_ALL = _Checks((*CONTENT_CHECKS, check_characters), check_parity, whole=True)
 _DECISIVE = _Checks((*CONTENT_CHECKS, check_halves), check_structure, whole=False)
 
 

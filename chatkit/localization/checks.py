@@ -28,7 +28,7 @@ from chatkit.localization.content import (
     words,
 )
 from chatkit.localization.rules import ContentFinding, FindingLog
-from chatkit.localization.wording import emoji
+from chatkit.localization.typography import emoji
 
 
 def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:

@@ -1,4 +1,8 @@
-"""Typography: spaces, quotes, punctuation, numbers and dates as a language writes them.
+"""Typography: the characters of texts, and how they are set: spaces, quotes, punctuation, dates.
+
+What is odd about characters is found by `chatkit.checks`, as in any text; to that come the script
+and the direction of the language, and emoji. Most texts are plain: that is seen from the set of
+their characters alone, and costs next to nothing.
 
 Which quotation marks a language has, and how it writes numbers, dates and times, is of CLDR
 (numbers, dates and times as Babel has them). What is compared with the source language is told
@@ -8,15 +12,183 @@ only where the translation has it letter by letter, so that nothing is guessed.
 from __future__ import annotations
 
 import re
+import unicodedata
 from calendar import monthrange
+from collections import Counter
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from chatkit.display import cut
+from chatkit.checks.characters import (
+    Oddity,
+    both_directions,
+    decomposed,
+    garbled,
+    half,
+    oddities,
+    of_text,
+    script,
+)
+from chatkit.display import cut, right_to_left, unseen, values
 from chatkit.localization import language
-from chatkit.localization.content import Entry, part, slots
+from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import FindingLog
+
+_HALF_OF_ONE = re.compile("[\ud800-\udfff]")
+_LETTER = re.compile("[A-Za-z]")
+
+
+def check_characters(entry: Entry, tell: FindingLog) -> None:
+    """Look at every text that a customer reads, and at the samples."""
+    own = language.letters(entry.lang_code)
+    way = language.direction(entry.lang_code)
+    for field, what, text in entry.pieces:
+        if text.isascii() and text.replace("\n", "").isprintable():
+            if own and "LATIN" not in own and _LETTER.search(text):
+                _script(text, field, what, entry.lang_code, own, tell)
+            continue
+        kinds = {_kind(c) for c in {*text}}
+        _characters(text, kinds, field, what, tell)
+        if not text.isascii():
+            _emoji(text, field, what, tell)
+        if own and any(name not in own for _, name in kinds if name):
+            _script(text, field, what, entry.lang_code, own, tell)
+        if right_to_left(text):
+            if odd := both_directions(_read(text)):
+                tell("both directions", field, f"{what}: {odd.message}")
+            if field == "text" or field.startswith("headers"):
+                _direction(text, field, what, way, tell)
+    for name, sample in entry.variables.items():
+        if isinstance(sample, str) and not (sample.isascii() and sample.isprintable()):
+            shown = cut(str(name), 20)
+            kinds = {_kind(c) for c in {*sample}}
+            _characters(sample, kinds, f"variables.{shown}", f"the sample {shown}", tell)
+
+
+def check_halves(entry: Entry, tell: FindingLog) -> None:
+    """Find halves of characters alone, for which the service takes no text: as above."""
+    for field, what, text in entry.pieces:
+        if not text.isascii() and _HALF_OF_ONE.search(text):
+            _told(oddities(text, (garbled, half)), text, field, what, tell)
+    for name, sample in entry.variables.items():
+        if isinstance(sample, str) and not sample.isascii() and _HALF_OF_ONE.search(sample):
+            shown = cut(str(name), 20)
+            odd = oddities(sample, (garbled, half))
+            _told(odd, sample, f"variables.{shown}", f"the sample {shown}", tell)
+
+
+_UNSEEN = {"control characters", "invisible", "direction marks", "unknown characters"}
+#: Letters of these look like letters of another: a word may hold both.
+_ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
+#: A letter, and what may be the second byte of it in UTF-8, read as cp1252.
+_PAIR = re.compile("[\xc2-\xf4][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+
+_Kind = Literal["plain", "mark", "odd"]
+
+
+@lru_cache(100_000)
+def _kind(c: str) -> tuple[_Kind, str]:
+    """Tell of a character what a check may find about it, and the script of a letter."""
+    if c != "\n" and (unseen(c) or c == "\ufffd"):
+        return "odd", ""
+    if unicodedata.combining(c) or "\u1100" <= c <= "\u11ff":
+        return "mark", ""
+    name = script(c) if c.isalpha() else ""
+    return "plain", name if name in language.KNOWN_LETTERS or name in _ALIKE else ""
+
+
+def _characters(
+    text: str, kinds: set[tuple[_Kind, str]], field: str, what: str, tell: FindingLog
+) -> None:
+    names = {kind for kind, _ in kinds}
+    mixed = len({name for _, name in kinds if name in _ALIKE}) > 1
+    if "odd" in names or mixed or _PAIR.search(text):
+        found = of_text(text)
+    elif "mark" in names:
+        found = oddities(text, (decomposed,))
+    else:
+        return
+    _told(found, text, field, what, tell)
+
+
+def _told(found: list[Oddity], text: str, field: str, what: str, tell: FindingLog) -> None:
+    for odd in found:
+        places = unseen(text) if odd.code in _UNSEEN else []
+        hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
+        reason = f"{what}: {odd.message}"
+        tell(odd.code, field, reason, hint, at=min(places, default=None), severity=odd.severity)
+
+
+_EMOJI = re.compile(
+    "(?:[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|"
+    "(?:[\u231a-\u23ff\u25fd\u25fe\u2600-\u27bf\u2b1b-\u2b55\U0001f004-\U0001f0cf"
+    "\U0001f18e-\U0001f251\U0001f300-\U0001faff]"
+    "[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?(?:\u200d(?=[\u2600-\u27bf\U0001f300-\U0001faff]))?)+?"
+    "(?<!\u200d))"
+)
+EMOJI = 10  #: so many emoji in a text were taken
+
+
+def emoji(text: str) -> re.Match[str] | None:
+    """Find the first emoji of a text."""
+    return None if text.isascii() else _EMOJI.search(text)
+
+
+def _emoji(text: str, field: str, what: str, tell: FindingLog) -> None:
+    found = [*_EMOJI.finditer(text)]
+    if found and field.startswith("headers"):
+        said = f"{cut(found[0][0], 4)} is in the header"
+        hint = "The platform was seen to refuse this: take it out."
+        tell("header format", field, said, hint, at=found[0].start())
+    elif len(found) > EMOJI:
+        said = f"there are {len(found)} emoji in {what}"
+        tell("emoji", field, said, f"{EMOJI} were seen to be taken.", at=found[EMOJI].start())
+
+
+_ELSEWHERE = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
+_ABOUT = 3  #: letters from which on a text has a script
+_WORD = 2  #: letters of another script that are no mere sign
+_HALF = 0.5
+_TRANSLATE = "Translate it, or correct its lang_code."
+
+
+def _read(text: str) -> str:
+    """Take out of a text what is in no language: placeholders, addresses."""
+    return _ELSEWHERE.sub(" ", without_slots(text))
+
+
+def _script(
+    text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog
+) -> None:
+    """Tell letters of the language from letters of others; a Latin name may be in any."""
+    count: Counter[str] = Counter()
+    for c, times in Counter(_read(text)).items():
+        if name := _kind(c)[1]:
+            count[name] += times
+    total, mine = count.total(), sum(count[name] for name in own)
+    others = [name for name, _ in count.most_common() if name not in own]
+    if not others or total < _ABOUT:
+        return
+    said = " and ".join(name.title() for name in others)
+    named = language.name(code)
+    if field == "text" and mine < _HALF * total:
+        share = f"{(total - mine) / total:.0%} of the letters are {said}"
+        tell("wrong script", field, f"{what} is in {named}, and {share}", _TRANSLATE)
+    elif not mine or any(count[name] >= _WORD and name != "LATIN" for name in others):
+        tell("other script", field, f"{what} is in {named}, and has {said} letters")
+
+
+def _direction(text: str, field: str, what: str, way: str, tell: FindingLog) -> None:
+    """Look whether the first letter turns a text into the direction of its language."""
+    for at, c in enumerate(text):
+        kind = unicodedata.bidirectional(c)
+        if kind in ("L", "R", "AL"):
+            if (way == "ltr") != (kind == "L"):
+                said = f"{what} begins with {cut(c, 10)}, so it is laid out from the wrong side"
+                hint = "Begin with a word of the language, or with the mark U+200F."
+                hint = hint if way == "rtl" else "Begin with a word of the language."
+                tell("direction", field, said, hint, at=at)
+            return
 
 
 def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> None:
@@ -35,7 +207,7 @@ def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> No
         line = _PlacedText(tell, field, what, code, _masked(text))
         _spaces(line)
         _quotes(line)
-        _marks(line)
+        _punctuation(line)
         if source is not None and (original := originals.get(field)):
             _ending(line, _masked(original), source.lang_code)
             _numbers(line, _masked(original), source.lang_code)
@@ -56,8 +228,6 @@ _ADDRESS = re.compile(
     rf"[^\s<>\"@.,;:!?)»”'。،؟{_UNSPACED}]",
     re.IGNORECASE,
 )
-
-
 #: What each address has: without it nothing need be tried at every character of a text.
 _MAY_HAVE_ADDRESS = re.compile(r"@|://|www\.", re.IGNORECASE)
 
@@ -94,8 +264,6 @@ class _PlacedText(NamedTuple):
         self.tell(code, self.field, said, hint, at=found.start())
 
 
-# --- spaces -------------------------------------------------------------------------------
-
 _DOUBLED = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
 _EDGE = re.compile(r"\A[ \t\u00a0]+|[ \t\u00a0]+\Z|[ \t\u00a0]+(?=\n)")
 _BEFORE = re.compile(r"(?<=\S)[ \u00a0\u202f]+(?:[,.](?![.\d\w])|[;:!?](?=\s|\Z))")
@@ -122,8 +290,6 @@ def _spaces(line: _PlacedText) -> None:
             hint = f"{line.named} has one there, best one that does not break (U+202F or U+00A0)."
             line.say("punctuation", found, said, hint)
 
-
-# --- quotes -------------------------------------------------------------------------------
 
 #: The quotation marks of languages, outer and inner ones; ’ is an apostrophe too, and in all.
 _QUOTES = {
@@ -159,8 +325,6 @@ def _quotes(line: _PlacedText) -> None:
         line.say("quotes", found, said, f"{line.named} has {' '.join(own)}.")
 
 
-# --- punctuation --------------------------------------------------------------------------
-
 _ARABIC = {"?": "؟", ",": "،", ";": "؛"}
 _WIDE = {",": "，", ".": "。", "?": "？", "!": "！", ":": "：", ";": "；"}
 _AFTER_ARABIC = re.compile(r"(?<=[\u0620-\u06ff\ue000])[?,;](?=\s|\Z)")
@@ -168,7 +332,7 @@ _AFTER_HAN = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\ue000])[,.?!:;](?![A-Z
 _SENTENCE = re.compile(r"[^.!?\n]*([!?])")
 
 
-def _marks(line: _PlacedText) -> None:
+def _punctuation(line: _PlacedText) -> None:
     base = line.base
     if base in ("ar", "ur", "fa", "ps", "prs"):
         _instead(line, _AFTER_ARABIC.search(line.text), _ARABIC)
@@ -222,8 +386,6 @@ def _ending(line: _PlacedText, original: str, source: str) -> None:
     said = f"{line.what} {ends[mine]}, and that in {source} {ends[theirs]}"
     line.tell("ending differs", line.field, said, "It may be meant so.")
 
-
-# --- numbers, dates and times -------------------------------------------------------------
 
 _NUMBER = re.compile(
     r"(?<![\w.,:/-])\d{1,3}(?:[.,\u00a0\u202f]\d{3})*(?:[.,]\d+)?(?![\w:/-]|[.,]\d)"
@@ -326,9 +488,6 @@ def _times(line: _PlacedText) -> None:
         line.say("date form", found, said, f"{line.named} counts the hours to 24.")
 
 
-# --- addresses ----------------------------------------------------------------------------
-
-
 _LEADS = "visit_website"
 
 
@@ -393,9 +552,7 @@ def _neutral(link: str, codes: tuple[str, ...]) -> str:
     return re.sub(named, "*", link, flags=re.IGNORECASE)
 
 
-# --- direction ----------------------------------------------------------------------------
-
-_MARKS = "\u200e\u200f\u061c"
+_DIRECTION_MARKS = "\u200e\u200f\u061c"
 _LEFT = re.compile(r"[A-Za-z]|\d\W+\d")
 
 
@@ -408,7 +565,7 @@ def _isolates(entry: Entry, tell: FindingLog) -> None:
             continue
         before, after = text[slot.start - 1 : slot.start], text[slot.end : slot.end + 1]
         if (before in tuple("\u2066\u2067\u2068") and after == "\u2069") or (
-            before and before in _MARKS and after and after in _MARKS
+            before and before in _DIRECTION_MARKS and after and after in _DIRECTION_MARKS
         ):
             continue
         said = f"the value of {slot} may be read from left to right, like its sample"

@@ -7,7 +7,7 @@ from localization.contents import GOOD, audit, button, codes
 
 from chatkit.checks.characters import of_text
 from chatkit.localization import language
-from chatkit.localization.wording import EMOJI, emoji
+from chatkit.localization.typography import EMOJI, emoji
 
 ARABIC = "مرحبًا \u2068{{1}}\u2069، تم إصلاح \u2068{{2}}\u2069 وهي جاهزة لك اليوم"
 HINDI = "नमस्ते {{1}}, आपकी {{2}} ठीक हो गई है और तैयार है।"
