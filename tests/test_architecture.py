@@ -83,7 +83,7 @@ DOORS = {
     "vobject": ("files/__init__",),
     "phonenumbers": ("numbers",),
     "psycopg": ("bulk/postgres",),
-    "rapidfuzz": ("localization/memory",),
+    "rapidfuzz": ("localization/queue",),
     "babel": ("localization/language", "localization/translation/files"),
     "filelock": ("lock", "temporary"),
     "ipywidgets": ("widgets",),
@@ -282,9 +282,7 @@ def test_one_concept_has_one_name() -> None:
 MODULES = 238
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
-SLIVERS: dict[str, str] = {
-    "chatkit.localization.memory": "the one door to RapidFuzz",
-}
+SLIVERS: dict[str, str] = {}
 #: Class names that stand in two modules, and why.
 TWICE = {
     "Flow": "flowjson builds a document, flows reads a record: both are the word of the API",

@@ -227,7 +227,7 @@ def growth(whole: dict[str, float], part: dict[str, float]) -> None:
 
 def remembered() -> None:
     """How long a look-up in the translation memory takes, beside a plain walk over its texts."""
-    from chatkit.localization.memory import TranslationMemory
+    from chatkit.localization.queue import TranslationMemory
 
     dice = random.Random(7)
     words = [f"{a}{b}" for a in ("re", "un", "out", "pre") for b in TEXT.lower().split()]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from localization.contents import button, content
 
 from chatkit.errors import InputError
-from chatkit.localization.memory import MOST, TranslationMemory
+from chatkit.localization.queue import MOST, TranslationMemory
 
 READY = "Your bike is ready. Come and collect it today."
 BEREIT = "Dein Rad ist fertig. Hol es heute ab."

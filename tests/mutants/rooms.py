@@ -86,7 +86,10 @@ ROOMS: dict[str, list[Room]] = {
     "inbox": [Room(("inbox/*",), ("inbox/test_*.py",))],
     "localization": [
         Room(("localization/bubble.py",), _CONTENT),
-        Room(("localization/queue.py",), ("templates/test_queue.py", *_CONTENT)),
+        Room(
+            ("localization/queue.py",),
+            ("templates/test_queue.py", "localization/test_memory.py", *_CONTENT),
+        ),
         Room(
             ("localization/ledger.py", "localization/board.py"),
             (*_LOCALIZATION, "templates/test_queue.py", *_CONTENT),

@@ -13,8 +13,7 @@ import traitlets
 from chatkit.display import changed_words, cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
-from chatkit.localization.memory import Suggestion
-from chatkit.localization.queue import Queue
+from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.progress import working_for
 from chatkit.widgets import assets
