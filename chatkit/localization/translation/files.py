@@ -1,8 +1,8 @@
 """Files: units into files of any format, and back; what a file is, its content tells.
 
-PO, the files of gettext, is here too: it is written and read by Babel. The context of a message,
-which every program keeps, says where its text stands and has the stamp:
-`order_ready/buttons.0.label 1f2e3d4c5b.…`.
+In spreadsheets, CSV or workbooks, units are rows. PO, the files of gettext, is written and read by
+Babel: the context of a message, which every program keeps, says where its text stands and has the
+stamp: `order_ready/buttons.0.label 1f2e3d4c5b.…`. XLIFF has a module of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, normalize, read_po, write_po
@@ -20,7 +20,8 @@ from babel.messages.pofile import PoFileError, normalize, read_po, write_po
 from chatkit.display import many, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
-from chatkit.localization.translation import grid, xliff
+from chatkit.localization.table import frame_of
+from chatkit.localization.translation import xliff
 from chatkit.localization.translation.units import (
     Unit,
     escape_controls,
@@ -28,7 +29,18 @@ from chatkit.localization.translation.units import (
     unescape_controls,
 )
 from chatkit.progress import say
-from chatkit.tables import file_kind, open_source
+from chatkit.tables import (
+    OddCell,
+    RawTable,
+    as_text,
+    column_letter,
+    file_kind,
+    open_source,
+    quoted_name,
+    read_word,
+    workbook,
+)
+from chatkit.tables.delimited import decode_text, read_delimited, to_csv
 
 Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -86,8 +98,8 @@ def written_units(
         }
     whole = list(units)
     if form == "xlsx":
-        return {path: (whole, grid.workbook_of(whole, one_sheet=one_sheet))}
-    return {path: (whole, grid.csv_of(whole))}
+        return {path: (whole, workbook_of(whole, one_sheet=one_sheet))}
+    return {path: (whole, csv_of(whole))}
 
 
 def _one(units: Sequence[Unit], form: Form, source: str) -> bytes:
@@ -145,13 +157,13 @@ def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
     """Tell by its beginning what a file is; by its name only where that says nothing."""
     if file_kind(data) == "xlsx":
         _look_inside(data, name)
-        return grid.read_workbook
+        return read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
         return xliff.read_xliff
     lines = begin.splitlines()
     message = any(line.startswith((b"msgid", b"msgctxt")) for line in lines)
-    return read_po_units if message or name.lower().endswith(".po") else grid.read_csv
+    return read_po_units if message or name.lower().endswith(".po") else read_csv
 
 
 def _look_inside(data: bytes, name: str) -> None:
@@ -180,7 +192,231 @@ def _look_inside(data: bytes, name: str) -> None:
         raise InputError(f"This file is {kind}, not a workbook: save the table as .xlsx.")
 
 
-# --- PO: one file a language --------------------------------------------------------------
+#: What a spreadsheet must have, and what is read of it.
+_NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
+_TAKEN = (*_NEEDED, "comment", "state")
+_WIDE = ("source", "translation", "comment", "source_before", "note")
+_HEADS = 20  #: so many rows are looked through for the names of the columns
+_ALIKE = 3  #: with so many of the names, a row is one of ours that was changed
+
+
+class _Cells(NamedTuple):
+    """One unit as cells; a translator fills in `translation`, and may write a `comment`."""
+
+    template_code: str
+    lang_code: str
+    field: str
+    source: str
+    translation: str | None
+    comment: str | None
+    state: str | None
+    source_before: str | None
+    note: str
+    at_most: str | None
+    stamp: str
+
+
+COLUMNS = _Cells._fields
+
+
+def _cells_of(unit: Unit) -> _Cells:
+    return _Cells(
+        *unit.spot,
+        escape_controls(unit.source),
+        escape_controls(unit.target) or None,
+        escape_controls(unit.comment) or None,
+        unit.state or None,
+        escape_controls(unit.source_before) or None,
+        visible(unit.note),
+        str(unit.limit or "") or None,
+        unit.stamp,
+    )
+
+
+def csv_of(units: Sequence[Unit]) -> bytes:
+    """Write units of any languages as CSV."""
+    target = io.BytesIO()
+    to_csv(frame_of(map(_cells_of, units), COLUMNS), target)
+    return target.getvalue()
+
+
+def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
+    """Write units as a workbook: one sheet a language, or one for all.
+
+    Raises:
+        InputError: It is more than a spreadsheet can hold.
+    """
+    rows: dict[str, list[_Cells]] = {}
+    for unit in units:
+        rows.setdefault("translations" if one_sheet else unit.lang_code, []).append(_cells_of(unit))
+    return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)
+
+
+def read_csv(data: bytes) -> list[Unit]:
+    """Read units from CSV.
+
+    Raises:
+        InputError: It is none, or lacks a column.
+    """
+    content, said, notes = decode_text(data)
+    table = read_delimited(content, said, None, _known_columns, notes)
+    return list(_units_of_table(table, "", _head_of(table)))
+
+
+def read_workbook(data: bytes) -> list[Unit]:
+    """Read units from all sheets of a workbook that have them; a sheet of other things is told.
+
+    Raises:
+        InputError: It is none, no sheet has them, or one has lost a column or its names.
+    """
+    units: list[Unit] = []
+    others: list[str] = []
+    ours = 0
+    for name, table in workbook.read_sheets(data).items():
+        sheet, head = f"sheet {quoted_name(name)}", _head_of(table)
+        if head is None:
+            continue
+        if head.known:
+            ours += 1
+            units += _units_of_table(table, f"{sheet}, ", head)
+        elif row := _first_exported(table):
+            raise InputError(
+                f"{sheet} holds texts of export, like that in row {row}, and no row names their "
+                f"columns: {', '.join(_NEEDED)}. Put the names back above them, as export wrote "
+                "them, or take the sheet out."
+            )
+        else:
+            others.append(sheet)
+    if not ours:
+        raise InputError(_FOREIGN)
+    if others:
+        one = len(others) == 1
+        say(
+            f"Not read, as no row names the columns of translations: {', '.join(others)}. If "
+            f"translations stand on {'it' if one else 'them'}, put back the names of the columns."
+        )
+    return units
+
+
+def _first_exported(table: RawTable) -> int | None:
+    """Find the first row that export wrote, by its stamp; it is told by its number."""
+    return next((row.number for row in table.rows if _has_stamp(row.cells)), None)
+
+
+def _has_stamp(cells: Sequence[Any]) -> bool:
+    return any(isinstance(cell, str) and stamp_of(cell) for cell in cells)
+
+
+def _known_columns(row: Sequence[str]) -> int:
+    return sum(_column_name(name) in COLUMNS for name in row)
+
+
+def _column_name(cell: object) -> str:
+    """Read the name of a column, however it is written."""
+    return cell.strip().casefold() if isinstance(cell, str) else ""
+
+
+_FOREIGN = (
+    "It does not hold translations: no row names the columns "
+    f"{', '.join(_NEEDED[:-1])} and {_NEEDED[-1]}. Pass a file that export wrote."
+)
+
+
+class _Head(NamedTuple):
+    """The row that names the columns."""
+
+    place: int  #: among the rows of the table
+    columns: dict[str, int]  #: those that are ours
+    others: dict[str, int]  #: those that are not, as they are written
+    twice: dict[str, int]  #: those of ours that stand there again
+
+    @property
+    def known(self) -> bool:
+        """Whether it is of a file of ours, even if it was changed."""
+        return len(self.columns) >= _ALIKE
+
+
+def _head_of(table: RawTable) -> _Head | None:
+    """Find the row that names the most of our columns; None if the table is empty."""
+    best: _Head | None = None
+    for place, row in enumerate(table.rows[:_HEADS]):
+        head = _Head(place, {}, {}, {})
+        for number, cell in enumerate(row.cells):
+            if (name := _column_name(cell)) in COLUMNS:
+                (head.twice if name in head.columns else head.columns).setdefault(name, number)
+            elif cell is not None:
+                head.others[str(as_text(cell))] = number
+        if best is None or len(head.columns) > len(best.columns):
+            best = head
+    return best
+
+
+def _units_of_table(table: RawTable, where: str, head: _Head | None) -> Iterator[Unit]:
+    if head is None or not head.known:
+        raise InputError(_FOREIGN)
+    row = table.rows[head.place].number
+    if missing := [name for name in _NEEDED if name not in head.columns]:
+        strange = [
+            f"{visible(name)[:40]!r} in {column_letter(number)}{row}"
+            for name, number in list(head.others.items())[:5]
+        ]
+        instead = f"; not known: {', '.join(strange)}" if strange else ""
+        raise InputError(
+            f"{where}row {row} lacks the names of columns: {', '.join(missing)}{instead}. "
+            "Put back the names that export wrote."
+        )
+    for name, number in head.twice.items():
+        if name in _TAKEN:
+            both = f"{column_letter(head.columns[name])}{row} and {column_letter(number)}{row}"
+            raise InputError(f"{where}the column {name} is there twice: {both}. Keep one.")
+    letters = {name: column_letter(number) for name, number in head.columns.items()}
+    places = [(name, head.columns[name]) for name in _TAKEN if name in head.columns]
+    for place, (number, cells) in enumerate(table.rows):
+        if place < head.place:  # a title stands there, or texts that were sorted with the names
+            ours = _has_stamp(cells)
+        else:
+            ours = place > head.place and any(cell not in (None, " ") for cell in cells)
+        if ours:
+            yield _unit_of_row(cells, places, letters, f"{where}row {number}", number)
+    for number, _, reason in table.broken:
+        yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)
+
+
+def _unit_of_row(
+    cells: Sequence[Any],
+    places: Sequence[tuple[str, int]],
+    letters: Mapping[str, str],
+    place: str,
+    row: int,
+) -> Unit:
+    trouble = ""
+    said: dict[str, str] = {}
+    for name, number in places:
+        value = cells[number] if number < len(cells) else None
+        if isinstance(value, str):  # most are
+            said[name] = unescape_controls(value) if "⟨" in value else value
+            continue
+        found, reason = read_word(value)
+        if reason:
+            if name in _NEEDED:
+                trouble = f"the {name} ({letters[name]}{row}) {reason}"
+            found = value.text if isinstance(value, OddCell) else as_text(value)
+        said[name] = unescape_controls(found or "")
+    return Unit(
+        said["template_code"],
+        said["lang_code"],
+        said["field"],
+        said["source"],
+        said["translation"],
+        said["stamp"],
+        comment=said.get("comment", ""),
+        state=said.get("state", ""),
+        place=place,
+        trouble=trouble,
+        row=row,
+        letters=letters,
+    )
+
 
 #: Where the language stands as the API writes it. Programs keep what they do not know.
 _CODE = "# lang_code: "
@@ -189,7 +425,7 @@ _FORMATS = ("python-format", "python-brace-format")
 
 
 def po_of(units: Sequence[Unit], source: str) -> bytes:
-    """Write units, all of one language.
+    """Write units, all of one language, as PO.
 
     Args:
         units: In the order of their templates.
@@ -246,7 +482,7 @@ def _with_sources_before(data: str, units: Iterable[Unit]) -> str:
 
 
 def read_po_units(data: bytes) -> list[Unit]:
-    """Read the units of a file.
+    """Read the units of a PO file.
 
     Raises:
         InputError: It is no such file.

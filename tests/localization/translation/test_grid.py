@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from localization.translation.translator import ANY, unit
 
 from chatkit.errors import InputError
-from chatkit.localization.translation.grid import (
+from chatkit.localization.translation.files import (
     COLUMNS,
     csv_of,
     read_csv,

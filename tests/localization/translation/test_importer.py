@@ -23,7 +23,7 @@ from volume import volume
 import chatkit
 from chatkit.localization.content import entries
 from chatkit.localization.translation import export, import_units, read_units
-from chatkit.localization.translation.grid import csv_of
+from chatkit.localization.translation.files import csv_of
 from chatkit.localization.translation.importer import ImportedTexts, Returned
 from chatkit.localization.translation.units import field_texts
 from chatkit.tables import has_half_character
