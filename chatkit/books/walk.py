@@ -34,8 +34,7 @@ from chatkit import temporary
 from chatkit.books.book import Book, base_of
 from chatkit.books.manifest import ACCOUNT, MANIFEST, Manifest
 from chatkit.books.spool import spool
-from chatkit.bulk.frame_checks import DELETE
-from chatkit.bulk.matching import number_keys
+from chatkit.bulk.matching import DELETE, number_keys
 from chatkit.bulk.planner import PlanOptions, PlanWindow, keys_to_delete, plan_windows
 from chatkit.connection import account_words
 from chatkit.display import many

@@ -17,15 +17,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chatkit.bulk.frame_checks import (
+from chatkit.bulk.matching import (
     DELETE,
+    Identity,
     Mask,
+    Match,
     Refusal,
+    Rows,
+    ascending,
     check_frame,
     delete_marks,
     levels_as_columns,
 )
-from chatkit.bulk.matching import Identity, Match, Rows, ascending
 from chatkit.errors import InputError
 from chatkit.frame import INEXACT, listed, plain, whole
 

@@ -1,4 +1,8 @@
-"""Matching: which row of a base frame each row of an edited frame means, by key or natural key."""
+"""Matching: an edited frame is checked as a whole, and its rows are matched with those of a base.
+
+Which columns there are and which rows are to be deleted is read first; then, by key or natural
+key, which row of the base each row means.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +14,94 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chatkit.bulk.frame_checks import Mask, Refusal
 from chatkit.call import why_no_segment
-from chatkit.errors import InputError
-from chatkit.frame import INEXACT, plain, whole
+from chatkit.errors import InputError, Problem
+from chatkit.frame import INEXACT, listed, plain, whole
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
+Mask = NDArray[np.bool_]  #: one for each row
+
+DELETE = "delete"  #: the column that says of a row that its record is to be deleted
+
+#: What a file makes of True, False and nothing.
+_FLAGS = {"True": True, "False": False, "": False}
+
+
+class Refusal(NamedTuple):
+    """Why a row cannot be taken: its number, which cell, and what to do about it."""
+
+    row: int
+    column: str
+    value: Any
+    reason: str
+    next_step: str
+
+
+def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame, if each of its columns has one name of its own.
+
+    Raises:
+        InputError: Some have none, or share it.
+    """
+    if frame.columns.nlevels > 1:
+        raise InputError(
+            "The columns of this frame have several levels: give each one name, "
+            "like frame.columns = ['_'.join(map(str, names)) for names in frame.columns]."
+        )
+    levels = [name for name in frame.index.names if name is not None]
+    problems = [
+        *(Problem("column", repr(name), "must be text") for name in _no_texts(frame.columns)),
+        *(Problem("column", repr(name), "is there twice") for name in _repeated(frame.columns)),
+        *(
+            Problem("level of the index", repr(name), "is there twice")
+            for name in _repeated(levels)
+        ),
+    ]
+    if problems:
+        raise InputError("The columns of this frame need other names:", problems)
+    return frame
+
+
+def _no_texts(names: Any) -> list[Any]:
+    return [name for name in names if not isinstance(name, str)]
+
+
+def _repeated(names: Any) -> list[Any]:
+    seen = list(names)
+    return list(dict.fromkeys(name for name in seen if seen.count(name) > 1))
+
+
+def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str]) -> pd.DataFrame:
+    """Read levels of the index that are columns of the base as columns: set_index moved them."""
+    columns = {*base.columns} - {*frame.columns, *key}
+    names = [name for name in frame.index.names if isinstance(name, str) and name in columns]
+    return frame.assign(**{name: frame.index.get_level_values(name) for name in names})
+
+
+def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
+    """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
+    if cells.dtype.kind == "b":
+        return cells.fillna(False).to_numpy(bool), []
+    found, odd = np.zeros(len(cells), bool), []
+    for row, value in enumerate(listed(cells)):
+        if isinstance(value, bool):
+            found[row] = value
+        elif isinstance(value, str) and value in _FLAGS:
+            found[row] = _FLAGS[value]
+        elif value is not None:
+            step = "write True or False, or leave it empty"
+            odd.append(Refusal(row, DELETE, value, "is neither True nor False", step))
+    return found, odd
+
+
 _KEEP_ONE = "keep one of them, or change the other in a plan of its own"
 _NAMED = 80  #: characters of a record's name in a reason
 #: Digits that surely are an id: 007 would not be the same text as 7.
 _DIGITS = re.compile("0|[1-9][0-9]{0,17}")
-
-
-# --- how records are told apart -------------------------------------------------------
 
 
 class Natural(NamedTuple):
@@ -67,9 +142,6 @@ class Identity(NamedTuple):
     def named(self) -> str:
         """The key in words: "id", or "template_code and lang_code"."""
         return " and ".join(self.key)
-
-
-# --- which row of the base each row means ---------------------------------------------
 
 
 class Match:
@@ -336,7 +408,7 @@ class Match:
                 continue
             said = self._valid(self._frame[[name]].iloc[rows])[name]
             there = self._base[name].iloc[self.positions[rows]]
-            pairs = zip(rows, _listed(said), _listed(there), strict=True)
+            pairs = zip(rows, _texts_of(said), _texts_of(there), strict=True)
             self.refuse([self._conflict(row, name, a) for row, a, b in pairs if a and b and a != b])
 
     def _conflict(self, row: int, name: str, said: str) -> Refusal:
@@ -415,7 +487,7 @@ class Match:
         if self._who.natural is None or not len(rows):
             return [None] * len(rows)
         cells = frame.reindex(columns=self._natural).iloc[rows]
-        return _listed(self._who.natural.of(self._valid(cells) if said else cells))
+        return _texts_of(self._who.natural.of(self._valid(cells) if said else cells))
 
     def _valid(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Leave out what a person wrote that cannot be sent."""
@@ -430,7 +502,7 @@ class Match:
         cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
         before = self._base.reindex(columns=columns).iloc[places].astype(object)
         filled = cells.where(cells.notna(), before.set_axis(cells.index))
-        return _listed(self._who.natural.of(self._valid(filled)))
+        return _texts_of(self._who.natural.of(self._valid(filled)))
 
     def _found(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base that have these natural keys."""
@@ -440,16 +512,15 @@ class Match:
             if self._known is None:
                 self._known = self._who.natural.of(self._base.reindex(columns=self._natural))
             rows = np.flatnonzero(self._known.isin(wanted).to_numpy(bool))
-            for position, text in zip(rows.tolist(), _listed(self._known.iloc[rows]), strict=True):
+            for position, text in zip(
+                rows.tolist(), _texts_of(self._known.iloc[rows]), strict=True
+            ):
                 found[text].append(position)
         return found
 
 
-def _listed(texts: pd.Series[Any]) -> list[str | None]:
+def _texts_of(texts: pd.Series[Any]) -> list[str | None]:
     return [text if isinstance(text, str) else None for text in texts.tolist()]
-
-
-# --- keys in the cells of a frame -----------------------------------------------------
 
 
 def text_keys(cells: Cells) -> list[str | None]:

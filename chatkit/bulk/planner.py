@@ -19,9 +19,8 @@ import pandas as pd
 from chatkit.bulk import findings
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.comparison import Edits, compare, same_value
-from chatkit.bulk.frame_checks import Mask
 from chatkit.bulk.journal import Change, Kind
-from chatkit.bulk.matching import Identity, Match, Natural, Rows
+from chatkit.bulk.matching import Identity, Mask, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.bulk.stored_changes import kept_changes
 from chatkit.display import many

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.frame_checks import check_frame, delete_marks, levels_as_columns
+from chatkit.bulk.matching import check_frame, delete_marks, levels_as_columns
 from chatkit.errors import InputError
 
 

@@ -13,7 +13,7 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.bulk.frame_checks import DELETE
+from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
 from chatkit.display import many
 from chatkit.display import values as shown

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_origin
 import pandas as pd
 
 from chatkit.bulk.comparison import same_value
-from chatkit.bulk.frame_checks import DELETE, check_frame, delete_marks
+from chatkit.bulk.matching import DELETE, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from chatkit.bulk.frame_checks import Mask
-from chatkit.bulk.matching import Rows
+from chatkit.bulk.matching import Mask, Rows
 from chatkit.display import cut, many
 from chatkit.frame import listed
 from chatkit.widgets.assets import START
