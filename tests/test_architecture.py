@@ -91,7 +91,7 @@ DOORS = {
     "keyring": ("settings",),
     "matplotlib": ("widgets/inbox/plots",),
     "sqlalchemy": ("inbox/store",),
-    "sqlite3": ("sandbox/", "bulk/journal", "bulk/stored_changes"),
+    "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
     "cryptography": ("fleet/cluster",),
     "dask": ("books/book", "fleet/cluster"),
     "distributed": ("fleet/cluster",),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.answer import Answer
 from chatkit.asgi_server import Server, listen
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setting_of
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, open_clients, open_copy, source_of

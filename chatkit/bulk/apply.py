@@ -22,7 +22,8 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Literal, Protocol, Self
 
-from chatkit.bulk.journal import Journal, Kind
+from chatkit.bulk.changes import Kind
+from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import (
     ATTEMPTS,
     Judge,

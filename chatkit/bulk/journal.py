@@ -40,65 +40,15 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
-from itertools import chain
-from math import isfinite, isnan
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 from zlib import crc32
 
 import msgspec
 
-from chatkit.display import shortened
-from chatkit.errors import InputError, JournalError, Problem
+from chatkit.bulk.changes import NOT_JSON, Change, change_texts
+from chatkit.errors import InputError, JournalError
 from chatkit.lock import make_folder, sync_folder
-
-# --- what a run means to do, and what happened -----------------------------------------
-
-Kind = Literal["create", "update", "delete", "skip"]
-Undo = Literal["exactly", "not exactly", "never"]
-
-
-class Change(msgspec.Struct, frozen=True):
-    """What one row of a frame does to one record. A plan makes one for each of its rows.
-
-    `before` holds what the plan knows of the record: for an update the fields that change,
-    for a delete all that could be sent. A field that the service does not show is not in it.
-    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: it tells
-    of a row that met an existing record what that keeps, and what the row says instead.
-    """
-
-    row: Any  #: the label of the row in the frame's index
-    kind: Kind
-    key: int | str | None  #: id or language code; None: the service gives it
-    label: str  #: which record, in words people know: a number, a name, a code, an address
-    before: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    after: Mapping[str, Any] = msgspec.field(default_factory=dict)
-    code: str | None = None  #: the template code, for contents
-    undo: Undo = "exactly"
-    loss: str = ""  #: why it cannot be undone exactly
-    seen: str | None = None  #: its updated_at when the plan was made
-    noun: str | None = None  #: contact, flow, content or webhook; None: the plan's, which has one
-
-    def as_json(self) -> dict[str, Any]:
-        """Return what can be written as JSON, for a journal or a file.
-
-        A noun that is the plan's is left out, so that the hash of such a plan is what it was
-        before changes could have one of their own.
-        """
-        fields = msgspec.structs.asdict(self)
-        fields |= {
-            "row": label_as_json(self.row),
-            "before": dict(self.before),
-            "after": dict(self.after),
-        }
-        if self.noun is None:
-            del fields["noun"]
-        return fields
-
-    @classmethod
-    def from_json(cls, fields: Mapping[str, Any]) -> Change:
-        """Read what `as_json` returned."""
-        return cls(**{**fields, "row": label_from_json(fields["row"])})
 
 
 def _now() -> str:
@@ -840,59 +790,11 @@ def counted_events(path: Path) -> int:
         return 0
 
 
-# --- serialized as JSON ----------------------------------------------------------------
-
-#: As for a call: the standard library's writer refuses what JSON has not, others write null.
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
-#: What it raises then; half a character is a ValueError.
-_NOT_JSON = (TypeError, ValueError, RecursionError)
-#: More problems than this are only counted.
-_TOLD = 20
-
-
-def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
-    """Serialize changes as JSON one by one, or refuse all that cannot be at the end of them.
-
-    Raises:
-        InputError: JSON cannot hold one of their labels or values.
-    """
-    problems, count = [], 0
-    for change in changes:
-        try:
-            text = _encode(change.as_json())
-            text.encode()
-        except _NOT_JSON as error:
-            count += 1
-            if count <= _TOLD:
-                problems.append(_unwritable(change, error))
-        else:
-            yield change, text
-    if problems:
-        these = f"the first {_TOLD} of {count}" if count > _TOLD else "these"
-        heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
-        raise InputError(heading, problems)
-
-
-def _unwritable(change: Change, error: Exception) -> Problem:
-    """Say which part of a change JSON cannot hold, and why."""
-    fields = change.as_json()
-    label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
-    place, value = "", None
-    for name, part in chain([("its label", label)], *(d.items() for d in (before, after, fields))):
-        try:
-            _encode({name: part}).encode()
-        except _NOT_JSON as found:
-            place, value, error = f", {name}", part, found
-            break
-    reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
-    return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
-
-
 def detail_as_json(detail: Mapping[str, object]) -> str:
     """Write what is said of an event. What JSON cannot hold becomes text: it has happened."""
     try:
         return msgspec.json.encode(detail).decode()
-    except _NOT_JSON:
+    except NOT_JSON:
         return json.dumps(detail, default=str)
 
 
@@ -903,21 +805,3 @@ def detail_from_json(text: str) -> dict[str, Any]:
     except msgspec.DecodeError:  # it has half characters, which only the other reader takes
         read = json.loads(text)
     return read
-
-
-def label_as_json(row: Any) -> Any:
-    """Make a row's label fit for JSON: labels of several levels are lists, odd ones are text."""
-    if isinstance(row, tuple):
-        return [label_as_json(part) for part in row]
-    if hasattr(row, "item"):  # a number of numpy
-        row = row.item()
-    if isinstance(row, str | int | None):
-        return row
-    if isinstance(row, float):
-        return row if isfinite(row) else None if isnan(row) else str(row)
-    return str(row)
-
-
-def label_from_json(row: Any) -> Any:
-    """Read what `label_as_json` returned."""
-    return tuple(map(label_from_json, row)) if isinstance(row, list) else row

@@ -17,8 +17,9 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 from msgspec.structs import replace
 
 from chatkit.answer import Envelope
-from chatkit.bulk import stored_changes
-from chatkit.bulk.journal import Change, Journal, Kind, label_as_json, label_from_json
+from chatkit.bulk import changes
+from chatkit.bulk.changes import Change, Kind, label_as_json, label_from_json
+from chatkit.bulk.journal import Journal
 from chatkit.bulk.stores import kept_runs, known_stores
 from chatkit.call import Call
 from chatkit.display import values
@@ -156,7 +157,7 @@ def rows_of_journal(journal: Journal) -> list[Row]:
 class RunRows:
     """The rows of a run: those that are worked on as objects, all others as columns.
 
-    A run of no more rows than `stored_changes.WINDOW` has all of them as objects. Of a longer one
+    A run of no more rows than `changes.WINDOW` has all of them as objects. Of a longer one
     a row takes some bytes here, until `take` makes objects of it and of others, and again once
     `keep` has put them back; its change stays in the journal. What only an undo needs of a row
     that is done, what was there before, stays there too: `rows_of_journal` reads it.
@@ -166,7 +167,7 @@ class RunRows:
     """
 
     def __init__(self, journal: Journal) -> None:
-        self.window = stored_changes.WINDOW
+        self.window = changes.WINDOW
         self._journal = journal
         #: Those that are worked on, and those that are in doubt; of a short run, all.
         self._objects: dict[int, Row] = {}

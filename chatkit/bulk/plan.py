@@ -18,18 +18,17 @@ from msgspec import structs
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import KINDS, Desk, Gap, Interrupt, Run
-from chatkit.bulk.journal import (
+from chatkit.bulk.changes import (
     Change,
-    Journal,
-    RunHeader,
+    StoredChanges,
+    kept_changes,
     label_as_json,
     label_from_json,
-    person,
-    run_id,
+    tally_of,
 )
+from chatkit.bulk.journal import Journal, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row, RunRows
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
 from chatkit.bulk.stores import (
     At,
     HeldStore,

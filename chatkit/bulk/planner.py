@@ -18,11 +18,10 @@ import pandas as pd
 
 from chatkit.bulk import findings
 from chatkit.bulk.apply import Desk
+from chatkit.bulk.changes import Change, Kind, kept_changes
 from chatkit.bulk.comparison import Edits, compare, same_value
-from chatkit.bulk.journal import Change, Kind
 from chatkit.bulk.matching import Identity, Mask, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
-from chatkit.bulk.stored_changes import kept_changes
 from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints, Existing

@@ -26,14 +26,13 @@ from urllib.parse import quote, urlencode
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
+from chatkit.bulk.changes import Change, change_texts
 from chatkit.bulk.journal import (
-    Change,
     Glance,
     Journal,
     JournalEvent,
     RunHeader,
     Seal,
-    change_texts,
     content_of,
     detail_from_json,
     header_as_json,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change, StoredChanges, tally_of
 from chatkit.bulk.outcomes import Row, State
-from chatkit.bulk.stored_changes import StoredChanges, tally_of
 from chatkit.display import (
     LONG,
     Shown,

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from chatkit import temporary
+from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import (
-    Change,
     FileJournal,
     Glance,
     Journal,

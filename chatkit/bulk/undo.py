@@ -9,7 +9,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.journal import Change, Journal, Kind
+from chatkit.bulk.changes import Change, Kind
+from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
 from chatkit.bulk.stores import KeptRun

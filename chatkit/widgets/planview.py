@@ -21,8 +21,8 @@ import traitlets
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.changes import Change
 from chatkit.bulk.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
-from chatkit.bulk.journal import Change
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     DELETES,

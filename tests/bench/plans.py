@@ -44,7 +44,7 @@ STEPS = {
 
 def update(n: int) -> Any:
     """One change of a name."""
-    from chatkit.bulk.journal import Change
+    from chatkit.bulk.changes import Change
 
     before, after = {"name": f"Ana Cruz {n}"}, {"name": f"Ana Díaz {n}"}
     return Change(n, "update", n, f"+1 2025{n:07}", before, after, seen="2026-11-20T10:15:02Z")
@@ -52,7 +52,7 @@ def update(n: int) -> Any:
 
 def create(n: int) -> Any:
     """One new contact."""
-    from chatkit.bulk.journal import Change
+    from chatkit.bulk.changes import Change
 
     number = f"2025{n:06}"
     after = {"number": number, "country_code": "+1", "name": f"Ana Cruz {n}"}
@@ -61,8 +61,8 @@ def create(n: int) -> Any:
 
 def plan_of(client: Any, changes: Iterator[Any]) -> Any:
     """Make a plan of changes that lie in a temporary file."""
+    from chatkit.bulk.changes import StoredChanges
     from chatkit.bulk.plan import Plan, desk_of, setting_of
-    from chatkit.bulk.stored_changes import StoredChanges
 
     empty = client.contacts.plan([])
     return Plan(desk_of(empty), setting_of(empty), StoredChanges(changes))
@@ -73,11 +73,11 @@ def keep(rows: int) -> None:
     from contextlib import redirect_stdout
 
     from chatkit import Sandbox, connect
-    from chatkit.bulk import stored_changes
+    from chatkit.bulk import changes
     from chatkit.bulk.journal import FileJournal
     from chatkit.bulk.outcomes import RunRows
 
-    stored_changes.WINDOW = FEW // 10
+    changes.WINDOW = FEW // 10
     with redirect_stdout(sys.stderr):
         client = connect(Sandbox(seed="empty"))
     plan = plan_of(client, map(update, range(rows)))
@@ -108,9 +108,9 @@ def apply(rows: int, window: int, base_url: str, token: str) -> None:
     import os
 
     from chatkit import Client
-    from chatkit.bulk import stored_changes
+    from chatkit.bulk import changes
 
-    stored_changes.WINDOW = window
+    changes.WINDOW = window
     with TemporaryDirectory() as folder, Client(base_url, 1001, token) as client:
         os.environ["CHATKIT_DATA"] = folder
         plan_of(client, map(create, range(900_000, 900_000 + 2 * WINDOW))).apply(many=True)

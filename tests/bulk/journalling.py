@@ -13,7 +13,8 @@ from pathlib import Path
 import processes
 import pytest
 
-from chatkit.bulk.journal import Change, FileJournal, RunHeader
+from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import FileJournal, RunHeader
 from chatkit.bulk.stores import FolderStore, find_run
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from bulk.wayward import (
     webhook,
 )
 
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.client import Client
 
 ROOMS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}

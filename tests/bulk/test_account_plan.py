@@ -31,11 +31,8 @@ from displayed import html_of
 import chatkit
 from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import (
-    Change,
-    change_texts,
-    write_file,
-)
+from chatkit.bulk.changes import Change, change_texts
+from chatkit.bulk.journal import write_file
 from chatkit.bulk.outcomes import landed_since, rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.bulk.plan import _hash as hashed

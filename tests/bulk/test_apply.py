@@ -30,7 +30,8 @@ from bulk.wayward import (
 
 from chatkit import history, transport
 from chatkit.bulk import apply, outcomes, reconcile
-from chatkit.bulk.journal import Change, FileJournal, Journal
+from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import FileJournal, Journal
 from chatkit.bulk.stores import journal_folder
 from chatkit.snapshot import memory
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.bulk.journal import Change, label_as_json, label_from_json
+from chatkit.bulk.changes import Change, label_as_json, label_from_json
 
 LABELS = st.recursive(
     st.none()

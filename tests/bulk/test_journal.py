@@ -32,13 +32,8 @@ from volume import volume
 
 from chatkit import temporary
 from chatkit.bulk import journal as written
-from chatkit.bulk.journal import (
-    Change,
-    FileJournal,
-    glance,
-    person,
-    run_id,
-)
+from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import FileJournal, glance, person, run_id
 from chatkit.bulk.stores import (
     FolderStore,
     find_run,

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from chatkit.bulk import journal as written
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change, change_texts
 from chatkit.call import Call
 from chatkit.errors import InputError
 from chatkit.secret import Secret
@@ -14,7 +14,7 @@ from chatkit.secret import Secret
 
 def test_changes_are_written_as_a_call_writes_its_body():
     after = {"name": "Zoë 😀", "big": 2**70, "flow_json": {"x": [1.5, None, True]}}
-    ((_, text),) = written.change_texts([Change(1, "create", None, "x", {}, after)])
+    ((_, text),) = change_texts([Change(1, "create", None, "x", {}, after)])
     call = Call("POST", ("contacts",), body=after)
     assert call.content().decode() in text
 
@@ -45,14 +45,14 @@ def test_what_json_cannot_hold_is_named(fields, row, said):
     good = Change(1, "create", None, "x", {}, {"name": "Ana"})
     bad = replace(good, row=row, **fields)
     with pytest.raises(InputError, match=said) as caught:
-        list(written.change_texts([good, bad, good]))
+        list(change_texts([good, bad, good]))
     assert len(caught.value.problems) == 1
 
 
 def test_of_very_many_odd_rows_the_first_are_shown_and_all_are_counted():
     bad = [Change(n, "create", None, "x", {}, {"name": "\ud800"}) for n in range(500)]
     with pytest.raises(InputError, match="the first 20 of 500") as caught:
-        list(written.change_texts(bad))
+        list(change_texts(bad))
     assert [problem.field for problem in caught.value.problems] == [
         f"row {n}, name" for n in range(20)
     ]

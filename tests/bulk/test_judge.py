@@ -29,7 +29,7 @@ from msgspec.structs import replace
 
 from chatkit import history
 from chatkit.bulk import apply
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 
 # --- what may have landed is never called failed ----------------------------------------------
 

@@ -2,7 +2,7 @@ from copy import deepcopy
 from typing import Any
 
 import chatkit
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.rendering import DEPTH, FIELDS, change_label, change_lines
 
 

@@ -19,7 +19,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import apply, stored_changes
+from chatkit.bulk import apply
 from chatkit.errors import InputError
 
 ROWS = 150
@@ -230,7 +230,7 @@ def test_what_was_written_is_read_back_after_a_stretch_of_rows(
     sandbox, client, monkeypatch, window, gap, stretches
 ):
     monkeypatch.setattr(apply, "STRETCH", 10)
-    monkeypatch.setattr(stored_changes, "WINDOW", window)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", window)
     people(sandbox, 60)
     plan = renaming(client, 60)
     before = len(log(sandbox))

@@ -25,7 +25,7 @@ from bulk.planning import (  # noqa: F401
 from displayed import html_of
 
 import chatkit
-from chatkit.bulk import stored_changes
+from chatkit.bulk.changes import StoredChanges
 from chatkit.bulk.plan import _hash as hashed
 from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
 from chatkit.bulk.stores import journal_folder
@@ -110,9 +110,9 @@ def test_a_file_of_an_older_version_and_one_with_other_line_ends_are_read(client
 
 def test_a_large_plan_is_read_into_a_temporary_file(client, plan, tmp_path, monkeypatch):
     path = plan.save(tmp_path / "plan.json")
-    monkeypatch.setattr(stored_changes, "WINDOW", 2)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 2)
     again = client.load_plan(path)
-    assert isinstance(again.changes, stored_changes.StoredChanges)
+    assert isinstance(again.changes, StoredChanges)
     assert (list(again.changes), again.hash) == (list(plan.changes), plan.hash)
     assert again.save(tmp_path / "again.json").read_bytes() == path.read_bytes()
 

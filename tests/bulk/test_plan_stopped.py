@@ -26,14 +26,14 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import stored_changes
 from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.changes import WINDOW
 
 
-@pytest.fixture(autouse=True, params=[stored_changes.WINDOW, 7], ids=["all", "windows"])
+@pytest.fixture(autouse=True, params=[WINDOW, 7], ids=["all", "windows"])
 def rows_in_memory(request, monkeypatch):
     """All of it is true of a run whose rows are all in memory, and of one with a window of them."""
-    monkeypatch.setattr(stored_changes, "WINDOW", request.param)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", request.param)
 
 
 def newcomers(count):

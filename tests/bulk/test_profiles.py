@@ -17,7 +17,7 @@ from documents import document
 from profiles import PROFILES
 
 import chatkit
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.client import Client
 
 LANDED = ("applied", "differs", "unchanged")

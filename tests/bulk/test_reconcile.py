@@ -24,7 +24,7 @@ from bulk.wayward import (
 from msgspec.structs import replace
 
 from chatkit import history
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Pages, Search, ThrottledReader
 from chatkit.resource import endpoints_of

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import chatkit
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import state_counts
 from chatkit.contacts import Contact

@@ -17,9 +17,8 @@ from displayed import html_of
 
 import chatkit
 from chatkit import temporary
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change, StoredChanges, kept_changes, tally_of
 from chatkit.bulk.plan import Plan, desk_of, setting_of
-from chatkit.bulk.stored_changes import StoredChanges, kept_changes, tally_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -136,7 +135,7 @@ def test_a_source_that_fails_leaves_nothing():
 PEAK = """
 import resource, sys
 from bulk.test_stored_changes import made
-from chatkit.bulk.stored_changes import StoredChanges
+from chatkit.bulk.changes import StoredChanges
 StoredChanges(made(100))
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 stored = StoredChanges(made(int(sys.argv[1])))

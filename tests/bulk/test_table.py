@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import chatkit
 from chatkit.bulk import rendering
-from chatkit.bulk.journal import Change, JournalEvent
+from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import JournalEvent
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import RefusedCell, setting_of
 from chatkit.bulk.planner import joined

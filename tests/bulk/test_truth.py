@@ -37,7 +37,7 @@ from bulk.wayward import (
 
 import chatkit
 from chatkit import history
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.resource import endpoints_of
 
 PAGE = b"<html><h1>Please sign in</h1></html>"

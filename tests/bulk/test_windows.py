@@ -24,9 +24,9 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import rendering, stored_changes
+from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change, StoredChanges
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, desk_of, rows_at_work, setting_of
 from chatkit.bulk.stores import read_run
@@ -38,7 +38,7 @@ TOLD = ("n", "state", "reason", "evidence", "attempts", "key", "done", "doubted"
 
 @pytest.fixture(autouse=True)
 def short_windows(monkeypatch):
-    monkeypatch.setattr(stored_changes, "WINDOW", WINDOW)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", WINDOW)
 
 
 def told(rows):
@@ -143,7 +143,7 @@ def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, cli
 
 def test_the_view_of_a_long_plan_shows_each_row_with_its_own_state(sandbox, client):
     short = edited(sandbox, client)
-    plan = Plan(desk_of(short), setting_of(short), stored_changes.StoredChanges(short.changes))
+    plan = Plan(desk_of(short), setting_of(short), StoredChanges(short.changes))
     for each in (short, plan):
         order = rendering.order_by_kind(each)
         shown = [change for kind in rendering.by_kind(each) for change in kind]
@@ -256,7 +256,7 @@ def test_a_long_run_knows_of_each_row_what_a_short_one_knows(folder, monkeypatch
                 journal.write(None, "resumed")
         journal.commit()
         long = RunRows(journal)
-        monkeypatch.setattr(stored_changes, "WINDOW", 1000)
+        monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 1000)
         short = RunRows(journal)
         assert known_of(long) == known_of(short)
         assert told(rows_of_journal(journal)) == told(short)
@@ -294,7 +294,7 @@ def calls_of(sandbox, work):
 def test_windows_are_read_by_pages_from_where_the_one_before_was(
     sandbox, client, monkeypatch, gap, reads
 ):
-    monkeypatch.setattr(stored_changes, "WINDOW", 60)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 60)
     people(sandbox, 300)
     frame = client.contacts.frame().assign(name="Zoë")
     plan = client.contacts.plan(frame)
@@ -308,7 +308,7 @@ def test_windows_are_read_by_pages_from_where_the_one_before_was(
 def test_windows_of_deletes_are_read_by_pages_though_the_others_move_up(
     sandbox, client, monkeypatch
 ):
-    monkeypatch.setattr(stored_changes, "WINDOW", 60)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 60)
     ids = people(sandbox, 300)
     plan = client.contacts.plan(delete=ids)
     found = calls_of(sandbox, lambda: plan.apply(many=True, gap="page"))
@@ -320,7 +320,7 @@ def test_windows_of_deletes_are_read_by_pages_though_the_others_move_up(
 def test_rows_in_another_order_than_the_list_are_read_one_by_one_in_the_end(
     sandbox, client, monkeypatch
 ):
-    monkeypatch.setattr(stored_changes, "WINDOW", 30)
+    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 30)
     people(sandbox, 300)
     frame = client.contacts.frame().assign(name="Zoë").sample(frac=1, random_state=2)
     plan = client.contacts.plan(frame)

@@ -17,7 +17,7 @@ from caller import ROOT, Caller, client_through
 from documents import DOCUMENT
 
 import chatkit
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
 from chatkit.profile import ServiceProfile

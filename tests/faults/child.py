@@ -16,7 +16,7 @@ from faults import crash, naive
 from faults.account import Account
 from faults.load import NOUNS, Load, edits
 
-from chatkit.bulk import stored_changes
+from chatkit.bulk import changes
 
 #: How a child ends: its work is done; it could not even plan; the engine broke.
 DONE, NO_PLAN, BROKEN = 0, 3, 4
@@ -62,7 +62,7 @@ def run(job: Job, points: list[str], say: Say) -> int:
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)  # progress bars
     if job.window:
-        stored_changes.WINDOW = job.window
+        changes.WINDOW = job.window
     try:
         for point in points:
             crash.install(point, say)

@@ -15,7 +15,8 @@ import pytest
 from faults import disk
 from volume import volume
 
-from chatkit.bulk.journal import Change, FileJournal, Journal, RunHeader
+from chatkit.bulk.changes import Change
+from chatkit.bulk.journal import FileJournal, Journal, RunHeader
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[2]

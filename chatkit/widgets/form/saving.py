@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from chatkit.bulk.apply import SETTLE, SETTLE_DUPLICABLE
-from chatkit.bulk.journal import Change
+from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.endpoints import Key

@@ -1,4 +1,4 @@
-"""Stored changes: the changes of a plan in a temporary file, read as they are asked for.
+"""Changes: what each row of a plan does to one record, as JSON, and however many there are.
 
 A plan of some thousand rows holds its changes in memory. One of millions does not fit there: its
 changes are written to a file of this process as they are made, one after the other, and read
@@ -8,22 +8,135 @@ they are written.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, islice
+from math import isfinite, isnan
 from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple, Self, overload
+from typing import Any, Literal, NamedTuple, Self, overload
 
 import msgspec
 
 from chatkit import temporary
-from chatkit.bulk.journal import Change, Kind, Undo, change_texts
-from chatkit.errors import ChatkitError
+from chatkit.display import shortened
+from chatkit.errors import ChatkitError, InputError, Problem
+
+Kind = Literal["create", "update", "delete", "skip"]
+Undo = Literal["exactly", "not exactly", "never"]
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What one row of a frame does to one record. A plan makes one for each of its rows.
+
+    `before` holds what the plan knows of the record: for an update the fields that change,
+    for a delete all that could be sent. A field that the service does not show is not in it.
+    `after` holds the fields to send; it is empty for a delete. A skip sends nothing: it tells
+    of a row that met an existing record what that keeps, and what the row says instead.
+    """
+
+    row: Any  #: the label of the row in the frame's index
+    kind: Kind
+    key: int | str | None  #: id or language code; None: the service gives it
+    label: str  #: which record, in words people know: a number, a name, a code, an address
+    before: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    after: Mapping[str, Any] = msgspec.field(default_factory=dict)
+    code: str | None = None  #: the template code, for contents
+    undo: Undo = "exactly"
+    loss: str = ""  #: why it cannot be undone exactly
+    seen: str | None = None  #: its updated_at when the plan was made
+    noun: str | None = None  #: contact, flow, content or webhook; None: the plan's, which has one
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what can be written as JSON, for a journal or a file.
+
+        A noun that is the plan's is left out, so that the hash of such a plan is what it was
+        before changes could have one of their own.
+        """
+        fields = msgspec.structs.asdict(self)
+        fields |= {
+            "row": label_as_json(self.row),
+            "before": dict(self.before),
+            "after": dict(self.after),
+        }
+        if self.noun is None:
+            del fields["noun"]
+        return fields
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> Change:
+        """Read what `as_json` returned."""
+        return cls(**{**fields, "row": label_from_json(fields["row"])})
+
+
+def label_as_json(row: Any) -> Any:
+    """Make a row's label fit for JSON: labels of several levels are lists, odd ones are text."""
+    if isinstance(row, tuple):
+        return [label_as_json(part) for part in row]
+    if hasattr(row, "item"):  # a number of numpy
+        row = row.item()
+    if isinstance(row, str | int | None):
+        return row
+    if isinstance(row, float):
+        return row if isfinite(row) else None if isnan(row) else str(row)
+    return str(row)
+
+
+def label_from_json(row: Any) -> Any:
+    """Read what `label_as_json` returned."""
+    return tuple(map(label_from_json, row)) if isinstance(row, list) else row
+
+
+#: What writers of JSON raise where it cannot hold something; half a character is a ValueError.
+NOT_JSON = (TypeError, ValueError, RecursionError)
+#: As for a call: the standard library's writer refuses what JSON has not, others write null.
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+#: More problems than this are only counted.
+_TOLD = 20
+
+
+def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
+    """Serialize changes as JSON one by one, or refuse all that cannot be at the end of them.
+
+    Raises:
+        InputError: JSON cannot hold one of their labels or values.
+    """
+    problems, count = [], 0
+    for change in changes:
+        try:
+            text = _encode(change.as_json())
+            text.encode()
+        except NOT_JSON as error:
+            count += 1
+            if count <= _TOLD:
+                problems.append(_unwritable(change, error))
+        else:
+            yield change, text
+    if problems:
+        these = f"the first {_TOLD} of {count}" if count > _TOLD else "these"
+        heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
+        raise InputError(heading, problems)
+
+
+def _unwritable(change: Change, error: Exception) -> Problem:
+    """Say which part of a change JSON cannot hold, and why."""
+    fields = change.as_json()
+    label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
+    place, value = "", None
+    for name, part in chain([("its label", label)], *(d.items() for d in (before, after, fields))):
+        try:
+            _encode({name: part}).encode()
+        except NOT_JSON as found:
+            place, value, error = f", {name}", part, found
+            break
+    reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
+    return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
+
 
 #: Changes beyond so many lie in a file; a run has so many rows in memory at a time.
 WINDOW = 100_000
