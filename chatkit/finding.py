@@ -1,19 +1,22 @@
-"""One finding: what is wrong, or odd, at one place of what was checked; and several of them.
+"""One finding: what is wrong, or odd, at one place of what was checked; several; and in words.
 
 Flow documents, contents and contacts are all told of in this way, and a plan takes findings of
 any kind. What one kind knows besides (template and language, the row of a frame) is in a class
-derived from `Finding`, in the package that makes it.
+derived from `Finding`, in the package that makes it. The words are those of plans and errors: one
+finding in a line or as what is wrong with a field, many of them counted.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
 
-from chatkit.display import visible
+from chatkit.display import many, values, visible
+from chatkit.errors import Problem
+from chatkit.flowjson.pointer import value_at
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The gravest first.
@@ -116,3 +119,102 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
 
     def _only(self, severity: Severity) -> Self:
         return self._with(each for each in self._found if each.severity == severity)
+
+
+def errors(findings: Iterable[Finding]) -> list[Finding]:
+    """Pick those that the platform refuses."""
+    return [finding for finding in findings if finding.severity == "error"]
+
+
+def doubts(findings: Iterable[Finding]) -> list[Finding]:
+    """Pick what a person is to know of what is sent all the same: all but mere notes."""
+    return [finding for finding in findings if finding.severity != "note"]
+
+
+def finding_line(finding: Finding) -> str:
+    """Say one in a line: its code, its place, what is wrong."""
+    place = f" at {finding.pointer}" if finding.pointer else ""
+    if not place and finding.message.startswith(finding.code):
+        return finding.message  # "too short for +44" needs no "too short" before it
+    return f"{finding.code}{place}: {finding.message}"
+
+
+def document_problem(field: str, document: object, finding: Finding) -> Problem:
+    """Say one as what is wrong with a field; the value is what stands at its place."""
+    value = values(value_at(document, finding.pointer))
+    return Problem(field, value, finding_line(finding), finding.hint)
+
+
+def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
+    """Say one, whose pointer leads into a record, as what is wrong with a field of it."""
+    name, slash, rest = finding.pointer.removeprefix("/").partition("/")
+    inner = replace(finding, pointer=slash + rest)
+    if name in fields:
+        return document_problem(name, fields[name], inner)
+    return Problem(name, "", finding_line(inner), finding.hint)
+
+
+def summary(found: Sequence[Finding]) -> str:
+    """Count errors and warnings, and tell the first of the worst."""
+    wrong = errors(found)
+    counts = [many(len(wrong), "error")] if wrong else []
+    if rest := len(found) - len(wrong):
+        counts.append(many(rest, "warning"))
+    if not found:
+        return ""
+    first = (wrong or found)[0]
+    place = ", first " if len(found) > 1 else ": "
+    line = finding_line(first)
+    step = f"{'' if line.endswith('.') else '.'} {first.hint}" if first.hint else ""
+    return f"{' and '.join(counts)}{place}{line}{step}"
+
+
+FEW = 8  #: different findings that are told
+_NAMED = 3  #: records that are named where the same is to be said of many
+
+
+class FindingCounts:
+    """Counts what is to be known of records that are sent all the same, for any number of them.
+
+    Records of which the same is to be said are told together.
+
+    Args:
+        noun: One record: "contact".
+    """
+
+    def __init__(self, noun: str) -> None:
+        self._noun = noun
+        self._alike: dict[str, tuple[int, list[str]]] = {}  # how many, and the first of them
+        self._others = 0  # of whom something else is to be said than of the first few kinds
+
+    def add(self, label: str, found: Sequence[Finding]) -> None:
+        """Count what was found in one record.
+
+        Args:
+            label: What people call it.
+            found: What is to be known of it.
+        """
+        text = summary(found)
+        if text not in self._alike and len(self._alike) >= FEW:
+            self._others += 1
+            return
+        count, labels = self._alike.get(text, (0, []))
+        self._alike[text] = count + 1, [*labels, label][: _NAMED + 1]
+
+    def notes(self) -> list[str]:
+        """Say it: the labels of the records come first."""
+        said = [f"{_named(self._noun, *who)} {text}" for text, who in self._alike.items()]
+        if self._others:
+            more = many(self._others, f"more {self._noun}")
+            said.append(f"… and {more} with errors or warnings.")
+        return said
+
+
+def _named(noun: str, count: int, labels: Sequence[str]) -> str:
+    """Name some records, the first of them if they are many, and the verb that follows."""
+    if count == 1:
+        return f"{labels[0]} has"
+    if count <= _NAMED + 1:
+        return f"{', '.join(labels[:-1])} and {labels[-1]} have each"
+    rest = many(count - _NAMED, f"more {noun}")
+    return f"{', '.join(labels[:_NAMED])} and {rest} have each"

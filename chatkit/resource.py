@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 import msgspec
 
 from chatkit.answer import Envelope
-from chatkit.bulk.findings import vet
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, R
 from chatkit.errors import (
@@ -20,10 +19,12 @@ from chatkit.errors import (
     HelpPage,
     InputError,
     NotPermitted,
+    Problem,
     Refused,
     first_line,
     steady,
 )
+from chatkit.finding import cell_problem, document_problem, doubts, errors, summary
 from chatkit.record import described
 from chatkit.transport import Transport
 
@@ -78,7 +79,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             InDoubt: The answer was lost; the record may exist.
         """
         endpoints = self._endpoints
-        vet(endpoints, fields, broken=broken, creates=True)
+        _vet(endpoints, fields, broken=broken, creates=True)
         with self._advised():
             body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
         call = endpoints.create_call(body)
@@ -100,7 +101,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         """
         endpoints = self._endpoints
         live = self._live(key) if endpoints.compared(fields) and self._valid(fields) else None
-        vet(endpoints, fields, broken=broken, live=None if live is None else endpoints.shown(live))
+        _vet(endpoints, fields, broken=broken, live=None if live is None else endpoints.shown(live))
         with self._advised():
             body = endpoints.body.part(fields, f"This {endpoints.noun}")
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
@@ -266,3 +267,67 @@ def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
         instead = getattr(resource, "_resource_instead", "like client.contacts")
         raise InputError(f"This takes a resource, {instead}, not {type(resource).__name__}.")
     return resource._endpoints
+
+
+def _vet(
+    endpoints: Endpoints[Any],
+    fields: Mapping[str, Any],
+    *,
+    broken: bool,
+    live: Mapping[str, Any] | None = None,
+    creates: bool = False,
+) -> None:
+    """Refuse errors in the fields of one record, and in what it would then be; warn of doubts.
+
+    Args:
+        endpoints: What the record is.
+        fields: What would be sent.
+        broken: Let errors pass: they are warned of.
+        live: The record as it is; None if that is not known.
+        creates: Whether the record is a new one.
+
+    Raises:
+        InputError: There are errors. What else is wrong with the fields is told as well.
+    """
+    stopped: list[Problem] = []
+    right: dict[str, Any] = {}
+    for name in endpoints.body.model_fields.keys() & fields.keys():
+        good, _ = endpoints.body.column(name, [fields[name]])
+        if good:  # of another shape: that is said of any field
+            right[name] = good[0]
+    label = endpoints.label(fields) or f"This {endpoints.noun}"
+    for name in endpoints.documents & right.keys():
+        document = right[name]
+        found = endpoints.findings(name, document)
+        if wrong := [] if broken else errors(found):
+            # what only is a doubt, too: who has mended the errors is not to come back for it
+            told = [*wrong, *(each for each in found if each.severity == "warning")]
+            for finding in told:
+                problem = document_problem(name, document, finding)
+                doubt = "" if finding in wrong else "warning: "
+                stopped.append(problem._replace(reason=f"{doubt}{problem.reason}"))
+        elif said := doubts(found):
+            warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
+    whole = endpoints.judged(right, {} if creates else live)
+    if wrong := [] if broken else errors(whole):
+        stopped += [cell_problem(right, finding) for finding in wrong]
+    elif said := doubts(whole):
+        warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
+    if stopped:
+        done = "created" if creates else "updated"
+        raise InputError(
+            f"This {endpoints.noun} cannot be {done}; broken=True would let its errors pass:",
+            [*_problems_of(endpoints, fields, creates), *stopped],
+        )
+
+
+def _problems_of(
+    endpoints: Endpoints[Any], fields: Mapping[str, Any], creates: bool
+) -> Sequence[Problem]:
+    try:
+        endpoints.body.whole(fields, "", endpoints.required()) if creates else endpoints.body.part(
+            fields, ""
+        )
+    except InputError as error:
+        return error.problems
+    return ()

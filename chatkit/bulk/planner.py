@@ -11,12 +11,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from difflib import get_close_matches
 from itertools import repeat
 from os import PathLike
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict, get_args
+from typing import Any, NamedTuple, Protocol, TypedDict, get_args
 
 import numpy as np
 import pandas as pd
 
-from chatkit.bulk import findings
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.changes import Change, Kind, kept_changes
 from chatkit.bulk.comparison import Edits, compare, same_value
@@ -26,13 +25,11 @@ from chatkit.display import many
 from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
+from chatkit.finding import Finding, FindingCounts, cell_problem, document_problem, doubts, errors
 from chatkit.frame import collector_paused, column_or_level, none, records
 from chatkit.record import LOST_DIGITS
 from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import Snapshot, memory
-
-if TYPE_CHECKING:
-    from chatkit.finding import Finding
 
 #: The field that tells when a record was last changed.
 SEEN = "updated_at"
@@ -907,7 +904,7 @@ class _Remarks:
         self._endpoints, self._foreign, self._undated = endpoints, foreign, undated
         self._source = source  # what was planned, for people
         self._columns: dict[str, None] = {}  # notes of unknown ones
-        self._doubts = findings.FindingCounts(endpoints.noun)
+        self._doubts = FindingCounts(endpoints.noun)
         self._deleted = self._skipped = 0
         self._stopped = self._edited = self._creates = False
         self._after = total  # records that the account then holds
@@ -1092,15 +1089,15 @@ class Cells:
     def _sound(self, row: int, name: str, document: Any) -> bool:
         """Whether a document may be sent; what else is to be known of it is kept."""
         found = self._endpoints.findings(name, document)
-        errors = findings.errors(found)
-        if errors and not self._broken:
+        wrong = errors(found)
+        if wrong and not self._broken:
             self.stopped = True
-            for finding in errors:
-                problem = findings.document_problem(name, document, finding)
+            for finding in wrong:
+                problem = document_problem(name, document, finding)
                 self._refuse(row, *problem[:3], finding.hint or "correct the document")
             return False
-        if doubts := findings.doubts(found):
-            self.doubts.setdefault(row, []).extend(doubts)
+        if said := doubts(found):
+            self.doubts.setdefault(row, []).extend(said)
         return True
 
     def passes(self, row: int, fields: Mapping[str, Any], found: Sequence[Finding]) -> bool:
@@ -1111,14 +1108,14 @@ class Cells:
             fields: What would be sent.
             found: Findings whose pointers lead into the record.
         """
-        errors = [] if self._broken else findings.errors(found)
-        for finding in errors:
+        wrong = [] if self._broken else errors(found)
+        for finding in wrong:
             self.stopped = True
             hint = finding.hint or "correct it"
-            self._refuse(row, *findings.cell_problem(fields, finding)[:3], hint)
-        if not errors and (doubts := findings.doubts(found)):
-            self.doubts.setdefault(row, []).extend(doubts)
-        return not errors
+            self._refuse(row, *cell_problem(fields, finding)[:3], hint)
+        if not wrong and (said := doubts(found)):
+            self.doubts.setdefault(row, []).extend(said)
+        return not wrong
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:
         """Refuse edits to a field that cannot be written, and tell the right way."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
+from chatkit.display import MISSING
 from chatkit.errors import InputError
-from chatkit.finding import PatchOperation
+
+if TYPE_CHECKING:
+    from chatkit.finding import PatchOperation
 
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -27,18 +30,25 @@ def steps(pointer: str) -> list[str]:
     return [unescape(step) for step in pointer.split("/")[1:]]
 
 
+def value_at(document: object, pointer: str) -> Any:
+    """Follow a JSON pointer (RFC 6901); MISSING where it leads to nothing."""
+    value: Any = document
+    key: Any
+    for key in steps(pointer):
+        if isinstance(value, list):
+            key = int(key) if _PLACE.fullmatch(key) else -1
+            value = value[key] if 0 <= key < len(value) else MISSING
+        else:
+            value = value.get(key, MISSING) if isinstance(value, Mapping) else MISSING
+    return value
+
+
 def at(value: Any, pointer: str) -> Any:
     """Return what a JSON pointer points at. Raises `LookupError` if there is nothing."""
-    for step in steps(pointer):
-        if isinstance(value, list):
-            if not step.isdecimal():
-                raise LookupError(pointer)
-            value = value[int(step)]
-        elif isinstance(value, dict):
-            value = value[step]
-        else:
-            raise LookupError(pointer)
-    return value
+    found = value_at(value, pointer)
+    if found is MISSING:
+        raise LookupError(pointer)
+    return found
 
 
 # --- edits: each returns a changed copy ------------------------------------------------------

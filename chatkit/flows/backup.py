@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chatkit.bulk.findings import errors, finding_line
 from chatkit.errors import InputError, Problem
+from chatkit.finding import errors, finding_line
 from chatkit.frame import Columns, Kind, records
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.lock import replacing

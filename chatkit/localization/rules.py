@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from chatkit.display import visible
 from chatkit.finding import Finding, Severity
+from chatkit.flowjson.pointer import escape, steps
 from chatkit.localization.content import Entry
 
 API = "API document, Template content"
@@ -162,8 +163,7 @@ class ContentFinding(Finding):
     @property
     def field(self) -> str:
         """Name the field as in the API: "buttons.1.label"; the first is 0."""
-        steps = self.pointer.split("/")[1:]
-        return ".".join(step.replace("~1", "/").replace("~0", "~") for step in steps)
+        return ".".join(steps(self.pointer))
 
     @property
     def source(self) -> str:
@@ -192,7 +192,7 @@ class ContentFinding(Finding):
 
 
 def _pointer(field: str) -> str:
-    return "/" + field.replace("~", "~0").replace("/", "~1").replace(".", "/")
+    return "/" + escape(field).replace(".", "/")
 
 
 class FindingLog:

@@ -58,9 +58,9 @@ ROOMS: dict[str, list[Room]] = {
         Room(("lock.py",), ("test_lock.py", "bulk/test_plan_stopped.py")),
         Room(("bulk/fleet_plan.py",), ("bulk/test_fleet_plan.py", "fleet/test_fleet*.py")),
         Room(
-            ("bulk/findings.py",),
+            ("finding.py",),
             (
-                *("bulk/test_findings.py", "checks/test_sent.py", "test_flow_checks.py"),
+                *("test_findings.py", "checks/test_sent.py", "test_flow_checks.py"),
                 *("flows/test_resource.py", "templates/test_notes.py", "templates/test_room.py"),
             ),
         ),
@@ -73,6 +73,7 @@ ROOMS: dict[str, list[Room]] = {
             (
                 "test_contacts*.py",
                 "checks/test_sent.py",
+                "test_flow_checks.py",
                 "test_endpoint*.py",
                 "test_resource.py",
                 "bulk/test_undo.py",

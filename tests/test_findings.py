@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.bulk import findings
 from chatkit.display import MISSING
-from chatkit.finding import Finding
+from chatkit.finding import (
+    FEW,
+    Finding,
+    FindingCounts,
+    document_problem,
+    doubts,
+    errors,
+    finding_line,
+    summary,
+)
+from chatkit.flowjson.pointer import value_at
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")
@@ -35,48 +44,46 @@ def places(value: Any, pointer: str = "") -> list[tuple[str, Any]]:
 @given(JSON)
 def test_a_pointer_leads_to_what_stands_at_its_place(value: Any) -> None:
     for pointer, there in places(value):
-        assert (
-            findings.value_at(value, pointer) is there or findings.value_at(value, pointer) == there
-        )
+        assert value_at(value, pointer) is there or value_at(value, pointer) == there
 
 
 @given(JSON, st.lists(st.sampled_from(["", "0", "1", "01", "-", "a"]), min_size=1, max_size=4))
 def test_a_pointer_to_nothing_leads_to_nothing(value: Any, steps: list[str]) -> None:
     pointer = "".join(f"/{step}" for step in steps)
-    assert (findings.value_at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
+    assert (value_at(value, pointer) is MISSING) == (pointer not in dict(places(value)))
 
 
 @pytest.mark.parametrize("pointer", ["/a/-", "/a/9", "/a/²", "/a/1/x", "/b", "/a/99999999999999"])
 def test_a_place_that_is_not_there_is_missing(pointer: str) -> None:
-    assert findings.value_at({"a": [1, "x"]}, pointer) is MISSING
+    assert value_at({"a": [1, "x"]}, pointer) is MISSING
 
 
 def test_errors_and_doubts_are_told_apart() -> None:
-    assert findings.errors([NOTE, WRONG, LONG]) == [WRONG]
-    assert findings.doubts([NOTE, WRONG, LONG]) == [WRONG, LONG]
+    assert errors([NOTE, WRONG, LONG]) == [WRONG]
+    assert doubts([NOTE, WRONG, LONG]) == [WRONG, LONG]
 
 
 def test_a_finding_is_said_in_a_line_with_its_place() -> None:
-    assert findings.finding_line(WRONG) == "MISSING at /screens/0/title: It needs a title."
-    assert findings.finding_line(NOTE) == "OLD: It is old."
+    assert finding_line(WRONG) == "MISSING at /screens/0/title: It needs a title."
+    assert finding_line(NOTE) == "OLD: It is old."
 
 
 def test_a_problem_shows_what_stands_at_the_place() -> None:
     document = {"screens": [{"id": "A"}]}
-    assert findings.document_problem("flow_json", document, LONG).value == '"A"'
-    assert findings.document_problem("flow_json", document, WRONG).value == "(absent)"
+    assert document_problem("flow_json", document, LONG).value == '"A"'
+    assert document_problem("flow_json", document, WRONG).value == "(absent)"
 
 
 def test_a_summary_counts_and_begins_with_the_worst() -> None:
-    assert findings.summary([LONG, WRONG]) == (
+    assert summary([LONG, WRONG]) == (
         "1 error and 1 warning, first MISSING at /screens/0/title: It needs a title. Write one."
     )
-    assert findings.summary([LONG, LONG]).startswith("2 warnings, first LONG")
+    assert summary([LONG, LONG]).startswith("2 warnings, first LONG")
 
 
 def notes(noun: str, found: list[tuple[str, list[Finding]]]) -> list[str]:
     """What is said of records, in which this was found."""
-    counts = findings.FindingCounts(noun)
+    counts = FindingCounts(noun)
     for label, each in found:
         counts.add(label, each)
     return counts.notes()
@@ -91,9 +98,9 @@ def test_records_of_one_name_are_each_told() -> None:
 
 
 def test_many_records_are_counted() -> None:
-    odd = [replace(LONG, message=f"It is {n} too long.") for n in range(findings.FEW + 1)]
+    odd = [replace(LONG, message=f"It is {n} too long.") for n in range(FEW + 1)]
     said = notes("flow", [("A", [each]) for each in odd])
-    assert said[findings.FEW :] == ["… and 1 more flow with errors or warnings."]
+    assert said[FEW:] == ["… and 1 more flow with errors or warnings."]
 
 
 def test_records_with_the_same_findings_are_told_together() -> None:
