@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.fleet_plan import FleetPlan, result_so_far
 from chatkit.bulk.journal import Journal, RunHeader, is_finished
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
@@ -31,6 +30,7 @@ from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.connection import Connection, account_parts, same_host
 from chatkit.display import many, visible
 from chatkit.errors import InputError, JournalError, SettingsError, first_line
+from chatkit.fleet_plan import FleetPlan, result_so_far
 from chatkit.progress import say
 
 if TYPE_CHECKING:

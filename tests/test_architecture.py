@@ -24,6 +24,7 @@ ORDER = [
     ("__main__", "chatkit"),
     ("checkup", "cli", "conformance", "fleet", "history", "inbox", "widgets"),
     ("account",),
+    ("fleet_plan",),
     ("client",),
     ("contacts", "flows", "templates", "webhooks"),
     ("resource",),

@@ -33,8 +33,8 @@ from ports import reserved
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.bulk.stores import journal_folder
+from chatkit.fleet_plan import FleetPlan
 from chatkit.history import _opened
 from chatkit.lock import lock
 

@@ -31,7 +31,6 @@ from chatkit.account.reading import (
     same_field,
 )
 from chatkit.bulk.comparison import FrameDifferences
-from chatkit.bulk.fleet_plan import FleetPlan, in_threads
 from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
 from chatkit.display import (
@@ -50,6 +49,7 @@ from chatkit.display import (
     words,
 )
 from chatkit.errors import ChatkitError, InputError, first_line
+from chatkit.fleet_plan import FleetPlan, in_threads
 from chatkit.frame import none, records
 from chatkit.report import (
     ARROW,

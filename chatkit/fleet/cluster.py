@@ -50,7 +50,6 @@ from urllib.parse import urlsplit
 
 from chatkit import settings, temporary
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.fleet_plan import ApplyOptions, GoesOn, apply_one
 from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
 from chatkit.bulk.stores import FolderStore, JournalStore, most_accounts, store_at
 from chatkit.client import Client, open_clients, source_of
@@ -63,6 +62,7 @@ from chatkit.errors import (
     SettingsError,
     first_line,
 )
+from chatkit.fleet_plan import ApplyOptions, GoesOn, apply_one
 from chatkit.progress import say
 from chatkit.secret import Secret
 from chatkit.snapshot import memory

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from chatkit import accessor, settings
 from chatkit.bulk import rendering
-from chatkit.bulk.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.bulk.stores import open_runs
 from chatkit.client import Client, is_rest, open_client, sheets_of_rest, source_of
 from chatkit.connection import account_words
@@ -34,6 +33,7 @@ from chatkit.errors import (
     command,
     first_line,
 )
+from chatkit.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked

@@ -22,7 +22,6 @@ import traitlets
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
-from chatkit.bulk.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     DELETES,
@@ -46,6 +45,7 @@ from chatkit.errors import (
     needed_by,
     steady,
 )
+from chatkit.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code

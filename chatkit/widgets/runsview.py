@@ -22,8 +22,8 @@ from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.fleet_plan import FleetPlan
     from chatkit.bulk.plan import Plan
+    from chatkit.fleet_plan import FleetPlan
 
 _COLUMNS = {"started": 18, "account": 18, "changes": 22, "state": 20, "to do": 22}
 _LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}

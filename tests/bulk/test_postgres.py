@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from bulk.journalling import change, header
 from bulk.planning import active, client, sandbox, states, through  # noqa: F401
-from bulk.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
 from bulk.test_stores import newcomers
+from fleet.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
 from postgres import PASSWORD
 
 import chatkit

@@ -17,12 +17,12 @@ from distributed import LocalCluster
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.fleet_plan import ApplyOptions
 from chatkit.bulk.plan import keep_at, prepare_runs
 from chatkit.bulk.stores import FolderStore
 from chatkit.errors import InputError, SettingsError
 from chatkit.fleet import cluster
 from chatkit.fleet.cluster import ClusterRun, Workers, seal, unseal
+from chatkit.fleet_plan import ApplyOptions
 
 WORKER = (
     "__import__('importlib').import_module('chatkit.fleet.cluster')"  # on a worker, for `dask.run`

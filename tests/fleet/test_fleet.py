@@ -16,12 +16,11 @@ from bulk.planning import active, content, flow, limited, number, people, throug
 from displayed import html_of
 
 import chatkit
-from chatkit import settings
-from chatkit.bulk import fleet_plan
+from chatkit import fleet_plan, settings
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.fleet_plan import FleetPlan
 from chatkit.client import Client
 from chatkit.connection import Connection, StoredConnection
+from chatkit.fleet_plan import FleetPlan
 from chatkit.secret import Secret
 from chatkit.throttle import AdaptiveThrottle
 

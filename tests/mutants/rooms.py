@@ -56,7 +56,7 @@ ROOMS: dict[str, list[Room]] = {
     ],
     "bulk": [
         Room(("lock.py",), ("test_lock.py", "bulk/test_plan_stopped.py")),
-        Room(("bulk/fleet_plan.py",), ("bulk/test_fleet_plan.py", "fleet/test_fleet*.py")),
+        Room(("fleet_plan.py",), ("fleet/test_fleet*.py",)),
         Room(
             ("finding.py",),
             (

@@ -22,10 +22,10 @@ from msgspec.structs import replace
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.fleet_plan import FleetPlan, in_threads
 from chatkit.bulk.plan import desk_of, prepare_runs
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client
+from chatkit.fleet_plan import FleetPlan, in_threads
 from chatkit.secret import Secret
 
 ROOT = Path(__file__).parents[2]
@@ -365,7 +365,7 @@ def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alon
 APPLIES = """
 import json, sys
 import chatkit
-from chatkit.bulk.fleet_plan import FleetPlan
+from chatkit.fleet_plan import FleetPlan
 import pandas as pd
 told = json.loads(sys.argv[1])
 clients = {n: chatkit.Client(*each) for n, each in told["accounts"].items()}
