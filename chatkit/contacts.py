@@ -80,7 +80,7 @@ def _digits(text: str) -> str:
 
 def _split_of(text: str) -> str:
     """Offer the two fields that a number with its country code becomes, if that is certain."""
-    from chatkit.numbers.number import split
+    from chatkit.numbers import split
 
     found = split(text)
     if found.e164:
@@ -156,7 +156,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
         """Split a whole number, like '+49 151 2345678', into country code and number."""
-        from chatkit.numbers.number import split
+        from chatkit.numbers import split
 
         if name not in self.natural_key or not re.search("[+＋].*[0-9]{3}", text):
             return {}

@@ -14,8 +14,7 @@ from chatkit.checks.characters import Oddity
 from chatkit.display import values, visible
 from chatkit.errors import InputError
 from chatkit.finding import Severity
-from chatkit.numbers import split_all
-from chatkit.numbers.number import known_region, text_of
+from chatkit.numbers import known_region, split_all, text_of
 from chatkit.report import row_label
 
 #: A country code and a number, as they are sent.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit import InputError
-from chatkit.numbers import Number, column, split, split_all
+from chatkit.numbers import Number, read_number, region_of, split, split_all
 
 IN = "+91 98765 43210"
 CELLS = st.one_of(
@@ -31,7 +31,7 @@ CELLS = st.one_of(
 @pytest.fixture
 def by_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row that patterns can settle is, however few there are."""
-    monkeypatch.setattr(column, "FEW", 0)
+    monkeypatch.setattr("chatkit.numbers.FEW", 0)
 
 
 @pytest.fixture
@@ -41,9 +41,9 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def noted(text, region):
         texts.append(text)
-        return split(text, region)
+        return read_number(text, region)
 
-    monkeypatch.setattr(column, "read_number", noted)
+    monkeypatch.setattr("chatkit.numbers.read_number", noted)
     return texts
 
 
@@ -97,7 +97,7 @@ def test_the_corpus_is_what_its_texts_are_one_by_one(shared: Path):
 @given(st.lists(CELLS, max_size=8), st.sampled_from([None, *REGIONS]))
 def test_any_cells_are_what_they_are_one_by_one(cells, place):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(column, "FEW", 0)
+        patch.setattr("chatkit.numbers.FEW", 0)
         assert rows(cells, place) == [split(cell, place) for cell in cells]
 
 
@@ -142,14 +142,14 @@ def test_a_region_with_a_pattern_that_arrow_refuses_is_read_by_the_library(
     )
     monkeypatch.setattr(data, "_mutable", True)
     monkeypatch.setattr(data, field, changed)
-    column.region_of.cache_clear()
+    region_of.cache_clear()
     try:
         texts = [f"{code}98765{rest}" for rest in range(10_000, 10_100) for code in ("+91", "0")]
         numbers = rows(texts, "IN")
         assert set(texts) == set(read)
         assert [number[:5] for number in numbers] == [by_library(text, "IN") for text in texts]
     finally:
-        column.region_of.cache_clear()
+        region_of.cache_clear()
 
 
 def test_a_prefix_that_arrow_refuses_is_read_by_the_library(monkeypatch, read):

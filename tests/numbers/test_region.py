@@ -15,10 +15,8 @@ from phonenumbers.phonenumberutil import (
     _test_number_length,
 )
 
+from chatkit.numbers import SIZES, VERDICTS, Region, region_of
 from chatkit.numbers import TYPES as NAMES
-from chatkit.numbers import VERDICTS
-from chatkit.numbers.column import Region, region_of
-from chatkit.numbers.number import SIZES
 
 EVERY = [(code, name) for code, names in REGIONS_OF.items() for name in names]
 

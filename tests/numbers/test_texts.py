@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.numbers.column import (
+from chatkit.numbers import (
     TEXT,
     Foreign,
     begins,
