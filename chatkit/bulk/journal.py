@@ -293,7 +293,7 @@ class FileJournal(Journal):
         except BaseException as error:
             self._files.close()
             if isinstance(error, sqlite3.Error | OSError):
-                why = why_unusable(error, path)
+                why = _why_unusable(error, path)
                 raise JournalError(f"The journal {path.name} cannot be used: {why}.") from error
             raise
 
@@ -318,13 +318,13 @@ class FileJournal(Journal):
         about = header_as_json(header)
         path = folder / f"{header.run}.db"
         try:
-            check_space(folder, 0, header.changes)
+            _check_space(folder, 0, header.changes)
             make_folder(folder)
             write_file(path, about, (text for _, text in change_texts(changes)))
         except (OSError, sqlite3.Error) as error:
             raise JournalError(
                 f"The journal of run {header.run} cannot be written: "
-                f"{why_unusable(error, path)}. Nothing was sent."
+                f"{_why_unusable(error, path)}. Nothing was sent."
             ) from error
         return cls(path)
 
@@ -344,7 +344,7 @@ class FileJournal(Journal):
             self._note = self._files.enter_context(counting(self.path))
             self._connect("rw")
             prepare(self._db)
-            fold_log(self._db)
+            _fold_log(self._db)
             migrate(self._db)
 
     def _connect(self, mode: str) -> None:
@@ -381,7 +381,7 @@ class FileJournal(Journal):
             raise
 
     def _why(self, error: BaseException) -> str:
-        return why_unusable(error, self.path) if isinstance(error, sqlite3.Error | OSError) else ""
+        return _why_unusable(error, self.path) if isinstance(error, sqlite3.Error | OSError) else ""
 
     def _release(self) -> None:
         self._files.close()
@@ -419,10 +419,10 @@ def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     left = beside(path, "-wal").exists()
     try:
         with closing(connected(path, "ro" if left else "rw")) as connection:
-            header = header_from_json(header_of(connection, path), path)
+            header = header_from_json(_header_of(connection, path), path)
             last = connection.execute(query).fetchone()
     except sqlite3.Error as error:
-        why = why_unusable(error, path)
+        why = _why_unusable(error, path)
         raise JournalError(f"The journal {path.name} cannot be read: {why}.") from error
     if last is None:
         return header, None
@@ -454,7 +454,7 @@ ENDS = ("-wal", "-shm", "-count")
 #: Errors that say nothing about the file: somebody else has it, or the disk does not answer.
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 _OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
-WAIT = 10.0  #: seconds for another process that has a file just now
+_WAIT = 10.0  #: seconds for another process that has a file just now
 
 
 class JournalContent(NamedTuple):
@@ -478,11 +478,11 @@ def connected(path: Path | None, mode: str = "rw") -> sqlite3.Connection:
         uri=True,
         isolation_level=None,  # BEGIN and COMMIT are ours
         check_same_thread=False,
-        timeout=WAIT,
+        timeout=_WAIT,
     )
 
 
-def check_space(folder: Path, size: int, changes: int) -> None:
+def _check_space(folder: Path, size: int, changes: int) -> None:
     """Refuse to begin a run whose journal would fill the disk.
 
     Args:
@@ -514,7 +514,7 @@ def write_file(path: Path, header: str, bodies: Iterable[str]) -> None:
             raise FileExistsError(f"{path.name} is there already")
         with closing(connected(new, "rw")) as connection:
             changes = _write_tables(connection, header, bodies)
-        check_space(path.parent, new.stat().st_size, changes)
+        _check_space(path.parent, new.stat().st_size, changes)
         new.rename(path)
     except BaseException:
         delete_files(new)
@@ -581,7 +581,7 @@ def sweep(folder: Path) -> None:
                     file.unlink(missing_ok=True)
 
 
-def prepare(connection: sqlite3.Connection, mode: str = "WAL", wait: float = WAIT) -> None:
+def prepare(connection: sqlite3.Connection, mode: str = "WAL", wait: float = _WAIT) -> None:
     """Set what makes a commit durable.
 
     SQLite's own timeout does not hold for the switch to a write-ahead log: while another
@@ -615,11 +615,11 @@ def is_busy(error: object) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
 
 
-def why_unusable(error: Exception, path: Path) -> str:
+def _why_unusable(error: Exception, path: Path) -> str:
     """Say why a journal could not be used, in words for the person who needs it."""
     if is_busy(error):
         return (
-            f"another process is using it and did not let go of it for {WAIT:g} seconds; "
+            f"another process is using it and did not let go of it for {_WAIT:g} seconds; "
             "try again when that process has ended"
         )
     if isinstance(error, sqlite3.Error) and not path.exists():
@@ -627,7 +627,7 @@ def why_unusable(error: Exception, path: Path) -> str:
     return str(error)
 
 
-def fold_log(connection: sqlite3.Connection) -> None:
+def _fold_log(connection: sqlite3.Connection) -> None:
     """Copy the log that a dead process left into the database, and sync that.
 
     Parts of the log may be in memory alone, of a group that was not synced or could not be.
@@ -638,7 +638,7 @@ def fold_log(connection: sqlite3.Connection) -> None:
         raise sqlite3.OperationalError("another process is reading it; try again")
 
 
-def header_of(connection: sqlite3.Connection, path: Path) -> str:
+def _header_of(connection: sqlite3.Connection, path: Path) -> str:
     """Read the header, unverified, once the file is known to be a journal of ours."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     if application != _APPLICATION:
@@ -668,7 +668,7 @@ def verified(
         JournalError: It is not, or its schema is a newer one.
     """
     try:
-        header = header_of(connection, path)
+        header = _header_of(connection, path)
         if _schema(connection) < _SCHEMA:
             copy = files.enter_context(closing(connected(None)))
             connection.backup(copy)
@@ -711,7 +711,7 @@ def content_of(
         pass
     if found.hash != seal:
         raise damaged(path, "its changes are not those that were written")
-    count, chain = 0, first_link(seal)
+    count, chain = 0, _first_link(seal)
     for seq, n, what, at, detail, kept in events:
         count += 1
         chain = link(chain, n, what, at, detail)
@@ -752,7 +752,7 @@ class Seal:
         return self._digest.hexdigest()
 
 
-def first_link(seal: str) -> int:
+def _first_link(seal: str) -> int:
     """Tie the first event to the changes, so that no event belongs to another run."""
     return int(seal[:8], 16)
 
