@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chatkit.answer import Answer, Envelope
+from chatkit.answer import Answer, Envelope, printable
 from chatkit.call import Call
 from chatkit.errors import (
     BadAnswer,
@@ -196,8 +196,13 @@ def test_the_profile_says_which_status_means_what() -> None:
     assert type(failure(answer(status=403), blunt)) is NotAuthenticated
     assert type(failure(answer(status=400), blunt)) is NotFound
     assert type(failure(answer(status=400, call=POST), blunt)) is Refused, "it may be the body"
+    assert type(failure(answer(status=401), blunt)) is NotAuthenticated, "HTTP says so, too"
     hidden = ServiceProfile(forbidden_status=404, not_found_status=410)
     assert type(failure(answer(status=404), hidden)) is NotPermitted
+
+
+def test_what_a_terminal_would_obey_is_a_question_mark() -> None:
+    assert printable("Wörk, ナ \x1b[2J\x07\u202e.") == "Wörk, ナ ?[2J??."
 
 
 def test_success_false_with_200_is_a_refusal() -> None:

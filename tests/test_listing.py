@@ -198,6 +198,15 @@ def test_a_refusal_after_a_part_of_a_page_is_the_end(full, rows):
     assert read(service)[1] == list(range(count))
 
 
+def test_a_refusal_after_less_than_the_largest_page_is_the_end():
+    """A service may leave rows out of its pages, those that are inactive: none of them is full."""
+    pages = {1: range(3), 2: range(3, 9), 3: range(9, 13)}
+    service = Service(
+        lambda number: ([*pages[number]], 0, 0) if number in pages else Refused, paged=False
+    )
+    assert read(service)[1] == [*range(13)]
+
+
 def test_a_refusal_after_a_full_first_page_is_no_end():
     """A service may know no second page at all: its first one is not the whole list."""
     service = Service(
@@ -545,6 +554,8 @@ def test_rows_that_move_to_the_next_page_are_kept_once_and_told():
     assert warning.filename == __file__
     text = str(warning.message)
     assert re.search(r"its total was between 2001 and 20\d\d; \d\d rows came twice", text)
+    told = re.search(r"; (\d+) different rows came of", text)
+    assert told and int(told[1]) == len(frame)
     assert text.startswith("The list of contacts moved while it was read: ")
 
 

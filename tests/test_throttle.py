@@ -508,6 +508,7 @@ def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> Non
     [
         (10, 3, 2, 10),
         (10, 3, 3, math.inf),  # as many went through as were refused
+        (30, 3, 3, math.inf),
         (10, 2, 1, math.inf),
         (5, 3, 0, 5),
         (4, 3, 0, math.inf),
@@ -527,6 +528,24 @@ def test_a_limit_is_supposed_when_most_of_three_calls_or_more_are_refused(
     clock.now += 3
     assert throttle.wait() == 0
     assert throttle.rate == rate
+
+
+def test_one_burst_of_429s_is_no_limit_where_more_went_through_lately_and_a_second_one_is() -> None:
+    throttle = AdaptiveThrottle(60, clock=(clock := Clock()))
+    rates = []
+    for before in (100, 0, 0):
+        for _ in range(before):
+            throttle.answered(clock.now)
+        clock.now += 2
+        for _ in range(10):
+            throttle.answered(clock.now)
+        clock.now += 0.5
+        for later in range(3):
+            throttle.refused(2.0, clock.now + later / 10)
+        clock.now += 3
+        assert throttle.wait() == 0
+        rates.append(throttle.rate)
+    assert rates == [math.inf, 10, 10]
 
 
 def test_three_429s_in_a_row_after_as_many_calls_are_a_limit() -> None:

@@ -144,6 +144,12 @@ def test_the_envelope_has_the_names_of_the_profile_and_no_others() -> None:
     assert event.family == "other" and event.fields["payload"]["id"] == "m1"
 
 
+def test_a_body_that_names_a_kind_and_holds_no_data_is_kept_whole() -> None:
+    (event,) = taken(b'{"event": "a.kind", "more": 1}')
+    assert (event.family, event.fields) == ("other", {"event": "a.kind", "more": 1})
+    assert "envelope" not in event.context
+
+
 def test_a_thousand_events_of_one_body_have_each_their_place() -> None:
     found = taken(change("messages", value(messages=[message(n) for n in range(1000)])))
     assert [event.place for event in found] == [*range(1000)]

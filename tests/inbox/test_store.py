@@ -85,6 +85,8 @@ def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
     assert ids(store, since=MARCH + timedelta(seconds=1995)) == [*range(1996, 2001)]
     assert ids(store, since=MARCH + timedelta(days=9)) == ids(store, since=2**40) == []
     assert ids(store, since=-5, until=3) == [1, 2, 3]
+    store.write([entry(n, kind="late") for n in range(2000, 2600)])
+    assert ids(store, kinds=["late"]) == [*range(2001, 2601)], "many at once, after none for long"
 
 
 def test_a_reader_ends_though_a_writer_goes_on(store: InboxStore) -> None:

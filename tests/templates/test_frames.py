@@ -188,6 +188,7 @@ def test_the_row_that_is_not_as_documented_is_counted_from_the_first_template():
     read, _ = templates(lambda path: (200, lists[path[:2]]))
     for codes, place, counted in (
         (["t0", "t1", "t2"], "t1", "(row 0 is the first of t0)"),
+        (["t0", "t1"], "t1", "(row 0 is the first of t0)"),
         (["t1"], "t1", ""),
     ):
         with pytest.raises(chatkit.BadAnswer) as caught:

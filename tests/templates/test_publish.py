@@ -35,6 +35,9 @@ def test_drafts_of_which_nothing_is_recorded_are_left_until_somebody_accepts_the
     assert plan.apply().state.tolist() == ["applied", "applied"]
     assert client.templates.board()["review_request", "hi"].state == "live"
     assert not client.templates.publish().changes
+    for languages, live in ((["ja"], "1 content is"), (["ar", "hi"], "4 contents are")):
+        [said] = [n for n in client.templates.publish(languages).notes if "No draft" in n]
+        assert said == f"No draft goes live. {live} live already."
 
 
 def test_the_plan_shows_the_message_as_the_customer_sees_it(client):

@@ -106,6 +106,8 @@ def test_one_create_checks_its_language_too_and_tells_of_a_new_one_once(capsys):
             with pytest.raises(InputError, match="cannot be created") as caught:
                 contents.create(lang_code=lang, text="Hello", is_draft=True)
             assert meant in str(caught.value)
+        contents.create(lang_code="nl", text="Hoi", is_draft=True)
+        assert "is new" not in capsys.readouterr().out, "nothing was read: nobody knows"
         client.templates.frame(["order_ready", "review_request"])
         for code, told in (("order_ready", True), ("review_request", False)):
             capsys.readouterr()
