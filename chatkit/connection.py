@@ -107,7 +107,7 @@ def account_parts(account: str) -> tuple[str, str]:
     return where, account_id
 
 
-def account_words(account: str, name: str = "") -> str:
+def account_words(account: str, name: str | None = None) -> str:
     """Name an account for people: by its connection, or as an id at an address.
 
     Args:

@@ -247,7 +247,7 @@ class Endpoints(Generic[R]):
         names = [n for n, v in record if n not in sent and v not in (None, "", [], {})]
         left = ", ".join([*([self.key] if self.key == "id" else []), *names])
         if left:
-            where = account_words(to.account, to.name or "")
+            where = account_words(to.account, to.name)
             say(f"Copies of {self.noun}s in {where} do not have from the original: {left}.")
 
     def one(self, call: Call, data: msgspec.Raw) -> R:
@@ -321,7 +321,7 @@ class Endpoints(Generic[R]):
     def tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Say how long it takes to read so many records, where that is long."""
         connection = self.transport.connection
-        where = account_words(connection.account, connection.name or "")
+        where = account_words(connection.account, connection.name)
         what = f"Reading {many(records, self.noun)} of {where}"
         forecast.tell(what, done, left, self.transport.pace().rate)
 

@@ -332,7 +332,7 @@ def _plan(arguments: argparse.Namespace) -> int:
 def _where(client: Client) -> str:
     from chatkit.connection import account_words
 
-    return account_words(client.connection.account, client.connection.name or "")
+    return account_words(client.connection.account, client.connection.name)
 
 
 def _as_text(plan: Plan) -> str:

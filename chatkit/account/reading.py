@@ -189,7 +189,7 @@ def read_account(
 
 def origin_of(connection: Connection) -> str:
     """Name an account for people."""
-    words = account_words(connection.account, connection.name or "")
+    words = account_words(connection.account, connection.name)
     return (
         words if connection.account_id in words else f"account {connection.account_id} of {words}"
     )

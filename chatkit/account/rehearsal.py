@@ -135,7 +135,7 @@ def rehearse(
         result,
         before,
         after,
-        account=account_words(transport.connection.account, transport.connection.name or ""),
+        account=account_words(transport.connection.account, transport.connection.name),
         faults=dict(faults),
         seconds=plan.seconds(concurrency, rate),
         concurrency=concurrency,

@@ -245,7 +245,7 @@ class ContentEndpoints(Endpoints[Content]):
             wanted=self.wanted,
             check=self.checks.check,
         )
-        for n, said in check_languages(self.transport, self.code, changes, base).items():
+        for n, said in check_languages(self.transport, changes, base).items():
             found.setdefault(n, []).insert(0, said)
         return found
 
@@ -655,7 +655,7 @@ def note_languages(transport: Transport, frame: pd.DataFrame) -> None:
 
 
 def check_languages(
-    transport: Transport, code: str, changes: Sequence[Planned], base: pd.DataFrame
+    transport: Transport, changes: Sequence[Planned], base: pd.DataFrame
 ) -> dict[int, Finding]:
     """Check the languages of new contents: whether there is such a one, and whether it is new.
 
@@ -664,7 +664,6 @@ def check_languages(
 
     Args:
         transport: Of the account.
-        code: The template, where the changes tell none.
         changes: Creates, updates and deletes of contents.
         base: The contents as they were read.
     """
@@ -672,7 +671,7 @@ def check_languages(
 
     used = {str(lang) for lang in base.index.get_level_values(-1)}
     new = {
-        n: (each.code or code, str(each.key))
+        n: (str(each.code), str(each.key))
         for n, each in enumerate(changes)
         if each.kind == "create" and str(each.key) not in used
     }

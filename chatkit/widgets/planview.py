@@ -554,7 +554,7 @@ def _live(plan: Plan | FleetPlan) -> str:
     for label, part, _ in placed(parts_of(plan)):
         connection = desk_of(part).transport.connection
         if is_live(connection.account):
-            named.append(label or account_words(connection.account, connection.name or ""))
+            named.append(label or account_words(connection.account, connection.name))
     return many(len(named), "account") if len(named) > FEW else ", ".join(named)
 
 

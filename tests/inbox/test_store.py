@@ -3,6 +3,7 @@
 import json
 import sqlite3
 import threading
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from datetime import timedelta
@@ -233,6 +234,18 @@ def test_an_inbox_is_there_again_after_it_was_closed(url: str) -> None:
     second = InboxStore(url)
     assert ids(second) == [1]
     second.close()
+
+
+def test_what_people_wrote_is_in_no_error(store: InboxStore) -> None:
+    words = "my doctor says"
+    with store.engine.begin() as connection:
+        connection.execute(sa.text("ALTER TABLE delivery RENAME TO elsewhere"))
+    with pytest.raises(StoreError) as caught:
+        store.write([entry(1, body=words.encode())])
+    assert words not in "".join(traceback.format_exception(caught.value))
+    with pytest.raises(sa.exc.DBAPIError) as beneath, store.engine.connect() as connection:
+        connection.execute(sa.text("SELECT * FROM delivery WHERE kind = :kind"), {"kind": words})
+    assert words not in str(beneath.value)
 
 
 def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:

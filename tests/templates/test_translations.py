@@ -1,5 +1,6 @@
 """What translators sent back, as a plan, and what could not be taken."""
 
+import openpyxl
 import pytest
 from displayed import html_of
 
@@ -130,6 +131,7 @@ def test_languages_stand_in_the_same_order_everywhere(tmp_path):
         assert list(dict.fromkeys(i.unit.lang_code for i in queue.items)) == order[1:]
         path = tmp_path / "texts.xlsx"
         assert client.templates.export(path, code, only="all").lang_code.tolist() == order[1:]
+        assert openpyxl.load_workbook(path).sheetnames == order[1:]
         assert client.templates.accept(codes=code).lang_code.tolist() == order[1:]
         assert client.templates.plan(frame.assign(footer="x")).frame().key.tolist()[-8:] == order
 
