@@ -28,11 +28,13 @@ from bulk.wayward import (
     wayward,
 )
 
+import chatkit
 from chatkit import history, transport
 from chatkit.bulk import apply, outcomes, reconcile
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FileJournal, Journal
 from chatkit.bulk.stores import journal_folder
+from chatkit.progress import working_for
 from chatkit.snapshot import memory
 
 
@@ -399,3 +401,15 @@ def test_every_row_is_counted_once_however_it_ends(gap: str) -> None:
         assert "is a whole number, not '01'" in result.reason[200]
         assert seen[-1] == (27, 27)
         assert seen == sorted(seen)
+
+
+def test_a_bar_counts_each_row_once_whatever_answers_were_lost() -> None:
+    seen: list[tuple[int, int | None]] = []
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        frame = client.contacts.frame().head(100)
+        plan = client.contacts.plan(frame.assign(name=[f"Ana Nr{n}" for n in range(len(frame))]))
+        sandbox.faults(dropped=0.2, server_errors=0.1, truncated=0.1, seed=3)
+        with working_for("", lambda done, total: seen.append((done, total))):
+            result = plan.apply(many=True)
+    assert set(result.state) == {"applied"}
+    assert seen[-1] == max(seen) == (len(frame), len(frame))
