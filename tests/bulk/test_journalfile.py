@@ -197,6 +197,16 @@ def test_a_migration_that_fails_leaves_the_older_schema(folder, monkeypatch):
         assert len(told(kept)) == 1
 
 
+def test_what_only_reads_an_older_schema_migrates_a_copy_of_it(folder, monkeypatch):
+    with created(folder, [change()]) as journal:
+        journal.write(0, "intent")
+    as_schema_1(journal.path)
+    monkeypatch.setattr(file_of, "MIGRATIONS", (*file_of.MIGRATIONS[:1], ("no SQL",)))
+    with pytest.raises(JournalError, match='near "no": syntax error'):
+        FileJournal.open(journal.path, reading=True)
+    assert schema(journal.path) == 1
+
+
 def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed):
     """After a failed sync the log may be in memory alone, though it can be read."""
     log, copy = killed.with_name(killed.name + "-wal"), killed.with_name("copy.db")
