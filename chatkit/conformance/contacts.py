@@ -11,18 +11,19 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from chatkit.conformance.fact import Facts, expect, not_told
-from chatkit.conformance.reply import (
+from chatkit.conformance.fact import (
     ARRAY,
     TEXT,
     TIME,
     WHOLE,
-    TrialReply,
+    Facts,
     add_fields,
+    expect,
     listing,
+    not_told,
     pattern,
 )
-from chatkit.conformance.trial import MARK, Caller, ResourceEvidence, Trial
+from chatkit.conformance.trial import MARK, Caller, ResourceEvidence, Trial, TrialReply
 
 PATH = ("contacts",)
 CODE = "+1"

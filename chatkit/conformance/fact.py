@@ -1,16 +1,24 @@
-"""Facts: what the API document states, how to see whether a service does it, and the report."""
+"""Facts: what the API document states, how to see whether a service does it, and the report.
+
+A fact is a function that looks at evidence of one kind, or a line in a table of fields: their
+names, the kind of their values, the places that show them. It holds, or raises what was seen
+instead; a value is never shown, only its kind: it may be a customer's, or a secret.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, TypeVar
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Generic, Literal, NoReturn, Protocol, TypeVar
 
 import msgspec
 
 from chatkit.answer import printable
 from chatkit.display import visible
+from chatkit.record import moment
 from chatkit.report import Report, html_heading, html_list, html_tables, marked
 
 if TYPE_CHECKING:
@@ -108,7 +116,136 @@ class Facts(Generic[E]):
         self.all.append(fact)
 
 
-# --- the report -------------------------------------------------------------------------
+_UTC = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|\+00:00)", re.ASCII)
+_NAMES: dict[type, str] = {
+    msgspec.UnsetType: "missing",
+    type(None): "null",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "text",
+    list: "an array",
+    dict: "an object",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ValueKind:
+    """Kind of the values of a field: in words, and as a test."""
+
+    words: str
+    fits: Callable[[Any], bool]
+
+    def or_null(self) -> ValueKind:
+        """Return the kind that takes null as well."""
+        return ValueKind(f"{self.words} or null", lambda value: value is None or self.fits(value))
+
+
+def _is_time(value: Any) -> bool:
+    """Whether a value is a moment that exists, written as the document says."""
+    if type(value) is not str or not _UTC.fullmatch(value):
+        return False
+    try:
+        datetime.fromisoformat(value[:19])
+    except ValueError:
+        return False
+    return True
+
+
+def _is_moment(value: Any) -> bool:
+    """Whether a value is a moment in some form: ISO 8601, or a number since 1970."""
+    try:
+        return moment(value) is not None
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def pattern(expression: str, words: str) -> ValueKind:
+    """Text of which all is as a regular expression says."""
+    compiled = re.compile(expression, re.ASCII)
+    return ValueKind(words, lambda value: type(value) is str and bool(compiled.fullmatch(value)))
+
+
+def array_of(kind: ValueKind, words: str) -> ValueKind:
+    """An array with items of one kind."""
+    return ValueKind(words, lambda value: type(value) is list and all(map(kind.fits, value)))
+
+
+def object_of(fields: Mapping[str, ValueKind]) -> ValueKind:
+    """An object that has these fields; it may have others."""
+    return ValueKind(
+        f"an object with {listing(fields)}",
+        lambda value: (
+            type(value) is dict
+            and all(name in value and kind.fits(value[name]) for name, kind in fields.items())
+        ),
+    )
+
+
+ANYTHING = ValueKind("anything", lambda value: True)
+WHOLE = ValueKind("a whole number", lambda value: type(value) is int)
+TEXT = ValueKind("text", lambda value: type(value) is str)
+FLAG = ValueKind("true or false", lambda value: type(value) is bool)
+TIME = ValueKind("an ISO 8601 time in UTC", _is_time)
+MOMENT = ValueKind("a timestamp", _is_moment)
+ARRAY = ValueKind("an array", lambda value: type(value) is list)
+
+
+class Recorded(Protocol):
+    """Evidence of a resource whose records are shown in several places."""
+
+    def records(self, place: str) -> list[dict[str, Any]]:
+        """The records seen in a place: list, get, create or update. Raises NotTold without one."""
+
+
+S = TypeVar("S", bound=Recorded)
+#: Number, names, kind, and the places that show the fields.
+FieldRow = tuple[int, str, ValueKind, str]
+
+
+def add_fields(facts: Facts[S], section: str, noun: str, rows: Iterable[FieldRow]) -> None:
+    """Add a fact for each row: its fields are of its kind wherever they are shown."""
+    for number, names, kind, places in rows:
+        fields = names.split()
+        facts.add(
+            number,
+            f"{noun}_{fields[0]}".replace(" ", "_"),
+            section,
+            f"{listing(fields)} of a {noun} {'is' if len(fields) == 1 else 'are'} {kind.words}.",
+            _check(fields, kind, places.split()),
+        )
+
+
+def _check(fields: list[str], kind: ValueKind, places: list[str]) -> Callable[[Recorded], None]:
+    def check(evidence: Recorded) -> None:
+        seen = [(place, record) for place in places for record in _records(evidence, place)]
+        if not seen:
+            not_told("no record was seen")
+        for place, record in seen:
+            for field in fields:
+                expect(field in record, f"{field} is missing in {place}")
+                saw = f"{field} is {shape(record[field])} in {place}, not {kind.words}"
+                expect(kind.fits(record[field]), saw)
+
+    return check
+
+
+def _records(evidence: Recorded, place: str) -> list[dict[str, Any]]:
+    try:
+        return evidence.records(place)
+    except NotTold:
+        return []  # the other places tell
+
+
+def shape(value: Any) -> str:
+    """Name the kind of a value without showing it: it may be a customer's, or a secret."""
+    return _NAMES.get(type(value), "nothing JSON knows")
+
+
+def listing(names: Iterable[str]) -> str:
+    """Join names as a sentence does. Names that come from a service are shown if plain."""
+    plain = [n if re.fullmatch(r"\w{1,40}", n, re.ASCII) else "(an odd name)" for n in names]
+    return " and ".join([", ".join(plain[:-1]), plain[-1]]) if len(plain) > 1 else "".join(plain)
 
 
 #: The columns of the table, with their share of its width.

@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-from chatkit.conformance.fact import Facts, expect, not_told
-from chatkit.conformance.reply import TEXT, TIME, WHOLE, TrialReply, add_fields
-from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
+from chatkit.conformance.fact import TEXT, TIME, WHOLE, Facts, add_fields, expect, not_told
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial, TrialReply
 from chatkit.record import document
 
 

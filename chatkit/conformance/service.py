@@ -8,11 +8,10 @@ from functools import cached_property
 from typing import Any
 
 from chatkit.conformance.contacts import ContactEvidence
-from chatkit.conformance.fact import Facts, expect, not_told
+from chatkit.conformance.fact import TEXT, WHOLE, Facts, expect, not_told, shape
 from chatkit.conformance.flows import FlowEvidence
-from chatkit.conformance.reply import TEXT, WHOLE, TrialReply, shape
 from chatkit.conformance.templates import TemplateEvidence
-from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial, TrialReply
 from chatkit.conformance.webhooks import WebhookEvidence
 
 # --- access tokens and permissions ------------------------------------------------------

@@ -7,20 +7,22 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from chatkit.conformance.fact import Facts, NotTold, expect, not_told
-from chatkit.conformance.reply import (
+from chatkit.conformance.fact import (
     ANYTHING,
     FLAG,
     TEXT,
     WHOLE,
-    TrialReply,
+    Facts,
+    NotTold,
     ValueKind,
     add_fields,
     array_of,
+    expect,
+    not_told,
     object_of,
     pattern,
 )
-from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial, TrialReply
 
 #: The two languages in which contents are made: those the document has as examples.
 LANGUAGES = ("en_US", "en")

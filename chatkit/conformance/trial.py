@@ -1,4 +1,8 @@
-"""Trial: one run of the facts against an account; what it creates, it removes."""
+"""Trial: one run of the facts against an account; what it creates, it removes.
+
+Evidence asks, a `Caller` sends and remembers what it creates, a `TrialReply` says what a fact may
+expect of what came back, and at the end of the trial every record that was made is removed.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +17,10 @@ from typing import Any, Self, TypeVar
 
 from chatkit.call import Call
 from chatkit.client import Client
-from chatkit.conformance.fact import NotTold, not_told
-from chatkit.conformance.reply import TrialReply
+from chatkit.conformance.fact import NotTold, expect, not_told, shape
 from chatkit.errors import InputError
-from chatkit.probe import Prober
+from chatkit.probe import Prober, Reply
+from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
 from chatkit.transport import Transport
 
@@ -28,6 +32,8 @@ MakeToken = Callable[[Iterable[str]], str]
 SendEvent = Callable[[str], None]
 #: What every name begins with that a trial gives.
 MARK = "chatkit conformance"
+#: A token that may not do this, or too many calls: they tell nothing about the operation.
+_UNTOLD = (401, 403, 429)
 #: How often a delete that got no trustworthy answer is sent.
 _TRIES = 3
 #: How many pages of a list are looked through for a record whose create got no answer.
@@ -122,7 +128,200 @@ class Trial:
                 error.add_note(f"Left behind: {line}")  # type: ignore[union-attr]
 
 
-# --- calls ------------------------------------------------------------------------------
+class ResourceEvidence(ABC):
+    """Evidence about one resource: the calls of a trial to its records, each made once.
+
+    Args:
+        trial: The trial.
+    """
+
+    path: tuple[str, ...]
+    method = "PUT"  #: of an update
+
+    def __init__(self, trial: Trial) -> None:
+        self.trial = trial
+        self._call = trial.caller
+
+    @property
+    @abstractmethod
+    def created(self) -> TrialReply:
+        """The create of the record that is looked at."""
+
+    @property
+    @abstractmethod
+    def doomed(self) -> TrialReply:
+        """The create of the record that is deleted."""
+
+    @property
+    @abstractmethod
+    def changes(self) -> dict[str, Any]:
+        """The body of the update."""
+
+    @abstractmethod
+    def another(self, by: Caller) -> TrialReply:
+        """Create one more record, as some caller."""
+
+    def key(self, created: TrialReply) -> Any:
+        """The key of a record that was created."""
+        return created.record().get("id", "0")
+
+    @property
+    def first(self) -> Any:
+        """The key of the first record; without writes, of the first that is listed."""
+        if self.trial.allow_writes:
+            return self.key(self.created)
+        rows = self.listed.rows() or not_told(f"there are no {self.path[0]}")
+        return rows[0].get("id", "0")
+
+    @property
+    def edited(self) -> Any:
+        """The key of the record that is updated."""
+        return self.first
+
+    @cached_property
+    def listed(self) -> TrialReply:
+        """The list, or its first page."""
+        with suppress(NotTold):
+            _ = self.created  # so that there is one
+        return self._call.get(*self.path)
+
+    @cached_property
+    def read(self) -> TrialReply:
+        """The first record."""
+        return self._call.get(*self.path, self.first)
+
+    @cached_property
+    def updated(self) -> TrialReply:
+        """The update."""
+        return self._call.change(self.method, (*self.path, self.edited), self.changes)
+
+    @cached_property
+    def changed(self) -> dict[str, Any]:
+        """The updated record after its update."""
+        self.updated.expect_done()
+        return self._call.get(*self.path, self.edited).record()
+
+    @cached_property
+    def deleted(self) -> TrialReply:
+        """The delete."""
+        return self._call.delete(*self.path, self.key(self.doomed))
+
+    @cached_property
+    def gone(self) -> TrialReply:
+        """A get of the deleted record."""
+        self.deleted.expect_done()
+        return self._call.get(*self.path, self.key(self.doomed))
+
+    def filtered(self, parameter: str, text: str) -> list[dict[str, Any]]:
+        """The first page of the list through a parameter that the profile names."""
+        name = getattr(self.trial.profile, parameter) or not_told(f"the profile has no {parameter}")
+        reply = self._call.filtered(*self.path, by=name, text=text)
+        reply.expect_success()
+        return reply.rows()
+
+    def records(self, place: str) -> list[dict[str, Any]]:
+        """The records seen in the list, in a get, in the answers to a create and an update."""
+        if place == "list":
+            return self.listed.rows()
+        replies = {"get": "read", "create": "created", "update": "updated"}
+        reply: TrialReply = getattr(self, replies[place])
+        return [reply.record()]
+
+
+class TrialReply(Reply):
+    """Reply to a call of a trial, with what a fact may expect of it."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the service did it, as far as the status says."""
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def refused(self) -> bool:
+        """Whether the status says that the service understood and said no."""
+        return self.status is not None and 400 <= self.status < 500 and self.status != 429
+
+    @property
+    def outcome(self) -> str:
+        """Outcome in words, without a text of the service: it may be an echo."""
+        got = f"no answer ({self.said})" if self.status is None else self.said
+        return f"{self.call.method} {self.call.segments[0]} was answered with {got}"
+
+    @property
+    def has_object(self) -> bool:
+        """Whether the call succeeded and brought an object."""
+        return self.ok and type(self.data) is dict
+
+    def expect_done(self) -> None:
+        """Raise `NotTold` unless the call succeeded: the fact is about something else."""
+        if not self.ok:
+            not_told(self.outcome)
+
+    def expect_success(self, *statuses: int) -> None:
+        """Raise `Differs` unless the call succeeded, with one of these statuses if given."""
+        if self.status is None or self.status in _UNTOLD:
+            not_told(self.outcome)
+        expect(self.status in statuses if statuses else self.ok, self.outcome)
+
+    def expect_refusal(self, what: str) -> None:
+        """Raise `Differs` unless the service said no to something."""
+        if self.status is None or self.status in _UNTOLD:
+            not_told(self.outcome)
+        expect(self.refused, f"{what}: {self.outcome}")
+
+    def record(self) -> dict[str, Any]:
+        """The object in `data`; `NotTold` when the call brought none."""
+        if not self.has_object:
+            not_told(f"{self.outcome} without an object" if self.ok else self.outcome)
+        record: dict[str, Any] = self.data
+        return record
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The objects in `data`, an array; `NotTold` when the call brought none."""
+        if not self.ok or type(self.data) is not list:
+            not_told(f"{self.outcome} without an array" if self.ok else self.outcome)
+        return [row for row in self.data if type(row) is dict]
+
+    def expect_list(self) -> None:
+        """Raise `Differs` unless the call succeeded and `data` is an array."""
+        self.expect_success()
+        expect(type(self.data) is list, f"data is {shape(self.data)}, not an array")
+
+    def expect_pagination(self, profile: ServiceProfile) -> None:
+        """Raise `Differs` unless the envelope tells of the page."""
+        if "pagination" not in self.envelope and profile.pagination == "never":
+            not_told("there is no pagination, as the profile expects")
+        expect("pagination" in self.envelope, "there is no pagination")
+
+    def expect_message(self) -> None:
+        """Raise `Differs` unless the envelope has a message."""
+        expect(type(self.envelope.get("message")) is str, "there is no message")
+
+    def expect_object(self, fields: str = "") -> dict[str, Any]:
+        """The object in `data` with these fields; `Differs` when it is something else."""
+        expect(type(self.data) is dict, f"data is {shape(self.data)}, not an object")
+        record: dict[str, Any] = self.data
+        missing = [name for name in fields.split() if name not in record]
+        expect(not missing, f"data has no {', '.join(missing)}")
+        return record
+
+    def expect_updated(self, fields: str, profile: ServiceProfile) -> None:
+        """Raise `Differs` unless an update answers with an object that has these fields."""
+        self.expect_success()
+        self._expect_body(profile.update_status)
+        self.expect_object(fields)
+
+    def expect_deleted(self, profile: ServiceProfile) -> None:
+        """Raise `Differs` unless this is how a delete answers: success, a message, data null."""
+        self.expect_success()
+        self._expect_body(profile.delete_status)
+        expect(self.envelope.get("success") is True, "success is not true")
+        self.expect_message()
+        expect(self.data is None, f"data is {shape(self.data)}, not null")
+
+    def _expect_body(self, expected: int) -> None:
+        if self.status == expected == 204:
+            not_told("204, as the profile expects, carries no body")
 
 
 class Caller(Prober[TrialReply]):
@@ -185,9 +384,6 @@ def _call(method: str, segments: tuple[str | int, ...], *args: Any, **more: Any)
         return Call(method, segments, *args, **more)
     except InputError:  # an id that the service told, and that no address can hold
         not_told("the id of a record cannot be part of an address")
-
-
-# --- marked records ---------------------------------------------------------------------
 
 
 class Made:
@@ -289,106 +485,3 @@ def _rows(resource: str, number: str, caller: Caller) -> Iterator[dict[str, Any]
 
 def _told(reply: TrialReply) -> list[dict[str, Any]]:
     return reply.rows() if reply.ok and type(reply.data) is list else []
-
-
-# --- evidence ---------------------------------------------------------------------------
-
-
-class ResourceEvidence(ABC):
-    """Evidence about one resource: the calls of a trial to its records, each made once.
-
-    Args:
-        trial: The trial.
-    """
-
-    path: tuple[str, ...]
-    method = "PUT"  #: of an update
-
-    def __init__(self, trial: Trial) -> None:
-        self.trial = trial
-        self._call = trial.caller
-
-    @property
-    @abstractmethod
-    def created(self) -> TrialReply:
-        """The create of the record that is looked at."""
-
-    @property
-    @abstractmethod
-    def doomed(self) -> TrialReply:
-        """The create of the record that is deleted."""
-
-    @property
-    @abstractmethod
-    def changes(self) -> dict[str, Any]:
-        """The body of the update."""
-
-    @abstractmethod
-    def another(self, by: Caller) -> TrialReply:
-        """Create one more record, as some caller."""
-
-    def key(self, created: TrialReply) -> Any:
-        """The key of a record that was created."""
-        return created.record().get("id", "0")
-
-    @property
-    def first(self) -> Any:
-        """The key of the first record; without writes, of the first that is listed."""
-        if self.trial.allow_writes:
-            return self.key(self.created)
-        rows = self.listed.rows() or not_told(f"there are no {self.path[0]}")
-        return rows[0].get("id", "0")
-
-    @property
-    def edited(self) -> Any:
-        """The key of the record that is updated."""
-        return self.first
-
-    @cached_property
-    def listed(self) -> TrialReply:
-        """The list, or its first page."""
-        with suppress(NotTold):
-            _ = self.created  # so that there is one
-        return self._call.get(*self.path)
-
-    @cached_property
-    def read(self) -> TrialReply:
-        """The first record."""
-        return self._call.get(*self.path, self.first)
-
-    @cached_property
-    def updated(self) -> TrialReply:
-        """The update."""
-        return self._call.change(self.method, (*self.path, self.edited), self.changes)
-
-    @cached_property
-    def changed(self) -> dict[str, Any]:
-        """The updated record after its update."""
-        self.updated.expect_done()
-        return self._call.get(*self.path, self.edited).record()
-
-    @cached_property
-    def deleted(self) -> TrialReply:
-        """The delete."""
-        return self._call.delete(*self.path, self.key(self.doomed))
-
-    @cached_property
-    def gone(self) -> TrialReply:
-        """A get of the deleted record."""
-        self.deleted.expect_done()
-        return self._call.get(*self.path, self.key(self.doomed))
-
-    def filtered(self, parameter: str, text: str) -> list[dict[str, Any]]:
-        """The first page of the list through a parameter that the profile names."""
-        name = getattr(self.trial.profile, parameter) or not_told(f"the profile has no {parameter}")
-        reply = self._call.filtered(*self.path, by=name, text=text)
-        reply.expect_success()
-        return reply.rows()
-
-    def records(self, place: str) -> list[dict[str, Any]]:
-        """The records seen in the list, in a get, in the answers to a create and an update."""
-        if place == "list":
-            return self.listed.rows()
-        replies = {"get": "read", "create": "created", "update": "updated"}
-        reply: TrialReply = getattr(self, replies[place])
-        return [reply.record()]

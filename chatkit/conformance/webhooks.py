@@ -6,21 +6,22 @@ import time
 from functools import cached_property
 from typing import Any
 
-from chatkit.conformance.fact import Facts, expect, not_told
-from chatkit.conformance.reply import (
+from chatkit.conformance.fact import (
     ANYTHING,
     FLAG,
     MOMENT,
     TEXT,
     TIME,
     WHOLE,
-    TrialReply,
+    Facts,
     ValueKind,
     add_fields,
     array_of,
+    expect,
+    not_told,
     pattern,
 )
-from chatkit.conformance.trial import Caller, ResourceEvidence, Trial
+from chatkit.conformance.trial import Caller, ResourceEvidence, Trial, TrialReply
 
 MOST = 10
 KIND = "chat.message.status"

@@ -4,12 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.conformance.fact import Differs, Facts, NotTold
-from chatkit.conformance.reply import (
+from chatkit.conformance.fact import (
     FLAG,
     TEXT,
     TIME,
     WHOLE,
+    Differs,
+    Facts,
+    NotTold,
     add_fields,
     array_of,
     listing,

@@ -9,9 +9,8 @@ from chatkit.answer import Answer
 from chatkit.call import Call
 from chatkit.conformance.contacts import ContactEvidence
 from chatkit.conformance.flows import FlowEvidence
-from chatkit.conformance.reply import TrialReply
 from chatkit.conformance.templates import TemplateEvidence
-from chatkit.conformance.trial import Made, Trial
+from chatkit.conformance.trial import Made, Trial, TrialReply
 from chatkit.conformance.webhooks import WebhookEvidence
 
 CALL = Call("POST", ("flows",))

@@ -7,7 +7,7 @@ from chatkit import ServiceProfile
 from chatkit.answer import Answer
 from chatkit.call import Call
 from chatkit.conformance.fact import Differs, NotTold
-from chatkit.conformance.reply import TrialReply
+from chatkit.conformance.trial import TrialReply
 from chatkit.errors import DeadlinePassed
 
 CALL = Call("GET", ("contacts", 17))
