@@ -15,8 +15,7 @@ from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock, SeededClock
-from chatkit.sandbox.delivery import Attempt, DeliveryOutcome
-from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.middleware import Middleware
 from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.service import Request, Service

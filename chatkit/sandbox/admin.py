@@ -53,7 +53,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.event_publisher import OutboxFull, PublishedEvent
+from chatkit.sandbox.delivery import OutboxFull, PublishedEvent
 from chatkit.sandbox.faults import BadFaults
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import PERMISSIONS, Request, read_object

@@ -1,38 +1,373 @@
-"""Delivery: takes events from the outbox to their receivers, retries what fails, tells what came.
+"""Delivery: an event, from the change that it tells of to the receivers that ask for it.
+
+A flow or a template content that is written through the API exists upstream too, and upstream
+tells what becomes of it (sections States and Events). Contacts and webhooks cause no events: the
+document names none.
+
+An event is put into the outbox in the transaction of the change that it tells of, and struck off
+in the one that records how its delivery went. So neither a crash nor a full disk loses a
+delivery; one whose answer was not recorded is made again: at least once. It goes to receivers on
+this machine only, and to those that were named.
 
 Each webhook has a lane of its own, a thread that lives while something waits for it: its
-deliveries are attempted one at a time, in the order they are due. So a receiver that is
-slow holds up nobody else, and the attempt recorded last is the latest one. A delivery that
-waits for its next attempt does not hold up those behind it.
+deliveries are attempted one at a time, in the order they are due. So a receiver that is slow
+holds up nobody else, and the attempt recorded last is the latest one. A delivery that waits for
+its next attempt does not hold up those behind it.
 """
+
+from __future__ import annotations
 
 import logging
 import sqlite3
+import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from chatkit.errors import StoreError
+from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.event_publisher import Waiting
-from chatkit.sandbox.receivers import Receivers
-from chatkit.sandbox.webhooks import ActiveWebhook
+from chatkit.sandbox import events
+from chatkit.sandbox.clock import Clock
+from chatkit.sandbox.events import FamilyKinds, event_body
+from chatkit.sandbox.request import Verb
+from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
-from chatkit.webhook_sender import BadReceiver, ConnectionLost, WebhookSender
+from chatkit.webhook_sender import (
+    Address,
+    BadReceiver,
+    ConnectionLost,
+    WebhookSender,
+    read_address,
+)
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
     from chatkit.sandbox.service import Service
 
-LOG_LENGTH = 10_000
+MOST_WAITING = 20_000  #: deliveries in the outbox
+LOG_LENGTH = 10_000  #: attempts
 #: Seconds until it is tried again to write down what came of an attempt.
 _PAUSE = 1.0
-_LONGEST_WAIT = 60.0  # the machine's clock may be set meanwhile
+_LONGEST_WAIT = 60.0  #: the machine's clock may be set meanwhile
 
 logger = logging.getLogger("chatkit.sandbox")
+
+
+class PublishedEvent(NamedTuple):
+    """What happened: its kind, what is told of it, and when; without a time it is now."""
+
+    kind: str
+    payload: object
+    stamp: str | None = None
+
+
+class Posted(NamedTuple):
+    """An event in the outbox: its id, and the deliveries that wait, with their webhooks."""
+
+    message_id: str
+    deliveries: list[int]
+    webhook_ids: list[int]
+
+
+class EventPublisher:
+    """Puts events into the outbox of whoever asked for them; to be committed."""
+
+    def __init__(
+        self,
+        profile: ServiceProfile,
+        clock: Clock,
+        webhooks: WebhooksHandler,
+        outbox: Outbox,
+        receivers: Receivers,
+    ) -> None:
+        self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
+        self._webhooks, self._outbox, self._receivers = webhooks, outbox, receivers
+
+    def post(self, account: str, kind: str, payload: object, stamp: str | None = None) -> Posted:
+        """Let an event wait for every active webhook of the account that asks for its kind.
+
+        Raises:
+            OutboxFull: Too many deliveries wait already.
+        """
+        message_id = self._clock.message_id()
+        webhook_ids = [webhook.id for webhook in self._webhooks.active(account, kind)]
+        if not webhook_ids:
+            return Posted(message_id, [], [])
+        body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
+        waiting = self._outbox.add(account, webhook_ids, message_id, kind, body, time.time())
+        return Posted(message_id, waiting, webhook_ids)
+
+    def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
+        """Tell that a flow was made (no old state) or came into another state."""
+        new = record["wa_status"]
+        kind = self._kinds.raw
+        if old != new and self._is_heard(account, kind):
+            name, stamp = record["name"], self._clock.stamp()
+            body = events.flow_status(record["wa_flow_id"], name, old, new, _seconds(stamp))
+            self._post_quietly(account, kind, body, stamp)
+
+    def content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
+        """Tell what upstream makes of a content that was written; drafts never get there."""
+        kind = self._kinds.template
+        if content["is_draft"] or not self._is_heard(account, kind):
+            return
+        stamp = self._clock.stamp()
+        at, place = _seconds(stamp), (int(content["id"]), code, content["lang_code"])
+        if verb == "update":
+            self._post_quietly(
+                account, kind, events.template_components(*place, content, at), stamp
+            )
+        event, reason = "APPROVED", "NONE"
+        if verb == "delete":
+            event = "DELETED"
+        elif any(finding.refused for finding in check_content(content)):
+            event, reason = "REJECTED", "INVALID_FORMAT"
+        body = events.template_status(*place, event, reason, at)
+        self._post_quietly(account, kind, body, stamp)
+
+    def _is_heard(self, account: str, kind: str) -> bool:
+        """Whether somebody asked for it and may be delivered to.
+
+        Without a receiver nothing is attempted, and registrations stay as they are: in a
+        sandbox where nobody has named one, no write has a side effect.
+        """
+        if self._profile.account_events == "silent":
+            return False
+        heard: Sequence[bool] = [
+            self._receivers.allows(webhook.url) for webhook in self._webhooks.active(account, kind)
+        ]
+        return any(heard)
+
+    def _post_quietly(self, account: str, kind: str, body: object, stamp: str) -> None:
+        """A write never fails because nobody takes its event."""
+        try:
+            self.post(account, kind, body, stamp)
+        except OutboxFull as error:
+            logger.warning("an event was not sent: %s", error)
+
+
+def _seconds(stamp: str) -> int:
+    """A time as seconds since 1970, as upstream gives times."""
+    return int(datetime.fromisoformat(stamp).timestamp())
+
+
+class OutboxFull(RuntimeError):
+    """Too many deliveries wait: receivers are slow, or fail, and events go on."""
+
+
+class Waiting(NamedTuple):
+    """A delivery that is to be attempted, for the `attempts + 1`st time, when it is due."""
+
+    id: int
+    account: str
+    webhook_id: int
+    message_id: str
+    kind: str
+    body: bytes
+    attempts: int
+    due: float
+
+
+class Outbox:
+    """The deliveries that wait, in the order they are due. Not for several threads at once."""
+
+    name = "outbox"
+
+    def __init__(self, store: SandboxStore) -> None:
+        self._store = store
+        # Ids are never given twice, so that a late answer cannot strike off another delivery.
+        store.run(
+            "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+            " account TEXT NOT NULL, webhook_id INTEGER NOT NULL, message_id TEXT NOT NULL,"
+            " kind TEXT NOT NULL, body BLOB NOT NULL, attempts INTEGER NOT NULL, due REAL NOT NULL)"
+        )
+        store.run("CREATE INDEX IF NOT EXISTS outbox_due ON outbox (account, webhook_id, due, id)")
+        store.adopt(self)
+        # The webhooks that something new waits for. What was left by an earlier process waits
+        # until its receiver is named again: the list of receivers is not kept.
+        self.fresh: set[tuple[str, int]] = set()
+        self._count: int | None = None
+
+    def forget(self) -> None:
+        """Drop what is kept in memory: the store was cleared or rolled back."""
+        self._count = None
+        self.fresh.clear()
+
+    def count(self) -> int:
+        """How many deliveries wait."""
+        found: int = self._store.run("SELECT count(*) FROM outbox").fetchone()[0]
+        return found
+
+    def add(
+        self,
+        account: str,
+        webhook_ids: Iterable[int],
+        message_id: str,
+        kind: str,
+        body: bytes,
+        due: float,
+    ) -> list[int]:
+        """Let one event wait for these webhooks; the ids of the deliveries.
+
+        Raises:
+            OutboxFull: Too many wait already; nothing was added.
+        """
+        if self._count is None:
+            self._count = self.count()
+        if self._count >= MOST_WAITING:
+            raise OutboxFull(f"{MOST_WAITING} deliveries wait: their receivers do not take them")
+        ids = []
+        for webhook_id in webhook_ids:
+            self._store.write(
+                "INSERT INTO outbox (account, webhook_id, message_id, kind, body, attempts, due)"
+                " VALUES (?, ?, ?, ?, ?, 0, ?)",
+                (account, webhook_id, message_id, kind, body, due),
+            )
+            self.fresh.add((account, webhook_id))
+            ids.append(int(self._store.run("SELECT last_insert_rowid()").fetchone()[0]))
+        self._count += len(ids)
+        return ids
+
+    def receivers(self) -> list[tuple[str, int]]:
+        """The webhooks that something waits for, as account and id."""
+        return list(self._store.run("SELECT DISTINCT account, webhook_id FROM outbox"))
+
+    def next(self, account: str, webhook_id: int) -> Waiting | None:
+        """What is due first for a webhook; None: nothing waits for it."""
+        found = self._store.run(
+            "SELECT id, account, webhook_id, message_id, kind, body, attempts, due FROM outbox"
+            " WHERE account = ? AND webhook_id = ? ORDER BY due, id LIMIT 1",
+            (account, webhook_id),
+        ).fetchone()
+        return None if found is None else Waiting(*found)
+
+    def holds(self, delivery: Waiting) -> bool:
+        """Whether a delivery still waits: a reset forgets them all."""
+        found = self._store.run("SELECT 1 FROM outbox WHERE id = ?", (delivery.id,)).fetchone()
+        return found is not None
+
+    def again(self, delivery: Waiting, due: float) -> None:
+        """Let a delivery that failed wait for its next attempt."""
+        self._store.write(
+            "UPDATE outbox SET attempts = attempts + 1, due = ? WHERE id = ?", (due, delivery.id)
+        )
+
+    def done(self, delivery: Waiting) -> None:
+        """Strike off a delivery that arrived, or is given up."""
+        self._store.write("DELETE FROM outbox WHERE id = ?", (delivery.id,))
+        self._count = None if self._count is None else self._count - 1
+
+    def drop(self, account: str, webhook_id: int) -> list[int]:
+        """Strike off all that waits for a webhook that is no more; their ids."""
+        ids = [
+            int(row[0])
+            for row in self._store.run(
+                "SELECT id FROM outbox WHERE account = ? AND webhook_id = ?", (account, webhook_id)
+            )
+        ]
+        self._store.write(
+            "DELETE FROM outbox WHERE account = ? AND webhook_id = ?", (account, webhook_id)
+        )
+        self._count = None
+        return ids
+
+
+class Route(NamedTuple):
+    """Where a delivery goes, and what its certificate is checked against."""
+
+    address: Address
+    context: ssl.SSLContext | None
+
+
+class _Entry(NamedTuple):
+    url: str
+    to: str | None
+    target: Address
+    context: ssl.SSLContext | None
+
+
+class Receivers:
+    """The allow-list of a sandbox.
+
+    An entry is an address (scheme, host, port, path) and allows itself and all paths
+    below it. With `to`, what is addressed there is sent to that local address instead:
+    a webhook of `https://hooks.example/chat` can be heard by `http://127.0.0.1:8000/`.
+    """
+
+    def __init__(self) -> None:
+        # Replaced as a whole, never changed: deliveries read it from other threads.
+        self._entries: dict[Address, _Entry] = {}
+
+    def add(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
+        """Allow deliveries to an address; naming it again changes its other arguments.
+
+        Args:
+            url: The address that a webhook has, or what it begins with.
+            to: Where to send instead.
+            authority: The certificate (PEM) that the receiver's own was signed with; without
+                it those of the system count.
+
+        Raises:
+            BadReceiver: One of them is not a plain http or https address, or no certificate.
+        """
+        prefix, target = read_address(url), read_address(to or url)
+        if prefix.query or target.query:
+            raise BadReceiver("a receiver is an address without a query")
+        entry = _Entry(url, to, target, _context(authority))
+        self._entries = {**self._entries, prefix: entry}
+
+    def shown(self) -> list[dict[str, str | None]]:
+        """The entries, as they were added."""
+        return [{"url": entry.url, "to": entry.to} for entry in self._entries.values()]
+
+    def clear(self) -> None:
+        """Forget all entries."""
+        self._entries = {}
+
+    def allows(self, url: str) -> bool:
+        """Whether an entry allows this address."""
+        if not self._entries:
+            return False
+        try:
+            self.route(url)
+        except BadReceiver:
+            return False
+        return True
+
+    def route(self, url: str) -> Route:
+        """Where a delivery to this address goes.
+
+        Raises:
+            BadReceiver: No entry allows it.
+        """
+        wanted, entries = read_address(url), self._entries
+        allowing = [prefix for prefix in entries if prefix.holds(wanted)]
+        if not allowing:
+            raise BadReceiver("the address is not on the sandbox's list of receivers")
+        prefix = max(allowing, key=lambda entry: len(entry.path))
+        _, _, target, context = entries[prefix]
+        rest = wanted.path[len(prefix.path.rstrip("/")) :]
+        path = target.path.rstrip("/") + rest if rest else target.path
+        return Route(target._replace(path=path or "/", query=wanted.query), context)
+
+
+def _context(authority: str | bytes | None) -> ssl.SSLContext | None:
+    if authority is None:
+        return None
+    try:
+        if not authority:  # ssl would take those of the system instead
+            raise ValueError
+        pem = authority if isinstance(authority, str) else authority.decode("ascii")
+        return ssl.create_default_context(cadata=pem)
+    except (ssl.SSLError, TypeError, ValueError):
+        raise BadReceiver("authority must be a certificate in PEM form") from None
+
 
 Status = Literal["delivered", "failed", "refused", "waiting"]
 
@@ -99,7 +434,7 @@ def attempt(
 class DeliveryWorker:
     """Delivers what waits in the outbox of one sandbox, until it is closed."""
 
-    def __init__(self, middleware: "Middleware") -> None:
+    def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware
         self.log: deque[Attempt] = deque(maxlen=LOG_LENGTH)
         # Whoever holds it never waits for the middleware's lock, which may be held by who wants it.
@@ -163,8 +498,6 @@ class DeliveryWorker:
         for lane in lanes:
             lane.join(max(0.0, end - time.monotonic()))
 
-    # --- a lane -----------------------------------------------------------------------
-
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
         with closing(WebhookSender()) as sender:
@@ -223,7 +556,7 @@ class DeliveryWorker:
                 return None
         return delivery, webhook if delivery.due <= time.time() else None
 
-    def _drop(self, service: "Service", account: str, webhook_id: int) -> None:
+    def _drop(self, service: Service, account: str, webhook_id: int) -> None:
         """Forget what waits for a webhook that was deleted or turned inactive."""
         gone = DeliveryOutcome(webhook_id, "refused", None, "the webhook is inactive or deleted")
         dropped = service.outbox.drop(account, webhook_id)
@@ -265,7 +598,7 @@ class DeliveryWorker:
                 self._changed.wait(min(max(seconds, 0.001), _LONGEST_WAIT))
 
 
-def _again_in(service: "Service", delivery: Waiting, came: DeliveryOutcome) -> float | None:
+def _again_in(service: Service, delivery: Waiting, came: DeliveryOutcome) -> float | None:
     """Seconds until the next attempt; None: there is none."""
     profile = service.profile
     gone = came.http_status == 410 and profile.delivery_gone != "retry"

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatkit.flowjson.lint import lint
-from chatkit.sandbox.event_publisher import EventPublisher
+from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin
-from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker
-from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker, PublishedEvent
 from chatkit.sandbox.faults import DrawnFault, Dropped, Faults
 from chatkit.sandbox.replies import ServiceAnswer, dumps
 from chatkit.sandbox.request import Request

@@ -37,8 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.delivery import DeliveryOutcome
-from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.delivery import DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, FamilyKinds, Json, Person
 from chatkit.sandbox.service import Service
 

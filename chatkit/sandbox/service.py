@@ -9,9 +9,8 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox.access import AccessTokens
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.contacts import ContactsHandler
-from chatkit.sandbox.event_publisher import EventPublisher, Outbox
+from chatkit.sandbox.delivery import EventPublisher, Outbox, Receivers
 from chatkit.sandbox.flows import FlowsHandler
-from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.replies import RefusedRequest, Replies, ServiceAnswer
 from chatkit.sandbox.request import OPERATIONS, Operation, Request, read_object, route
 from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools

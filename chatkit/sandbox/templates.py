@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatkit.localization.checks import check_content
-from chatkit.sandbox.event_publisher import EventPublisher
+from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.fields import (
     FLAG,
     TEXT,

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from listening import answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import attempt
-from chatkit.sandbox.receivers import Receivers
+from chatkit.sandbox.delivery import Receivers, attempt
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.webhook_sender import BadReceiver, WebhookSender, is_loopback, read_address, resolve
 

@@ -363,7 +363,7 @@ def test_what_is_not_an_address_is_not_a_receiver(admin: Ask, body: object) -> N
 def test_an_event_that_no_room_is_left_for_is_refused(
     admin: Ask, api: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatkit.sandbox.event_publisher.MOST_WAITING", 0)
+    monkeypatch.setattr("chatkit.sandbox.delivery.MOST_WAITING", 0)
     register(api, "https://hooks.example/all", ["*"])
     for path, body in (
         ("events", {"kind": KIND, "payload": {}}),

@@ -13,9 +13,8 @@ import trustme
 from listening import GO_ON, OK, Listener, answering, listening
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.delivery import DeliveryOutcome, attempt
+from chatkit.sandbox.delivery import DeliveryOutcome, Receivers, attempt
 from chatkit.sandbox.events import event_body
-from chatkit.sandbox.receivers import Receivers
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
 from chatkit.webhook_sender import ConnectionLost, WebhookSender

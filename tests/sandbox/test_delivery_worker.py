@@ -18,8 +18,7 @@ from listening import GO_ON, OK, Listener, answering, listening
 
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
-from chatkit.sandbox.delivery import DeliveryOutcome
-from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.delivery import DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
 
@@ -362,7 +361,7 @@ import sys
 import time
 from chatkit import Sandbox, ServiceProfile
 from chatkit.errors import StoreError
-from chatkit.sandbox.event_publisher import PublishedEvent
+from chatkit.sandbox.delivery import PublishedEvent
 
 path, url, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
 sandbox = Sandbox(path, profile=ServiceProfile(delivery_retries=(0.01,) * 50))

@@ -9,7 +9,7 @@ from caller import Caller
 from listening import Listener, listening
 
 from chatkit import Sandbox, ServiceProfile
-from chatkit.sandbox import event_publisher
+from chatkit.sandbox import delivery
 
 HOOK = "https://hooks.example/a"
 
@@ -140,6 +140,6 @@ def test_a_write_never_fails_because_nobody_takes_its_event(
     heard: tuple[Caller, Listener], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     call, listener = heard
-    monkeypatch.setattr(event_publisher, "MOST_WAITING", 0)
+    monkeypatch.setattr(delivery, "MOST_WAITING", 0)
     assert call.content("en", "ready").status == 201
     assert told(call, listener) == []

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from chatkit.sandbox import event_publisher as module
-from chatkit.sandbox.event_publisher import Outbox, OutboxFull
+from chatkit.sandbox import delivery as module
+from chatkit.sandbox.delivery import Outbox, OutboxFull
 from chatkit.sandbox.store import SandboxStore
 
 

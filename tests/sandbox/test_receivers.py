@@ -3,7 +3,7 @@
 import pytest
 import trustme
 
-from chatkit.sandbox.receivers import Receivers
+from chatkit.sandbox.delivery import Receivers
 from chatkit.webhook_sender import BadReceiver
 
 
