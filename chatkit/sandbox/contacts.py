@@ -6,20 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from json.encoder import encode_basestring as _quoted
 from typing import Any
 
-from chatkit.sandbox.fields import (
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
+from chatkit.sandbox.request import parameters
+from chatkit.sandbox.resource import (
     TEXT,
     TIME,
     WHOLE,
+    AllowedCall,
     Anything,
     Field,
     FieldKind,
     Fields,
     ListOf,
+    ResourceHandler,
     String,
+    Tools,
+    upstream_id,
 )
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools, upstream_id
 from chatkit.sandbox.store import StoredRecord
 
 _NOT_DIGITS = re.compile("[^0-9]+")

@@ -6,8 +6,8 @@ document names none.
 
 An event is put into the outbox in the transaction of the change that it tells of, and struck off
 in the one that records how its delivery went. So neither a crash nor a full disk loses a
-delivery; one whose answer was not recorded is made again: at least once. It goes to receivers on
-this machine only, and to those that were named.
+delivery; one whose answer was not recorded is made again: at least once. It goes to addresses of
+this machine alone, and only to those on the list of receivers, which is empty at first.
 
 Each webhook has a lane of its own, a thread that lives while something waits for it: its
 deliveries are attempted one at a time, in the order they are due. So a receiver that is slow

@@ -6,10 +6,22 @@ from typing import Any
 
 from chatkit.flowjson.lint import lint
 from chatkit.sandbox.delivery import EventPublisher
-from chatkit.sandbox.fields import TEXT, TIME, WHOLE, Anything, Field, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools, upstream_id
+from chatkit.sandbox.resource import (
+    TEXT,
+    TIME,
+    WHOLE,
+    AllowedCall,
+    Anything,
+    Field,
+    Fields,
+    ListOf,
+    ResourceHandler,
+    String,
+    Tools,
+    upstream_id,
+)
 from chatkit.sandbox.store import StoredRecord
 
 CATEGORIES = (

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.fields import Fields, Schema
 from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Reason, Replies
 from chatkit.sandbox.request import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.resource import ID_DIGITS, ResourceHandler
+from chatkit.sandbox.resource import ID_DIGITS, Fields, ResourceHandler, Schema
 from chatkit.sandbox.templates import LANGUAGE
 
 _STRING: Schema = {"type": "string"}

@@ -6,21 +6,23 @@ from typing import Any
 
 from chatkit.localization.checks import check_content
 from chatkit.sandbox.delivery import EventPublisher
-from chatkit.sandbox.fields import (
+from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
+from chatkit.sandbox.request import parameters
+from chatkit.sandbox.resource import (
     FLAG,
     TEXT,
     WHOLE,
+    AllowedCall,
     Anything,
     Field,
     Fields,
     ListOf,
     Plain,
+    ResourceHandler,
     String,
     TextMap,
+    Tools,
 )
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools
 from chatkit.sandbox.store import StoredRecord
 
 LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))

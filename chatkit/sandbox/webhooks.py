@@ -7,9 +7,21 @@ from typing import Any, NamedTuple
 
 from chatkit.sandbox.access import Grant
 from chatkit.sandbox.events import ALL, FamilyKinds
-from chatkit.sandbox.fields import FLAG, TEXT, TIME, WHOLE, Field, FieldKind, Fields, ListOf, String
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.resource import AllowedCall, ResourceHandler, Tools
+from chatkit.sandbox.resource import (
+    FLAG,
+    TEXT,
+    TIME,
+    WHOLE,
+    AllowedCall,
+    Field,
+    FieldKind,
+    Fields,
+    ListOf,
+    ResourceHandler,
+    String,
+    Tools,
+)
 from chatkit.sandbox.store import StoredRecord
 
 MOST = 10

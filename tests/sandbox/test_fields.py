@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.fields import (
+from chatkit.sandbox.resource import (
     FLAG,
     TEXT,
     WHOLE,
@@ -19,7 +19,7 @@ from chatkit.sandbox.fields import (
     Plain,
     String,
     TextMap,
-)  # fmt: skip
+)
 
 KINDS = {
     "text": TEXT,
