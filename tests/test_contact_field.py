@@ -50,7 +50,7 @@ import json
 import chatkit
 from chatkit.conformance import FACTS
 from chatkit.conformance.trial import Trial
-from chatkit.widgets.form.form import Form
+from chatkit.widgets.form import Form
 
 CODE = {"country_code": "+1"}
 found = {}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.content.queueview import QueueView as QueueView
     from chatkit.widgets.editor.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
-    from chatkit.widgets.form.form import Form as Form
+    from chatkit.widgets.form import Form as Form
     from chatkit.widgets.grid.grid import Grid as Grid
     from chatkit.widgets.inbox.conversation import Conversation as Conversation
     from chatkit.widgets.inbox.plots import funnel as funnel
@@ -26,7 +26,7 @@ _HOME = {
     "Conversation": "inbox.conversation",
     "Editor": "editor.editor",
     "FolderView": "folderview",
-    "Form": "form.form",
+    "Form": "form",
     "Grid": "grid.grid",
     "PlanView": "planview",
     "Player": "player",

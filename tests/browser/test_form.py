@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 CELLS = [
     """import chatkit
-from chatkit.widgets.form.form import Form
+from chatkit.widgets.form import Form
 
 sandbox = chatkit.Sandbox(seed="demo")
 client = chatkit.connect(sandbox)

@@ -24,10 +24,9 @@ from chatkit.widgets import assets
 from chatkit.widgets.content.inputs import Parts, Samples
 from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
-from chatkit.widgets.form.fields import Fieldset, FormField
-from chatkit.widgets.form.inputs import Input
-from chatkit.widgets.form.saving import OpenedRecord, Saving
+from chatkit.widgets.fields import Fieldset, FormField, Input
 from chatkit.widgets.light import LightBox, LightFold, LightForm, LightHTML
+from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan

@@ -15,8 +15,7 @@ from pydantic.fields import FieldInfo
 from chatkit.display import cut
 from chatkit.localization.content import part, slots
 from chatkit.templates import Button, Header
-from chatkit.widgets.form.fields import input_for
-from chatkit.widgets.form.inputs import Bodies, Input, TextLine, of_kind
+from chatkit.widgets.fields import Bodies, Input, TextLine, of_kind
 from chatkit.widgets.light import LightBox, LightButton, LightHTML
 
 _USED = {
@@ -53,13 +52,6 @@ class Loose(TextLine):
         self.widget.value = self._shown
 
 
-def _make(name: str, field: FieldInfo) -> Input:
-    made = Loose(name) if field.annotation is Any else input_for(name, field, nested=True)
-    if name == "type":
-        made.widget.add_class("cf-type")
-    return made
-
-
 class Parts(Bodies):
     """Headers or buttons: several small bodies, each of a type, in an order that counts.
 
@@ -70,10 +62,16 @@ class Parts(Bodies):
     """
 
     def __init__(self, name: str, body: type[Header | Button], most: int) -> None:
-        super().__init__(name, body, False, _make)
+        super().__init__(name, body, False)
         self._names = list(body.model_fields)
         self._most = most
         self._hints: Sequence[Mapping[str, Any]] = ()
+
+    def _input(self, name: str, field: FieldInfo) -> Input:
+        made = Loose(name) if field.annotation is Any else super()._input(name, field)
+        if name == "type":
+            made.widget.add_class("cf-type")
+        return made
 
     def add(self) -> Any:
         """Add an empty one; the first type is chosen."""

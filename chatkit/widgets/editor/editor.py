@@ -20,8 +20,8 @@ from chatkit.widgets.editor.additions import additions_at, new_flow, with_additi
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
-from chatkit.widgets.form.saving import OpenedRecord, Saving
 from chatkit.widgets.player import Player, screens, screens_html
+from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan

@@ -22,11 +22,11 @@ from chatkit.widgets.editor.additions import ENDS
 from chatkit.widgets.editor.edits import child, unused
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
-from chatkit.widgets.form.fields import LabelledInput
-from chatkit.widgets.form.inputs import (
+from chatkit.widgets.fields import (
     Choice,
     Input,
     JsonText,
+    LabelledInput,
     NumberLine,
     SingleInput,
     TextLines,

@@ -15,7 +15,7 @@ from chatkit.frame import records
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
 from chatkit.widgets.assets import joined_text
 from chatkit.widgets.controls import ActionButton, Panel, boxed
-from chatkit.widgets.form.form import Form
+from chatkit.widgets.form import Form
 
 
 class Registrations(Panel):

@@ -10,7 +10,7 @@ from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
 from chatkit.templates import ContentBody
 from chatkit.widgets.content.contentform import ContentRow, field_place, found_html
-from chatkit.widgets.form.fields import FormField
+from chatkit.widgets.fields import FormField
 
 EVIL = "<img src=x onerror=alert(1)>"
 

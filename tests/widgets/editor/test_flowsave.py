@@ -13,7 +13,7 @@ from chatkit.client import Client
 from chatkit.errors import InputError, NotFound
 from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.editor import FlowSave
-from chatkit.widgets.form.saving import Saving
+from chatkit.widgets.saving import Saving
 
 
 @pytest.fixture

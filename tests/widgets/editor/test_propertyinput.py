@@ -19,7 +19,7 @@ from chatkit.widgets.editor.inspector import (
     TextProperty,
     property_input_for,
 )
-from chatkit.widgets.form.inputs import JsonText, is_reference
+from chatkit.widgets.fields import JsonText, is_reference
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),

@@ -9,16 +9,17 @@ from chatkit.flows import FlowBody
 from chatkit.record import Body
 from chatkit.templates import App, Button, ContentBody, Header
 from chatkit.webhooks import WebhookBody
-from chatkit.widgets.form.fields import FormField, input_for
-from chatkit.widgets.form.inputs import (
+from chatkit.widgets.fields import (
     Bodies,
     Checkbox,
     Choice,
+    FormField,
     JsonText,
     NumberLine,
     Pairs,
     TextLine,
     TextLines,
+    input_for,
 )
 
 BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Header, Button, App]

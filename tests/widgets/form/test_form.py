@@ -16,7 +16,7 @@ from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt, InputError, NotPermitted, Refused
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.controls import Code
-from chatkit.widgets.form.form import Form
+from chatkit.widgets.form import Form
 
 __all__ = ["client", "sandbox"]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.form.inputs import Checkbox, Choice, JsonText, NumberLine, TextLine, TextLines
+from chatkit.widgets.fields import Checkbox, Choice, JsonText, NumberLine, TextLine, TextLines
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

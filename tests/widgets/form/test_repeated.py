@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from widgets.screen import controls, find, press
 
 from chatkit.templates import ContentBody
-from chatkit.widgets.form.fields import input_for
-from chatkit.widgets.form.inputs import Bodies, Pairs
+from chatkit.widgets.fields import Bodies, Pairs, input_for
 
 
 def buttons() -> Bodies:

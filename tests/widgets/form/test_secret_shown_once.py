@@ -11,7 +11,7 @@ from widgets.screen import static, tell
 import chatkit
 from chatkit.client import Client
 from chatkit.secret import Secret
-from chatkit.widgets.form.form import SecretShownOnce
+from chatkit.widgets.form import SecretShownOnce
 
 TEXT = "5ec2e7" * 10
 

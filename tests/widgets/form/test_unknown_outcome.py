@@ -9,8 +9,8 @@ from widgets.screen import Clock
 from chatkit.client import Client
 from chatkit.errors import Conflict, InDoubt
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.form import saving
-from chatkit.widgets.form.saving import UnknownOutcome
+from chatkit.widgets import saving
+from chatkit.widgets.saving import UnknownOutcome
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}

@@ -14,8 +14,8 @@ from widgets.screen import Clock, find, html, label, parts, press, static, tell,
 
 from chatkit.client import Client
 from chatkit.errors import InDoubt, InputError
-from chatkit.widgets.form import saving
-from chatkit.widgets.form.form import Form
+from chatkit.widgets import saving
+from chatkit.widgets.form import Form
 
 __all__ = ["account", "client", "sandbox"]
 

@@ -6,7 +6,7 @@ import pytest
 
 import chatkit
 from chatkit.errors import PlanRefused
-from chatkit.widgets.form.saving import Saving
+from chatkit.widgets.saving import Saving
 
 
 @pytest.fixture

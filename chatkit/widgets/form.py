@@ -32,8 +32,8 @@ from chatkit.secret import Secret
 from chatkit.webhooks import Webhooks
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
-from chatkit.widgets.form.fields import Fieldset
-from chatkit.widgets.form.saving import UnknownOutcome
+from chatkit.widgets.fields import Fieldset
+from chatkit.widgets.saving import UnknownOutcome
 
 
 class Form(Panel):

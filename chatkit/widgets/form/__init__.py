@@ -1,1 +1,0 @@
-"""Form: one record, field by field."""
