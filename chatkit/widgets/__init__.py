@@ -3,10 +3,8 @@
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatkit.widgets.content.boardgrid import BoardGrid as BoardGrid
-    from chatkit.widgets.content.contentform import ContentForm as ContentForm
-    from chatkit.widgets.content.preview import Preview as Preview
-    from chatkit.widgets.content.queueview import QueueView as QueueView
+    from chatkit.widgets.boardgrid import BoardGrid as BoardGrid
+    from chatkit.widgets.contentform import ContentForm as ContentForm
     from chatkit.widgets.editor.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form import Form as Form
@@ -19,10 +17,12 @@ if TYPE_CHECKING:
     from chatkit.widgets.loginform import login as login
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
+    from chatkit.widgets.preview import Preview as Preview
+    from chatkit.widgets.queueview import QueueView as QueueView
 
 _HOME = {
-    "BoardGrid": "content.boardgrid",
-    "ContentForm": "content.contentform",
+    "BoardGrid": "boardgrid",
+    "ContentForm": "contentform",
     "Conversation": "inbox.conversation",
     "Editor": "editor.editor",
     "FolderView": "folderview",
@@ -30,8 +30,8 @@ _HOME = {
     "Grid": "grid.grid",
     "PlanView": "planview",
     "Player": "player",
-    "Preview": "content.preview",
-    "QueueView": "content.queueview",
+    "Preview": "preview",
+    "QueueView": "queueview",
     "Registrations": "inbox.registrations",
     "Tail": "inbox.tail",
     "funnel": "inbox.plots",

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, expect
 
 from chatkit.localization.board import board as made
 from chatkit.localization.language import SUPPORTED
-from chatkit.widgets.content.boardgrid import BoardTable
+from chatkit.widgets.boardgrid import BoardTable
 
 PREVIEWS = """import chatkit, ipywidgets
-from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.preview import Preview
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 ready = client.templates("order_ready")
@@ -34,7 +34,7 @@ row = lambda parts: ipywidgets.HBox(parts, layout={"flex_flow": "row wrap"})
 ipywidgets.VBox([row(shown), row([*media, Preview(evil), Preview(pdf)])])"""
 
 FORM = """import chatkit
-from chatkit.widgets.content.contentform import ContentForm
+from chatkit.widgets.contentform import ContentForm
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 ready = client.templates("order_ready")
@@ -47,7 +47,7 @@ print(saved.text[-3:], [button["type"] for button in saved.buttons])
 form"""
 
 BOARD = """import chatkit
-from chatkit.widgets.content.boardgrid import BoardGrid
+from chatkit.widgets.boardgrid import BoardGrid
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 board = BoardGrid(client.templates, ["order_ready", "rental_reminder", "appointment_confirmed",

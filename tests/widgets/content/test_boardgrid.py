@@ -13,7 +13,7 @@ import chatkit
 from chatkit.errors import InputError
 from chatkit.localization.board import STATES, board
 from chatkit.localization.language import SUPPORTED
-from chatkit.widgets.content.boardgrid import BoardGrid, BoardTable
+from chatkit.widgets.boardgrid import BoardGrid, BoardTable
 from chatkit.widgets.controls import Message
 
 

@@ -21,9 +21,9 @@ from widgets.screen import (
 
 import chatkit
 from chatkit.errors import InputError, PlanRefused
-from chatkit.widgets.content.contentform import ContentForm
-from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.contentform import ContentForm
 from chatkit.widgets.light import LightBox, LightFold
+from chatkit.widgets.preview import Preview
 
 REVIEW = "Review the change"
 EVIL = "<img src=x onerror=alert(1)>"

@@ -6,7 +6,7 @@ import pytest
 from widgets.screen import classes, find, is_seen, kind, parts, press, type_into
 
 from chatkit.templates import Button, Header
-from chatkit.widgets.content.inputs import Loose, Parts, Samples
+from chatkit.widgets.contentform import Loose, Parts, Samples
 
 QUICK = {"type": "custom", "label": "Yes"}
 SITE = {"type": "visit_website", "label": "See", "value": "https://a.example/{{1}}"}

@@ -9,7 +9,7 @@ from widgets.screen import classes, html
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
 from chatkit.templates import ContentBody
-from chatkit.widgets.content.contentform import ContentRow, field_place, found_html
+from chatkit.widgets.contentform import ContentRow, field_place, found_html
 from chatkit.widgets.fields import FormField
 
 EVIL = "<img src=x onerror=alert(1)>"

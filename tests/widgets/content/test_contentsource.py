@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content
 
-from chatkit.widgets.content.contentform import (
+from chatkit.widgets.contentform import (
     begun_translation,
     language_heading,
     parts_of,

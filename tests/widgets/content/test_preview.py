@@ -10,7 +10,7 @@ from widgets.screen import page_of, sources, static
 
 from chatkit.errors import InputError
 from chatkit.templates import Content
-from chatkit.widgets.content.preview import Preview
+from chatkit.widgets.preview import Preview
 
 
 def test_a_content_may_be_a_record_a_dict_or_a_frame_of_one_row():

@@ -13,8 +13,8 @@ from widgets.screen import page_of, part, tell
 import chatkit
 from chatkit.errors import InputError
 from chatkit.templates.bulk_templates import BulkTemplates
-from chatkit.widgets.content.preview import Preview
-from chatkit.widgets.content.queueview import QueueCard
+from chatkit.widgets.preview import Preview
+from chatkit.widgets.queueview import QueueCard
 
 EVIL = "<img src=x onerror=alert(1)>\u202e"
 

@@ -1,14 +1,22 @@
-"""Form for a template in one language, beside the language it is translated from."""
+"""Form for a template in one language, beside the language it is translated from.
+
+Each field that a customer sees stands beside what the source has there, with the lengths of what
+is typed and what the rules find in it. Headers, buttons and samples have inputs of their own: of a
+header or a button only the fields that its type uses are shown, and those that hold something all
+the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
+from pydantic.fields import FieldInfo
 
 from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
@@ -16,16 +24,15 @@ from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
-from chatkit.localization.content import Entry
+from chatkit.localization.content import Entry, part, slots
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.widgets import assets
-from chatkit.widgets.content.inputs import Parts, Samples
-from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
-from chatkit.widgets.fields import Fieldset, FormField, Input
-from chatkit.widgets.light import LightBox, LightFold, LightForm, LightHTML
+from chatkit.widgets.fields import Bodies, Fieldset, FormField, Input, TextLine, of_kind
+from chatkit.widgets.light import LightBox, LightButton, LightFold, LightForm, LightHTML
+from chatkit.widgets.preview import Preview
 from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
@@ -342,7 +349,208 @@ class ContentForm(Panel):
         return "".join(parts)
 
 
-# --- one field, with lengths and findings --------------------------------------------------
+#: The fields of a header or a button that its type uses.
+_USED = {
+    "text": ("text",),
+    "image": ("link",),
+    "video": ("link",),
+    "document": ("link", "file_name"),
+    "custom": ("label",),
+    "visit_website": ("label", "value", "url_type"),
+    "call_phone": ("label", "value", "country_code"),
+    "copy_offer_code": ("label", "value"),
+    "view_catalog": ("label",),
+}
+#: What holds a sample, and the field whose placeholder it is for.
+_SAMPLES = {"text_variable": "text", "dynamic_url": "value"}
+
+
+class Loose(TextLine):
+    """A text; what the service has that is no text is written as JSON, and kept as it is."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name, False, True, False)
+        self._raw: Any = None
+        self._shown = ""
+
+    def read(self) -> Any:
+        """Return the text, or what was there before if nobody has touched it."""
+        return self._raw if self.widget.value == self._shown else super().read()
+
+    def show(self, value: Any) -> None:
+        """Show a text, or anything else as JSON."""
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        self._raw, self._shown = value, "" if value is None else text
+        self.widget.value = self._shown
+
+
+class Parts(Bodies):
+    """Headers or buttons: several small bodies, each of a type, in an order that counts.
+
+    Args:
+        name: The name of the field.
+        body: What each of them is.
+        most: So many can be added.
+    """
+
+    def __init__(self, name: str, body: type[Header | Button], most: int) -> None:
+        super().__init__(name, body, False)
+        self._names = list(body.model_fields)
+        self._most = most
+        self._hints: Sequence[Mapping[str, Any]] = ()
+
+    def _input(self, name: str, field: FieldInfo) -> Input:
+        made = Loose(name) if field.annotation is Any else super()._input(name, field)
+        if name == "type":
+            made.widget.add_class("cf-type")
+        return made
+
+    def add(self) -> Any:
+        """Add an empty one; the first type is chosen."""
+        row = super().add()
+        *inputs, remove = row.widget.children
+        up = LightButton("Up", lambda: self._move(row, -1))
+        down = LightButton("Down", lambda: self._move(row, +1))
+        moves = [up, down] if self._most > 1 else []
+        tools = LightBox([*moves, remove], "cf-tools", row=True)
+        row.widget.children = [*inputs, tools]
+        kinds = row.inputs[0]
+        if kinds.read() is None:
+            kinds.show("custom" if self._most > 1 else "text")
+        for one in row.inputs:
+            one.watch(lambda: self._fit(row))
+        self._laid_out()
+        return row
+
+    def _move(self, row: Any, step: int) -> None:
+        """Let two neighbours change places. The cursor stays where it is."""
+        place = self._rows.index(row)
+        if 0 <= place + step < len(self._rows):
+            other = self._rows[place + step]
+            changed, self._changed = self._changed, lambda: None
+            for one, two in zip(row.inputs, other.inputs, strict=True):
+                first, second = one.read(), two.read()
+                one.show(second)
+                two.show(first)
+            row.known, other.known = other.known, row.known
+            self._changed = changed
+            self._laid_out()
+
+    def _fit(self, row: Any) -> None:
+        """Show the fields that the type of a row uses, and those that hold something."""
+        values = {name: one.read() for name, one in zip(self._names, row.inputs, strict=True)}
+        used = {"type", *_USED.get(str(values["type"]), ())}
+        used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
+        for name, one in zip(self._names, row.inputs, strict=True):
+            seen = name in used or values[name] not in (None, "")
+            one.widget.hidden = not seen
+
+    def _laid_out(self) -> None:
+        """Name the tools by the row they are for, and lay out the rows."""
+        last = len(self._rows)
+        for n, row in enumerate(self._rows, 1):
+            tools = row.widget.children[-1]
+            if not isinstance(tools, LightBox):  # it is being added
+                continue
+            *moves, remove = tools.children
+            remove.label = f"Remove {self._noun} {n}"
+            for move, word, end in zip(moves, ("up", "down"), (n == 1, n == last), strict=False):
+                move.label, move.disabled = f"Move {word}", end
+            self._fit(row)
+        self._add.hidden = last >= self._most
+        self._box.children = [row.widget for row in self._rows]
+        self.hint(self._hints)
+        self._changed()
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody type, or let them again."""
+        self._add.disabled = locked
+        for row in self._rows:
+            for tool in row.widget.children[-1].children:
+                tool.disabled = locked
+            for one in row.inputs:
+                one.lock(locked)
+        if not locked:
+            changed, self._changed = self._changed, lambda: None
+            self._laid_out()
+            self._changed = changed
+
+    def hint(self, items: Sequence[Mapping[str, Any]]) -> None:
+        """Show in empty inputs what the source language has there."""
+        self._hints = items
+        for n, row in enumerate(self._rows):
+            item = items[n] if n < len(items) else {}
+            for name, one in zip(self._names, row.inputs, strict=True):
+                if isinstance(one, TextLine):
+                    one.widget.placeholder = cut(part(item, name), 100)
+
+
+class Samples:
+    """A sample text for each placeholder: one line for each that the text has."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._changed: Callable[[], None] = lambda: None
+        self._lines: dict[str, TextLine] = {}
+        self._known: dict[str, str] = {}
+        self._hints: Mapping[str, Any] = {}
+        self._box = LightBox()
+        title = LightHTML(f'<span class="chatkit-label">{name}</span>')
+        self.widget = LightBox([title, self._box], "chatkit-rows cf-samples")
+
+    def read(self) -> dict[str, str]:
+        """Return the texts that are filled in: an emptied one is taken away."""
+        texts = {name: str(line.read()) for name, line in self._lines.items()}
+        return {name: text for name, text in texts.items() if text}
+
+    def show(self, value: Any) -> None:
+        """Show texts by their names."""
+        texts = of_kind(value or {}, dict, "a dict")
+        self._known = {
+            of_kind(name, str, "text"): of_kind(text, str, "text") for name, text in texts.items()
+        }
+        names, self._lines = list(self._lines), {}
+        self.ask([*self._known, *names])
+        for name in names:
+            if name not in self._known:
+                del self._lines[name]
+        self._laid_out()
+        self._changed()
+
+    def ask(self, names: Iterable[str]) -> None:
+        """Show a line for each of these; those that are filled in stay."""
+        kept = {name: line for name, line in self._lines.items() if line.read()}
+        wanted = dict.fromkeys([*names, *kept, *self._known])
+        ordered = sorted(wanted, key=lambda name: (not name.isdecimal(), len(name), name))
+        if ordered != list(self._lines):
+            self._lines = {name: self._lines.get(name) or self._line(name) for name in ordered}
+            self._laid_out()
+
+    def _line(self, name: str) -> TextLine:
+        line = TextLine("{{" + cut(name, 20) + "}}", False, False, False)
+        line.show(self._known.get(name, ""))
+        line.watch(lambda: self._changed())
+        return line
+
+    def _laid_out(self) -> None:
+        self._box.children = [line.widget for line in self._lines.values()]
+        self.hint(self._hints)
+
+    def hint(self, texts: Mapping[str, Any]) -> None:
+        """Show in empty lines what the source language has there."""
+        self._hints = texts
+        for name, line in self._lines.items():
+            line.widget.placeholder = cut(part(texts, name), 100)
+
+    def watch(self, changed: Callable[[], None]) -> None:
+        """Call something whenever it changes."""
+        self._changed = changed
+
+    def lock(self, locked: bool) -> None:
+        """Let nobody type, or let them again."""
+        for line in self._lines.values():
+            line.lock(locked)
+
 
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 _MOST = 8  #: findings that are shown at one field
@@ -420,12 +628,9 @@ def found_html(found: Iterable[ContentFinding], *, places: bool = False) -> str:
     return f'<ul class="cf-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
 
 
-# --- the source language -------------------------------------------------------------------
-
 #: What a new translation takes over from its source: all but what is translated.
-_SAME = ("parameter_format", "is_catalog", "catalog_format", "connected_catalog_id")
 _SETTINGS = (
-    *_SAME,
+    *("parameter_format", "is_catalog", "catalog_format", "connected_catalog_id"),
     *("is_catalog_connected", "is_custom_validity_period", "validity_period_seconds"),
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
     *("auth_code_expiration_seconds", "auth_apps"),

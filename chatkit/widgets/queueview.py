@@ -17,9 +17,9 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.progress import working_for
 from chatkit.widgets import assets
-from chatkit.widgets.content.preview import Preview
 from chatkit.widgets.controls import ActionButton, Panel
 from chatkit.widgets.planview import PlanView
+from chatkit.widgets.preview import Preview
 
 _NAME = 80  #: characters of a template code
 _AHEAD = 3  #: texts that are sent before they are asked for

@@ -15,7 +15,7 @@ from chatkit.localization import language
 from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.widgets import assets
-from chatkit.widgets.content.contentform import ContentForm
+from chatkit.widgets.contentform import ContentForm
 from chatkit.widgets.controls import Panel
 
 if TYPE_CHECKING:

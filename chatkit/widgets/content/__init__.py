@@ -1,1 +1,0 @@
-"""Contents: one message beside its source, its preview, and the board of all."""
