@@ -77,7 +77,7 @@ DOORS = {
             "books",
         ),
         *("checks/quality", "localization/table", "report"),
-        "widgets/grid/sheet",
+        "widgets/sheet",
     ),
     "pyarrow": ("account/layout", "books", "frame", "bulk/comparison", "numbers"),
     "openpyxl": ("tables/workbook",),

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.editor.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form import Form as Form
-    from chatkit.widgets.grid.grid import Grid as Grid
+    from chatkit.widgets.grid import Grid as Grid
     from chatkit.widgets.inbox.conversation import Conversation as Conversation
     from chatkit.widgets.inbox.plots import funnel as funnel
     from chatkit.widgets.inbox.plots import latency as latency
@@ -27,7 +27,7 @@ _HOME = {
     "Editor": "editor.editor",
     "FolderView": "folderview",
     "Form": "form",
-    "Grid": "grid.grid",
+    "Grid": "grid",
     "PlanView": "planview",
     "Player": "player",
     "Preview": "preview",

@@ -18,7 +18,7 @@ from widgets.screen import parts
 
 from chatkit.client import Client
 from chatkit.widgets import Grid
-from chatkit.widgets.grid.grid import GridTable
+from chatkit.widgets.grid import GridTable
 
 EVIL = "<img src=x onerror=alert(1)>"
 OPEN = f"""import chatkit

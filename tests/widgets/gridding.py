@@ -10,7 +10,7 @@ from widgets.screen import part, tell, wire
 
 import chatkit
 from chatkit.client import Client
-from chatkit.widgets.grid.grid import Grid, GridTable
+from chatkit.widgets.grid import Grid, GridTable
 
 
 @pytest.fixture

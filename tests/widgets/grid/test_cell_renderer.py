@@ -6,8 +6,8 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid.sheet import Sheet
-from chatkit.widgets.grid.view import described_columns, described_rows, edits_summary, table_html
+from chatkit.widgets.grid import described_columns, described_rows, edits_summary, table_html
+from chatkit.widgets.sheet import Sheet
 
 EVIL = "<img src=x onerror=alert(1)>"
 

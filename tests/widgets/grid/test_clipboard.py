@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.grid.grid import parse_clipboard
+from chatkit.widgets.grid import parse_clipboard
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid.sheet import column_of, parse_typed, replaced
+from chatkit.widgets.sheet import column_of, parse_typed, replaced
 
 
 def declared(resource, name, dtype, *, head):

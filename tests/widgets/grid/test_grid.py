@@ -16,8 +16,8 @@ import chatkit
 from chatkit.errors import InputError
 from chatkit.widgets import Grid
 from chatkit.widgets.controls import Code
-from chatkit.widgets.grid.grid import GridTable
-from chatkit.widgets.grid.view import folded_text
+from chatkit.widgets.grid import GridTable
+from chatkit.widgets.sheet import folded_text
 
 
 @pytest.fixture

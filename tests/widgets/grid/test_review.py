@@ -11,7 +11,7 @@ import chatkit
 from chatkit.client import Client
 from chatkit.errors import PlanRefused
 from chatkit.widgets import Grid
-from chatkit.widgets.grid.grid import GridTable
+from chatkit.widgets.grid import GridTable
 
 
 @pytest.fixture

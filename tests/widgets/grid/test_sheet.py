@@ -11,7 +11,7 @@ from widgets.gridding import client, sandbox  # noqa: F401
 import chatkit
 from chatkit.errors import InputError
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid.sheet import Sheet
+from chatkit.widgets.sheet import Sheet
 
 
 @pytest.fixture

@@ -8,8 +8,7 @@ import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
 
 from chatkit.resource import endpoints_of
-from chatkit.widgets.grid.sheet import Sheet
-from chatkit.widgets.grid.view import View, cell_text, folded_text
+from chatkit.widgets.sheet import Sheet, View, cell_text, folded_text
 
 
 @pytest.fixture

@@ -1,20 +1,29 @@
-"""Sheet: a frame while it is edited: what was entered in which cell, and each step back.
+"""Sheet: a frame while it is edited, and the view of it: which rows are shown, in which order.
 
-Rows are numbers: those of the frame first, those that were added after them.
+A sheet has what was entered in which cell, and each step back. Rows are numbers: those of the
+frame first, those that were added after them.
+
+A view stays as it is while cells are edited: no row jumps away from who writes in it. Added rows
+stand at the end, whatever is looked for.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, get_origin
+from datetime import datetime
+from math import nan
+from typing import Any, NamedTuple, TypeAlias, get_origin
 
+import numpy as np
 import pandas as pd
 
 from chatkit.bulk.comparison import same_value
-from chatkit.bulk.matching import DELETE, check_frame, delete_marks
+from chatkit.bulk.matching import DELETE, Mask, Rows, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
@@ -408,8 +417,6 @@ def _new(label: Any) -> int:
     return int(named[1]) if named else 0
 
 
-# --- columns -------------------------------------------------------------------------------
-
 #: What people and spreadsheets write for True and False.
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 #: What pandas calls the types of columns that are no field of a record.
@@ -490,3 +497,174 @@ def replaced(cells: pd.Series[Any], values: dict[int, Any]) -> Any:
     for row, value in values.items():
         objects[row] = value
     return objects
+
+
+#: Writes a value of a cell as a text.
+Write: TypeAlias = Callable[[Any], str]
+
+#: All that columns of these kinds are written with: no other text needs to be looked for there.
+_LETTERS = {"number": "0123456789-+.e", "time": "0123456789-:+. "}
+
+
+def cell_text(value: Any) -> str:
+    """Write a value as a person types it."""
+    if isinstance(value, str):
+        text = value
+    elif value is None:
+        text = ""
+    elif isinstance(value, list | dict | tuple):
+        try:
+            text = json.dumps(value, ensure_ascii=False, default=str)
+        except (TypeError, ValueError, RecursionError):  # a key of an odd type, or a ring
+            text = str(value)
+    else:
+        text = str(value)
+    return text.encode("utf-8", "replace").decode()  # half a character cannot be sent
+
+
+def folded_text(value: Any) -> str:
+    """Write a value so that case and accents make no difference: Garcia finds GARCÍA."""
+    text = cell_text(value)
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(c for c in parts if not unicodedata.combining(c))
+
+
+class ColumnFilter(NamedTuple):
+    """What the cells of a column must be for their rows to be shown."""
+
+    contains: str = ""
+    values: frozenset[str] | None = None  #: the texts of which a cell must be one
+    empty: bool | None = None
+
+    @classmethod
+    def made(
+        cls, contains: str = "", values: Iterable[Any] | None = None, empty: bool | None = None
+    ) -> ColumnFilter:
+        """Make one of what people and programs write: values of any type, None for nothing."""
+        texts = None if values is None else frozenset(map(cell_text, values))
+        return cls(cell_text(contains), texts, empty)
+
+
+class View:
+    """The rows of a sheet that are shown, in their order: `rows`."""
+
+    def __init__(self, sheet: Sheet) -> None:
+        self.text = ""
+        self.changed = False
+        self.filters: dict[str, ColumnFilter] = {}
+        self.column: str | None = None
+        self.descending = False
+        self._sheet = sheet
+        self._texts: dict[tuple[str, Write], pd.Series[Any]] = {}
+        self._found: Rows = np.arange(sheet.size)
+        self.rows: Rows = self._found
+
+    def of(self, sheet: Sheet) -> View:
+        """Look at another sheet in the same way, as far as it has the columns."""
+        view = View(sheet)
+        view.text, view.changed, view.descending = self.text, self.changed, self.descending
+        view.column = self.column if self.column in sheet.columns else None
+        view.filters = {name: f for name, f in self.filters.items() if name in sheet.columns}
+        view.look()
+        return view
+
+    def look(self) -> None:
+        """Find the rows anew, and put them in order."""
+        sheet = self._sheet
+        mask = self._matching(self.text) if self.text else np.ones(sheet.size, bool)
+        for name, wanted in self.filters.items():
+            mask &= self._passing(name, wanted)
+        if self.changed:
+            touched = np.zeros(sheet.size, bool)
+            touched[[row for row in self._edited() if row < sheet.size]] = True
+            mask &= touched
+        found = np.flatnonzero(mask) if self.column is None else self._order(self.column)
+        self._found = found[mask[found]]
+        self.lengthen()
+
+    def lengthen(self) -> None:
+        """Show the added rows that there are now."""
+        added = np.array(self._sheet.rows(), np.int64)
+        self.rows = np.concatenate([self._found, added])
+
+    def values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
+        """Count the values of a column as texts: the most frequent, and how many others."""
+        counts = Counter(self._now(name, cell_text)).most_common()
+        return counts[:most], max(len(counts) - most, 0)
+
+    def _edited(self) -> set[int]:
+        return {row for row, _ in self._sheet.cells} | self._sheet.deleted
+
+    def _matching(self, text: str) -> Mask:
+        """Tell in which rows of the frame a text is found, in any cell."""
+        sheet, text = self._sheet, folded_text(text)
+        entered = {name for _, name in sheet.cells}
+        mask = np.zeros(sheet.size, bool)
+        for name, column in sheet.columns.items():
+            if name in entered or {*text} <= {*_LETTERS.get(column.kind, text)}:
+                mask |= _contain(self._now(name, folded_text, typed=True), text)
+        return mask
+
+    def _passing(self, name: str, wanted: ColumnFilter) -> Mask:
+        """Tell in which rows of the frame the cell of a column is as it is wanted."""
+        mask = np.ones(self._sheet.size, bool)
+        if wanted.contains:
+            texts = self._now(name, folded_text, typed=True)
+            mask &= _contain(texts, folded_text(wanted.contains))
+        if wanted.values is not None:
+            mask &= self._now(name, cell_text).isin(wanted.values).to_numpy(bool)
+        if wanted.empty is not None:
+            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == wanted.empty
+        return mask
+
+    def _now(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
+        """Return a column as texts; what was entered counts, and on demand what was refused."""
+        texts, sheet = self._column(name, write), self._sheet
+        rows = [row for row, column in sheet.cells if column == name and row < sheet.size]
+        if rows:
+            texts = texts.copy()
+            values = map(write, sheet.values(name, rows))
+            cells = (sheet.cell(row, name) for row in rows)
+            texts.iloc[rows] = [
+                f"{text}\n{write(cell.typed)}" if typed and cell.reason else text
+                for text, cell in zip(values, cells, strict=True)
+            ]
+        return texts
+
+    def _column(self, name: str, write: Write) -> pd.Series[Any]:
+        """Return a column of the frame as texts; they are made once."""
+        if (name, write) not in self._texts:
+            sheet = self._sheet
+            cells = sheet.base.index.to_series() if name == sheet.head else sheet.base[name]
+            texts = [write(value) for value in listed(cells)]
+            self._texts[name, write] = type(cells)(texts, dtype="str")
+        return self._texts[name, write]
+
+    def _order(self, name: str) -> Rows:
+        """Put all rows of the frame in the order of a column; empty cells are the last."""
+        sheet = self._sheet
+        keys: Any
+        if sheet.columns[name].kind in ("number", "time", "flag"):
+            keys = np.array([_number(v) for v in sheet.values(name, range(sheet.size))], float)
+            empty = np.isnan(keys)
+        else:
+            keys = self._now(name, folded_text).to_numpy(object)
+            empty = np.equal(keys, "")
+        order = np.argsort(keys, kind="stable")
+        if self.descending:  # rows that are alike stay in their order
+            order = (sheet.size - 1 - np.argsort(keys[::-1], kind="stable"))[::-1]
+        rows: Rows = order[np.argsort(empty[order], kind="stable")]
+        return rows
+
+
+def _contain(texts: pd.Series[Any], text: str) -> Mask:
+    found: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
+    return found
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, datetime):
+        return value.timestamp()
+    return float(value) if isinstance(value, int | float) else nan

@@ -1,10 +1,16 @@
-"""Grid: a frame as a table that is edited in the notebook."""
+"""Grid: a frame as a table that is edited in the notebook.
+
+A sheet holds what was entered, and which rows are shown. Here stands what the page says and is
+told of it, what programs do with it, and what becomes of the edits: a plan, which is reviewed,
+applied and taken back below the table.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
+from html import escape
 from threading import RLock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -15,25 +21,15 @@ import traitlets
 
 from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
-from chatkit.display import many
+from chatkit.display import cut, many
 from chatkit.display import values as shown
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.frame import plain, records
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.assets import joined_text, packed_module
+from chatkit.widgets.assets import START, joined_text, packed_module
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, python_literal
-from chatkit.widgets.grid.sheet import EditedCell, ReplacedText, Sheet
-from chatkit.widgets.grid.view import (
-    ColumnFilter,
-    View,
-    cell_text,
-    described_columns,
-    described_rows,
-    edits_summary,
-    table_html,
-    usual_layout,
-)
 from chatkit.widgets.planview import LANDED, PlanView
+from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet, View, cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -775,7 +771,120 @@ def _landed(result: pd.DataFrame) -> dict[Any, Any]:
     return dict(zip(done.index.tolist(), done["key"].tolist(), strict=True))
 
 
-# --- the clipboard -------------------------------------------------------------------------
+_LONG = 2000  #: characters of a cell that are sent; of a longer one all when it is edited
+_FEW = 10  #: rows of the static form
+_SAMPLE = 200  #: rows that tell how wide a column is
+_WIDE = 36  #: characters of the widest column
+
+
+def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
+    """Describe the columns: name, kind, why they cannot be written, how wide they are."""
+    sample = range(min(sheet.size, _SAMPLE))
+    found = []
+    for column in sheet.columns.values():
+        texts = map(cell_text, sheet.original(column.name, sample))
+        widths = sorted(min(len(text), _WIDE) for text in texts) or [0]
+        usual = widths[int(0.95 * (len(widths) - 1))]
+        if not column.fixed:
+            usual = min(usual * 3 // 2, _WIDE)  # room to type
+        wide = max(usual, len(column.name) + 3, 5)
+        found.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
+    return found
+
+
+def usual_layout(sheet: Sheet) -> list[list[Any]]:
+    """Name the columns that are shown at first, each with its width, 0 for the usual one.
+
+    The key is the first, then what can be written, then what cannot. What another column holds
+    as well, like the parts of a name, is put away, and what cannot be written and is empty.
+    """
+    base, (head, *others) = sheet.base, sheet.columns.values()
+    fixed = [c for c in others if c.fixed and c.closed]
+    seen = [c for c in fixed if not c.part and (base[c.name].notna().any() or not sheet.size)]
+    return [[c.name, 0] for c in [head, *(c for c in others if c not in fixed), *seen]]
+
+
+def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
+    """Describe rows: the number `n`, values `v`, and the marks of the row and its cells.
+
+    `c` are changed cells, `e` refused ones with what was typed and why, `l` those of which
+    only the beginning is sent; `m` says of the whole row that it is new or to be deleted.
+    """
+    names = list(sheet.columns)
+    values = zip(*(sheet.values(name, numbers) for name in names), strict=True)
+    found = []
+    for row, line in zip(numbers, values, strict=True):
+        sent: dict[str, Any] = {"n": row, "v": [_sent(value) for value in line]}
+        if row >= sheet.size and line[0] is None:
+            sent["v"][0] = str(sheet.label(row))
+        cells = {n: cell for n, name in enumerate(names) if (cell := sheet.cells.get((row, name)))}
+        marks = {
+            "c": [n for n, cell in cells.items() if not cell.reason and row < sheet.size],
+            "e": {n: [_text(cell.typed), cell.reason] for n, cell in cells.items() if cell.reason},
+            "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _LONG],
+            "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
+        }
+        found.append(sent | {name: mark for name, mark in marks.items() if mark})
+    return found
+
+
+def edits_summary(sheet: Sheet) -> str:
+    """Say what was done in a sheet so far."""
+    counts = {
+        ("cell", "changed"): sum(row < sheet.size for row, _ in sheet.changed()),
+        ("row", "added"): len(sheet.rows()),
+        ("row", "to delete"): sum(row < sheet.size for row in sheet.deleted),
+        ("cell", "refused"): sum(1 for _ in sheet.refused()),
+    }
+    return ", ".join(f"{many(n, noun)} {done}" for (noun, done), n in counts.items() if n)
+
+
+def table_html(sheet: Sheet, title: str, names: Sequence[str] = ()) -> str:
+    """Write the rows that were edited, or else the first ones, as a plain table.
+
+    Args:
+        sheet: Whose rows they are.
+        title: What stands above them.
+        names: The columns that are shown; all if none is named.
+    """
+    known = list(sheet.columns)
+    places = [known.index(name) for name in names or known]
+    edited = {row for row, _ in sheet.cells} | sheet.deleted | {*sheet.rows()}
+    numbers = sorted(row for row in edited if not sheet.gone(row)) or list(range(sheet.size))
+    heads = "".join(f"<th {START}>{escape(name)}</th>" for name in [*(names or known), ""])
+    body = "".join(_line(row, places) for row in described_rows(sheet, numbers[:_FEW]))
+    more = f"<p>… and {many(len(numbers) - _FEW, 'more row')}.</p>" if len(numbers) > _FEW else ""
+    return (
+        f"<p>{escape(title)}</p><table><thead><tr>{heads}</tr></thead>"
+        f"<tbody>{body}</tbody></table>{more}"
+    )
+
+
+def _sent(value: Any) -> str | bool | None:
+    return value if value is None or isinstance(value, bool) else _text(value)
+
+
+def _text(value: Any) -> str:
+    """Return what is shown of a value; of a long one only how it begins."""
+    text = cell_text(value)
+    return text if len(text) <= _LONG else text[:_LONG] + "…"
+
+
+def _line(row: Mapping[str, Any], places: Sequence[int]) -> str:
+    """Write some cells of a row as HTML: every text comes from a stranger."""
+    cells = []
+    for place in places:
+        value = row["v"][place]
+        text = "" if value is None else escape(cut(str(value), _WIDE))
+        text = f"<strong>{text}</strong>" if place in row.get("c", ()) else text
+        if place in row.get("e", {}):
+            typed, why = row["e"][place]
+            text += f" <em>{escape(cut(typed, _WIDE))} was refused: {escape(why)}</em>"
+        cells.append(f'<td dir="auto" {START}>{text}</td>')
+    mark = {"new": "added", "delete": "to delete"}.get(row.get("m", ""), "")
+    return f"<tr>{''.join(cells)}<td>{mark}</td></tr>"
+
+
 # Spreadsheets put quotes around a text that holds a tab or a line break, and only then; a name
 # in quotes stays a name in quotes. static/grid.js writes what this reads.
 

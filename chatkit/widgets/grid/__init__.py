@@ -1,1 +1,0 @@
-"""Grid: a frame as an editable table."""
