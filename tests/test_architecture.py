@@ -90,7 +90,7 @@ DOORS = {
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),
     "keyring": ("settings",),
-    "matplotlib": ("widgets/inbox/plots",),
+    "matplotlib": ("widgets/plots",),
     "sqlalchemy": ("inbox/store",),
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
     "cryptography": ("fleet/cluster",),

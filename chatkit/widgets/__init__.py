@@ -5,25 +5,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit.widgets.boardgrid import BoardGrid as BoardGrid
     from chatkit.widgets.contentform import ContentForm as ContentForm
+    from chatkit.widgets.conversation import Conversation as Conversation
     from chatkit.widgets.editor.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form import Form as Form
     from chatkit.widgets.grid import Grid as Grid
-    from chatkit.widgets.inbox.conversation import Conversation as Conversation
-    from chatkit.widgets.inbox.plots import funnel as funnel
-    from chatkit.widgets.inbox.plots import latency as latency
-    from chatkit.widgets.inbox.registrations import Registrations as Registrations
-    from chatkit.widgets.inbox.tail import Tail as Tail
     from chatkit.widgets.loginform import login as login
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
+    from chatkit.widgets.plots import funnel as funnel
+    from chatkit.widgets.plots import latency as latency
     from chatkit.widgets.preview import Preview as Preview
     from chatkit.widgets.queueview import QueueView as QueueView
+    from chatkit.widgets.registrations import Registrations as Registrations
+    from chatkit.widgets.tail import Tail as Tail
 
 _HOME = {
     "BoardGrid": "boardgrid",
     "ContentForm": "contentform",
-    "Conversation": "inbox.conversation",
+    "Conversation": "conversation",
     "Editor": "editor.editor",
     "FolderView": "folderview",
     "Form": "form",
@@ -32,10 +32,10 @@ _HOME = {
     "Player": "player",
     "Preview": "preview",
     "QueueView": "queueview",
-    "Registrations": "inbox.registrations",
-    "Tail": "inbox.tail",
-    "funnel": "inbox.plots",
-    "latency": "inbox.plots",
+    "Registrations": "registrations",
+    "Tail": "tail",
+    "funnel": "plots",
+    "latency": "plots",
     "login": "loginform",
 }
 __all__ = list(_HOME)

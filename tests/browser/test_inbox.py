@@ -25,7 +25,7 @@ RATE, SECONDS = 100, 4
 SERVING = f"""import json, tempfile, threading
 from pathlib import Path
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox.tail import Tail
+from chatkit.widgets.tail import Tail
 
 folder = tempfile.TemporaryDirectory()
 inbox = Inbox(Path(folder.name) / "inbox.sqlite")
@@ -214,10 +214,10 @@ def test_a_tail_follows_a_hundred_a_second_and_is_searched_tested_and_sent_again
 
 TALK = [
     SERVING,
-    f"""from chatkit.widgets.inbox.conversation import Conversation
+    f"""from chatkit.widgets.conversation import Conversation
 talk = Conversation(inbox, "+{ANA}")
 talk""",
-    "from chatkit.widgets.inbox.plots import funnel, latency\nfunnel(inbox.statuses())",
+    "from chatkit.widgets.plots import funnel, latency\nfunnel(inbox.statuses())",
     "latency(inbox.statuses())",
     "inbox.close()\nprint('closed')",
 ]
@@ -277,7 +277,7 @@ def test_a_conversation_and_plots_show_what_was_delivered(
 
 HOOKS = [
     """import chatkit, keyring
-from chatkit.widgets.inbox.registrations import Registrations
+from chatkit.widgets.registrations import Registrations
 from keyring.backend import KeyringBackend
 
 class Memory(KeyringBackend):

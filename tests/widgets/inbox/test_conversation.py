@@ -14,7 +14,7 @@ from widgets.screen import static, tell
 from chatkit.errors import InputError
 from chatkit.inbox.events import Event
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox.conversation import Conversation
+from chatkit.widgets.conversation import Conversation
 
 __all__ = ["inbox", "no_thread_is_left"]
 

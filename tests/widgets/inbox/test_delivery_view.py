@@ -8,7 +8,7 @@ from inbox.bodies import delivery, message
 from widgets.inbox.stored import written
 
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.inbox.delivery_view import body_tree, delivery_view
+from chatkit.widgets.tail import body_tree, delivery_view
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text("abc é<", max_size=9),

@@ -6,7 +6,7 @@ from widgets.inbox.stored import EVIL, moved, written
 
 from chatkit.inbox.events import contact_of, events
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.inbox.delivery_view import (
+from chatkit.widgets.tail import (
     any_of_contact,
     body_holds,
     delivery_line,

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import matplotlib as mpl
 from widgets.screen import page_of, static
 
-from chatkit.widgets.inbox.plots import INK, Plot, canvas
+from chatkit.widgets.plots import INK, Plot, canvas
 
 
 def made(title: str = "A & B <i>") -> Plot:

@@ -10,7 +10,7 @@ from widgets.inbox.stored import inbox, moved, put, written
 from chatkit.errors import InputError
 from chatkit.inbox import frames
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox.plots import funnel, latency
+from chatkit.widgets.plots import funnel, latency
 
 __all__ = ["inbox"]
 

@@ -16,7 +16,7 @@ from widgets.screen import page_of, static, tell
 
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox.tail import Tail
+from chatkit.widgets.tail import Tail
 
 __all__ = ["inbox"]
 

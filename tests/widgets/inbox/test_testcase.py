@@ -8,7 +8,7 @@ from inbox.bodies import delivery, message
 from widgets.inbox.stored import EVIL, written
 
 from chatkit.profile import ServiceProfile
-from chatkit.widgets.inbox.delivery_view import as_test_case as copied
+from chatkit.widgets.tail import as_test_case as copied
 
 
 def run(source: str) -> None:

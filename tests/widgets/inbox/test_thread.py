@@ -4,7 +4,7 @@ from inbox.bodies import ANA, message, status
 from widgets.inbox.stored import echoed, inbox, moved, put, written
 
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.inbox.conversation import ThreadMessage, thread
+from chatkit.widgets.conversation import ThreadMessage, thread
 
 __all__ = ["inbox"]
 

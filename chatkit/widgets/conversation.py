@@ -16,7 +16,7 @@ from chatkit.inbox import frames
 from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets.assets import joined_module, joined_text
-from chatkit.widgets.inbox.following import Follower
+from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,1 +1,0 @@
-"""The inbox in a notebook: deliveries as they come, conversations, plots, registrations."""
