@@ -25,6 +25,11 @@ def unescape(step: str) -> str:
     return step.replace("~1", "/").replace("~0", "~")
 
 
+def child(pointer: str, key: str | int) -> str:
+    """Write the pointer of a key or an item."""
+    return f"{pointer}/{escape(key)}"
+
+
 def steps(pointer: str) -> list[str]:
     """Take a JSON pointer apart."""
     return [unescape(step) for step in pointer.split("/")[1:]]

@@ -12,7 +12,7 @@ from browser import story
 from browser.lab import Lab, OpenNotebook
 from playwright.sync_api import Locator, Page, expect
 
-from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.edits import new_flow
 
 CELLS = [
     """import chatkit

@@ -30,7 +30,7 @@ import json
 from chatkit.flowjson.build import classes
 classes.main()  # python -m chatkit.flowjson.build.classes
 from chatkit import flowjson
-from chatkit.widgets.editor.additions import new_component
+from chatkit.widgets.editor.edits import new_component
 stars = flowjson.Rating("stars", "How was it?", stars=12)
 done = flowjson.Footer("Send", flowjson.Complete({"stars": stars}))
 flow = flowjson.Flow([flowjson.Screen("RATE", "Rate", [stars, done], terminal=True)])

@@ -16,7 +16,7 @@ from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.lint import Findings
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
-from chatkit.widgets.editor.additions import additions_at, new_flow, with_addition
+from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner

@@ -17,6 +17,7 @@ from chatkit.flowjson.outline import outline
 from chatkit.flowjson.pointer import (
     at,
     changed,
+    child,
     item,
     nothing_at,
     patched,
@@ -26,8 +27,7 @@ from chatkit.flowjson.pointer import (
 )
 from chatkit.json_reader import is_deeper
 from chatkit.widgets.controls import call_code
-from chatkit.widgets.editor.additions import with_action, without_part
-from chatkit.widgets.editor.edits import child, copied, renamed, same
+from chatkit.widgets.editor.edits import copied, renamed, with_action, without_part
 
 _DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _KEPT = 200  #: steps that can be taken back
@@ -386,6 +386,11 @@ def document_text(value: Any) -> str:
     except UnicodeEncodeError:
         text = json.dumps(value, indent=2)
     return text
+
+
+def same(a: Any, b: Any) -> bool:
+    """Tell whether two values are written alike: 1 is not True, and the order of keys counts."""
+    return a is b or repr(a) == repr(b)
 
 
 def _lines(text: str) -> str:

@@ -14,9 +14,9 @@ from chatkit.display import cut, many
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
+from chatkit.flowjson.pointer import child
 from chatkit.flowjson.property import Shape
 from chatkit.widgets import assets
-from chatkit.widgets.editor.edits import child
 
 
 class Tree(anywidget.AnyWidget):

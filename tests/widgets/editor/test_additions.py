@@ -9,7 +9,7 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.additions import addition_for, additions_at, new_flow
+from chatkit.widgets.editor.edits import addition_for, additions_at, new_flow
 from chatkit.widgets.editor.tree import Branch, branches
 
 ROWS = branches(DOCUMENT)

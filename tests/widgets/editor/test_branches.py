@@ -10,7 +10,7 @@ from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.pointer import at
-from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import branches, owner
 
 KEYS = ["screens", "layout", "children", "type", "then", "cases", "data-source", "id", "title"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.additions import new_flow
 from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor.edits import new_flow
 
 PLACE = "/screens/0/layout/children"
 

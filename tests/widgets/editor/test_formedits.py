@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chatkit.widgets.editor.additions import new_component, new_flow
+from chatkit.widgets.editor.edits import new_component, new_flow
 from chatkit.widgets.editor.inspector import FormEdits
 from chatkit.widgets.editor.state import DocumentState
 

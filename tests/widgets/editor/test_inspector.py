@@ -14,7 +14,7 @@ from widgets.showcase import DOCUMENT
 from chatkit.errors import InputError
 from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.widgets.editor.additions import new_component, new_flow
+from chatkit.widgets.editor.edits import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.tree import branches
 from chatkit.widgets.light import LightFold

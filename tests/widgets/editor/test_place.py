@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.flowjson.pointer import changed, item, nothing_at, with_value_at
-from chatkit.widgets.editor.edits import child, same
+from chatkit.flowjson.pointer import changed, child, item, nothing_at, with_value_at
+from chatkit.widgets.editor.state import same
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:

@@ -9,13 +9,7 @@ import pytest
 from chatkit.flowjson import lint
 from chatkit.flowjson.components import ACTIONS, COMPONENTS
 from chatkit.flowjson.version import FROZEN, RELEASED, Version
-from chatkit.widgets.editor.additions import (
-    new_action,
-    new_component,
-    new_flow,
-    new_item,
-    new_screen,
-)
+from chatkit.widgets.editor.edits import new_action, new_component, new_flow, new_item, new_screen
 
 PUBLISHABLE = sorted(RELEASED.keys() - FROZEN.keys())
 ALONE = ("Footer", "RichText", "NavigationList")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.state import DocumentState, document_text
 
 VALUES = st.recursive(

@@ -7,7 +7,7 @@ from typing import Any
 from widgets.screen import tell
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.additions import new_flow
+from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import Tree, branches
 
 
