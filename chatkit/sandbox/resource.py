@@ -7,13 +7,13 @@ delete one record, and to cut a list into pages, is the same for all.
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, Protocol
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.replies import FieldProblem, RefusedRequest, Replies, ServiceAnswer, invalid
 from chatkit.sandbox.request import Verb, page
@@ -270,6 +270,16 @@ class Tools(NamedTuple):
     profile: ServiceProfile
     clock: Clock
     replies: Replies
+
+
+class Grant:
+    """What one access token allows: an account, an actor, permissions."""
+
+    __slots__ = ("account", "actor", "calls", "permissions")
+
+    def __init__(self, account: str, actor: str, permissions: Iterable[str]) -> None:
+        self.account, self.actor, self.permissions = account, actor, frozenset(permissions)
+        self.calls: deque[float] = deque()
 
 
 class AllowedCall(NamedTuple):

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.request import PERMISSIONS
-from chatkit.sandbox.resource import AllowedCall
+from chatkit.sandbox.resource import AllowedCall, Grant
 from chatkit.sandbox.service import Service
 
 _DEMO = Path(__file__).with_name("demo")

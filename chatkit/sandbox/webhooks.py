@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from chatkit.sandbox.access import Grant
 from chatkit.sandbox.events import ALL, FamilyKinds
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import (
@@ -17,6 +16,7 @@ from chatkit.sandbox.resource import (
     Field,
     FieldKind,
     Fields,
+    Grant,
     ListOf,
     ResourceHandler,
     String,

@@ -5,9 +5,9 @@ from caller import FLOW, Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.access import AccessTokens
 from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.replies import RefusedRequest
+from chatkit.sandbox.service import AccessTokens
 from chatkit.sandbox.store import SandboxStore
 
 VIEW, ADD, EDIT, DELETE = "View", "Add", "Edit", "Delete"
