@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from chatkit.widgets.boardgrid import BoardGrid as BoardGrid
     from chatkit.widgets.contentform import ContentForm as ContentForm
     from chatkit.widgets.conversation import Conversation as Conversation
-    from chatkit.widgets.editor.editor import Editor as Editor
+    from chatkit.widgets.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form import Form as Form
     from chatkit.widgets.grid import Grid as Grid
@@ -24,7 +24,7 @@ _HOME = {
     "BoardGrid": "boardgrid",
     "ContentForm": "contentform",
     "Conversation": "conversation",
-    "Editor": "editor.editor",
+    "Editor": "editor",
     "FolderView": "folderview",
     "Form": "form",
     "Grid": "grid",

@@ -17,14 +17,14 @@ from widgets.showcase import DOCUMENT
 
 CELLS = [
     """import chatkit, json
-from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor import Editor
 
 client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 editor = Editor("trip.json", resource=client.flows)
 editor""",
     """print(editor.state.broken, client.flows.frame()["name"].iloc[-1])""",
 ]
-SAMPLE = """from chatkit.widgets.editor.editor import Editor
+SAMPLE = """from chatkit.widgets.editor import Editor
 editor = Editor("sample.json")
 editor"""
 

@@ -1,1 +1,562 @@
-"""Editor: a flow document to be edited."""
+"""Editor of a flow document: its tree, its forms, its source, and a phone beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import anywidget
+import ipywidgets as w
+import traitlets
+
+from chatkit.display import cut, escaped, many, visible
+from chatkit.errors import ChatkitError, InputError, Problem, steady
+from chatkit.finding import Finding
+from chatkit.flowjson.build.flow import to_code
+from chatkit.flowjson.lint import Findings
+from chatkit.widgets import assets
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
+from chatkit.widgets.editor.inspector import FormEdits, Inspector
+from chatkit.widgets.editor.state import DocumentState
+from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
+from chatkit.widgets.player import Player, screens, screens_html
+from chatkit.widgets.saving import OpenedRecord, Saving
+
+if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
+    from chatkit.endpoints import Key
+    from chatkit.flows import Flows
+
+
+_FORM, _SOURCE, _PYTHON = range(3)
+
+
+class Editor(Panel):
+    """A flow document to be edited, by its tree and forms or in its source.
+
+    Beside it a phone plays the flow as it is now; below stands what the platform would refuse.
+    Every step can be taken back. Nothing leaves the notebook: `plan()` shows what would be
+    saved, and applying that saves it.
+
+    In a program, `set`, `insert`, `move` and the others do what clicks do.
+
+    Args:
+        document: A flow document: a value, JSON text (also a broken one), a file or a built
+            Flow; without it the flow of the account, or a new one.
+        resource: The flows of a client, like `client.flows`, to save it there.
+        flow: The id of the flow that is edited; without it saving makes a new one.
+
+    >>> editor = chatkit.Editor(client.flows.get(301).flow_json)
+    >>> editor.set("/screens/0/title", "Which service?")
+    >>> editor
+    Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
+    """
+
+    _style = assets.joined_text(["form.css", "editor/editor.css"])
+    _css_classes = ("chatkit-editor",)
+
+    def __init__(
+        self, document: object = None, *, resource: Flows | None = None, flow: Key | None = None
+    ) -> None:
+        if flow is not None and resource is None:
+            raise InputError(
+                "The flow of an account needs its resource: Editor(resource=client.flows, …)"
+            )
+        self._save = None if resource is None else FlowSave(resource, flow)
+        if document is None:
+            document = self._save.document if self._save and flow is not None else new_flow()
+        if document is None:
+            raise InputError(f"The service does not show the document of flow {flow}: name one.")
+        self.state = DocumentState(document)  #: the document, its text, and each step back
+        self._selected, self._rows = "/screens/0", list[Branch]()
+        self._read()
+        self._played: Any = None  #: the value that the phone shows
+        self._build()
+        super().__init__(self._parts())
+        if self.state.broken:
+            self._tabs.selected_index = _SOURCE
+        self._refresh()
+
+    def _build(self) -> None:
+        self._title = w.HTML()
+        self._undo, self._redo = w.Button(description="Undo"), w.Button(description="Redo")
+        self._undo.on_click(lambda _: self._try(self.undo))  # of several clicks each counts
+        self._redo.on_click(lambda _: self._try(self.redo))
+        self._tree = Tree(self._wished)
+        self._inspector = Inspector(FormEdits(self.state, self._refresh))
+        self._source, self._python = SourceView(self._written), Code()
+        self._preview, self._code = Player({}), Code()
+        self._code.add_class("ce-ran")
+        self._findings = FindingList(self.jump, lambda n: self._try(self.fix, n))
+        self._tabs = w.Tab(
+            [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
+        )
+        self._tabs.observe(lambda _: self._refresh(), names="selected_index")
+        self._name = w.Text(description="Name of the new flow", continuous_update=True)
+        self._broken = w.Checkbox(description="Save it although it has errors", indent=False)
+        self._plan = ActionButton("Save …", self._save_clicked, "primary")
+        self._below = w.VBox()
+
+    def _parts(self) -> list[w.Widget]:
+        """Lay out: what can be done, then tree, form and phone side by side, then saving."""
+        bar = boxed(w.HBox, "ce-bar", [self._title, self._undo, self._redo])
+        left = boxed(w.VBox, "ce-left", [self._tree])
+        within = [self._tabs, self._code, self._message, self._findings]
+        middle = boxed(w.VBox, "ce-middle", within)
+        right = boxed(w.VBox, "ce-right", [self._preview])
+        main = boxed(w.HBox, "ce-main", [left, middle, right])
+        saving = boxed(w.HBox, "ce-saving", [self._name, self._plan, self._broken])
+        return [bar, main, *([saving] if self._save else []), self._below]
+
+    @steady
+    def __repr__(self) -> str:
+        ids = [row.name for row in self._rows if row.kind == "screen"]
+        names = f": {', '.join(ids)}" if ids else ""
+        about = cut(f"Editor of {many(len(ids), 'screen')}{names}", 120)
+        return f"{about}; {self.state.findings.summary().lower()}."
+
+    def _page(self) -> str:
+        about = f"<p>{escaped(repr(self))}</p>"
+        found = self.state.findings
+        return about + screens_html(self.document) + (found._repr_html_() if found else "")
+
+    # --- what it holds --------------------------------------------------------------
+
+    @property
+    def document(self) -> Any:
+        """The flow document as it is now; while its source is no JSON, as it was before."""
+        return self.state.value
+
+    @property
+    def selected(self) -> str:
+        """The pointer of what is selected."""
+        return self._selected
+
+    def lint(self) -> Findings:
+        """Return what the platform would say of it, with lines of the source."""
+        return self.state.findings
+
+    # --- what can be done -------------------------------------------------------------
+
+    def select(self, pointer: str) -> None:
+        """Select what stands at a place, or what is around it."""
+        self._selected = owner(pointer, self._pointers())
+        self.state.settle()
+        self._refresh()
+        self._message.say("")
+        if self._tabs.selected_index == _SOURCE and not self.state.broken:
+            self._source.go(*self.state.find_line(self._selected), focus=False)
+
+    def set(self, pointer: str, value: Any) -> None:
+        """Set what stands at a place, like `editor.set("/screens/0/title", "Hello")`."""
+        self.state.set(pointer, value)
+        self._refresh()
+
+    def unset(self, pointer: str) -> None:
+        """Take a property away, or an item out of its list.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self.state.unset(pointer)
+        self._refresh()
+
+    def insert(self, pointer: str, index: int, value: Any) -> None:
+        """Put an item into the list at a place, and select it.
+
+        Raises:
+            InputError: What stands there is no list.
+        """
+        self._selected = self.state.insert(pointer, index, value)
+        self._refresh()
+
+    def add(self, what: str) -> None:
+        """Add something at what is selected: a component by its type, "Screen", "Option" ….
+
+        The answer to a new input is sent with the others. A new screen follows the one before
+        it, and goes on as that did.
+
+        Raises:
+            InputError: It cannot stand there.
+        """
+        row = self._branch()
+        made, place = with_addition(self.document, row, self._rows, what)
+        line = f"{call_code('editor.select', row.pointer)}; {call_code('editor.add', what)}"
+        self.state.replace(made, f"adding {what}", line)
+        self._selected = place
+        self._refresh()
+
+    def act(self, pointer: str, name: str) -> None:
+        """Let a component do something else, like `editor.act("/…/on-click-action", "complete")`.
+
+        The action keeps what the one before had too. Whether a screen is terminal follows the
+        action of its Footer.
+        """
+        self.state.act(pointer, name)
+        self._refresh()
+
+    def move(self, pointer: str, by: int) -> None:
+        """Move a screen, component or option within its list, and select it.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self._selected = self.state.move(pointer, by)
+        self._refresh()
+
+    def drop(self, pointer: str, target: str, after: bool = True) -> None:
+        """Put a screen, component or option beside another, or at the end of a branch.
+
+        Args:
+            pointer: What is moved.
+            target: A row of the same list, or a component or branch of the same screen.
+            after: Whether it stands after the other, or before.
+
+        Raises:
+            InputError: Nothing stands there, or it cannot stand beside the other.
+        """
+        self._selected = self.state.drop(pointer, target, after)
+        self._refresh()
+
+    def duplicate(self, pointer: str) -> None:
+        """Put a copy after a screen, component or option, and select it.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        self._selected = self.state.duplicate(pointer)
+        self._refresh()
+
+    def remove(self, pointer: str) -> None:
+        """Take out a screen, component or option, with what is sent of it; select what is beside.
+
+        Raises:
+            InputError: Nothing stands there.
+        """
+        place = [row.pointer for row in self._rows].index(owner(pointer, self._pointers()))
+        self.state.remove(pointer)
+        self._read()
+        there = self._pointers()
+        self._selected = pointer if pointer in there else self._rows[max(place - 1, 0)].pointer
+        self._refresh()
+
+    def rename(self, pointer: str, name: str) -> None:
+        """Give a screen, an input or a case another name, wherever the document names it.
+
+        Raises:
+            InputError: Nothing stands there, or the name is taken.
+        """
+        self._selected = self.state.rename(pointer, name)
+        self._refresh()
+
+    def undo(self) -> None:
+        """Take the last edit back."""
+        self.state.undo()
+        self._refresh()
+
+    def redo(self) -> None:
+        """Do again what was taken back."""
+        self.state.redo()
+        self._refresh()
+
+    def fix(self, n: int | None = None) -> None:
+        """Fix the nth finding, or all whose fix is certain.
+
+        Raises:
+            InputError: How to fix it is for a person to decide.
+        """
+        self.state.fix(n)
+        self._refresh()
+
+    def jump(self, n: int) -> None:
+        """Go to the place of the nth finding: its line, or the field of its form."""
+        each = self.state.findings[n]
+        if self.state.broken:
+            self._tabs.selected_index = _SOURCE
+        else:
+            self.select(each.pointer)
+        if self._tabs.selected_index == _SOURCE:
+            self._source.go(each.line or 1, each.column or 1)
+        else:
+            self._tabs.selected_index = _FORM
+            self._inspector.focus(each.pointer)
+
+    def plan(self, name: str = "", *, broken: bool = False) -> Plan:
+        """Plan to save it: an update of the flow, or a create of one of this name.
+
+        It is shown below, to be applied there or by `plan.apply()`.
+
+        Args:
+            name: How a new flow is called.
+            broken: Save it although the platform would refuse to publish it.
+
+        Raises:
+            InputError: There is no account to save to, a new flow has no name, or the source
+                is no JSON.
+        """
+        if self._save is None:
+            raise InputError("It has no account: Editor(document, resource=client.flows) saves it.")
+        if self.state.broken:
+            raise InputError("The source is not valid JSON: correct it, or undo the edit.")
+        plan = self._save.plan(self.document, name or self._name.value, broken=broken)
+        self._below.children = [Saving(plan, self._landed)]
+        self._message.say("")
+        return plan
+
+    # --- what is heard ------------------------------------------------------------------
+
+    def _wished(self, what: str, *arguments: Any) -> None:
+        """Do what the tree asks for."""
+        if what == "add":
+            self._selected = owner(arguments[0], self._pointers())
+            self._try(self.add, arguments[1])
+        else:
+            self._try(getattr(self, what), *arguments)
+
+    def _try(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Do something, and say nothing but why it cannot be done."""
+        self._message.say("")
+        self._attempt(act, *arguments)
+
+    def _written(self, text: str) -> None:
+        self.state.write(text)
+        self._refresh()
+
+    def _save_clicked(self) -> None:
+        self._try(lambda: self.plan(broken=self._broken.value))
+
+    def _landed(self, view: Saving) -> None:
+        if self._save is not None and view.landed:
+            self._save.reopen(view)
+            self._refresh()
+
+    # --- what is shown ------------------------------------------------------------------
+
+    def _read(self, typed_at: str = "") -> None:
+        """Read the rows anew. What was selected stays so, or else what somebody types at."""
+        found = self.state.findings
+        self._rows = branches(self.document, () if self.state.broken else tuple(found))
+        there = self._pointers()
+        gone = typed_at and self._selected not in there
+        self._selected = owner(typed_at if gone else self._selected, there)
+
+    def _pointers(self) -> dict[str, Branch]:
+        return {row.pointer: row for row in self._rows}
+
+    def _branch(self) -> Branch:
+        return self._pointers()[self._selected]
+
+    def _screen(self) -> str:
+        """Return the id of the screen on which stands what is selected."""
+        try:
+            found = self.state.find("/".join([*self._selected.split("/")[:3], "id"]))
+        except LookupError:
+            return ""
+        return found if isinstance(found, str) else ""
+
+    def _refresh(self, *, typed: bool = False, focus: str = "") -> None:
+        """Show the document as it is now.
+
+        Args:
+            typed: The form of what is selected holds it already.
+            focus: The place at which somebody types.
+        """
+        state = self.state
+        self._read(focus)
+        branch, found = self._branch(), state.findings
+        if self._played is not state.value:
+            whole = isinstance(state.value, dict)  # a text alone could name a file
+            self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
+            self._played = state.value
+        ids = [one["id"] for one in screens(state.value) if isinstance(one.get("id"), str)]
+        here = additions_at(state.value, branch)
+        self._tree.show(self._rows, branch, self._screen(), here, state.broken)
+        if not typed:
+            self._inspector.show(branch, state.value, ids, state.broken)
+        if not state.broken:
+            self._inspector.mark([one for one in found if self._owned(one.pointer)])
+        if focus:
+            self._inspector.focus(focus)
+        self._source.show(state.text, found)
+        self._findings.show(found)
+        self._code.text = state.line if len(state.line) < 2000 else f"{state.line[:2000]} …"
+        if self._tabs.selected_index == _PYTHON:
+            self._python.text = _built(state.value)
+        self._paint()
+
+    def _owned(self, pointer: str) -> bool:
+        """Tell whether a place is told in the form of what is selected."""
+        return owner(pointer, self._pointers()) == self._selected
+
+    def _paint(self) -> None:
+        state = self.state
+        flow = self._save.name if self._save and self._save.flow is not None else ""
+        title = f"Flow {self._save.flow} · {flow}" if self._save and flow else "New flow"
+        if self._save is None:
+            title = "Flow"
+        self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
+        self._undo.disabled, self._redo.disabled = not state.undoable, not state.redoable
+        self._undo.tooltip, self._redo.tooltip = state.undoable, state.redoable
+        self._name.layout.display = "none" if flow else None
+        self._plan.disabled = state.broken
+        self._plan.label = "Save …" if flow else "Save as a new flow …"
+        self._broken.layout.display = "none" if state.findings.ok or state.broken else None
+
+
+def _built(document: Any) -> str:
+    """Write the Python that builds a document."""
+    try:
+        return to_code(document) if isinstance(document, dict) else "# This is not a flow document."
+    except ChatkitError as error:
+        return f"# {error}"
+
+
+class FlowSave:
+    """The flow of an account that an editor works on, or will make.
+
+    Args:
+        resource: The flows of a client.
+        flow: The id of a flow; without it the first plan makes one.
+
+    Raises:
+        NotFound: There is none with that id.
+    """
+
+    def __init__(self, resource: Flows, flow: Key | None = None) -> None:
+        self._resource = resource
+        self.document: Any = None
+        self.name = ""
+        self._open(flow)
+
+    def _open(self, flow: Key | None) -> None:
+        self.flow = flow
+        if flow is not None:
+            record = self._resource.get(flow)
+            self.name, self.document = record.name or "", record.flow_json
+        self._opened = OpenedRecord(self._resource, flow, hidden=["flow_json"])
+
+    def plan(self, document: Any, name: str = "", *, broken: bool = False) -> Plan:
+        """Plan to update the flow, or to make one of this name. Nothing is sent before `apply()`.
+
+        Raises:
+            InputError: A new flow has no name, or the document is no object.
+        """
+        if not isinstance(document, dict):
+            raise InputError("A flow document is an object, with version and screens.")
+        if self.flow is not None:
+            return self._opened.plan({"flow_json": document}, existing="update", broken=broken)
+        if not name.strip():
+            problem = Problem("name", "", "give one; it cannot be changed")
+            raise InputError("A new flow needs a name:", [problem])
+        fields = {"name": name, "template_name": "default", "flow_json": document}
+        # another flow of that name is not what was opened
+        return self._opened.plan(fields, existing="refuse", broken=broken)
+
+    def reopen(self, view: Saving) -> None:
+        """Go on with the flow as a plan has saved it."""
+        if view.result is not None:
+            self._open(int(view.result["key"].iloc[0]))
+
+    def __repr__(self) -> str:
+        return "<new flow>" if self.flow is None else f"<flow {self.flow}: {self.name}>"
+
+
+_MOST = 200  #: findings that are marked
+_LONG = 300  #: characters that are said of one
+
+
+class SourceView(anywidget.AnyWidget):
+    """A text with numbered lines; what is found stands at the end of its line.
+
+    Args:
+        typed: What is called with the text when somebody has typed.
+    """
+
+    _esm = assets.packed_module(["keys.js", "elements.js", "editor/source.js"])
+    _css = assets.joined_text(["editor/source.css"])
+
+    text = traitlets.Unicode().tag(sync=True)
+    #: What is found: line, column, severity and what is said.
+    marks: traitlets.List[Any] = traitlets.List().tag(sync=True)
+
+    def __init__(self, typed: Callable[[str], object]) -> None:
+        self._typed = typed
+        self._showing = False
+        super().__init__()
+        self.observe(self._changed, names="text")
+
+    def __repr__(self) -> str:
+        return f"<source: {len(self.text.splitlines())} lines, {len(self.marks)} findings>"
+
+    def show(self, text: str, findings: Iterable[Finding]) -> None:
+        """Show a text, and mark what was found in it."""
+        marks = [
+            {
+                "line": each.line or 1,
+                "column": each.column or 1,
+                "severity": each.severity,
+                "said": visible(f"{each.message} {each.hint}".strip()[:_LONG]),
+            }
+            for each, _ in zip(findings, range(_MOST), strict=False)
+        ]
+        self._showing = True
+        with self.hold_sync():
+            self.text, self.marks = text.encode("utf-8", "replace").decode(), marks
+        self._showing = False
+
+    def go(self, line: int, column: int = 1, *, focus: bool = True) -> None:
+        """Bring a line into view, and put the cursor there unless it is wanted elsewhere."""
+        self.send({"line": line, "column": column, "focus": focus})
+
+    def _changed(self, change: Any) -> None:
+        if not self._showing:
+            self._typed(change["new"])
+
+
+_MOST_LISTED = 100  #: findings that are listed
+
+
+class FindingList(anywidget.AnyWidget):
+    """Findings to be clicked.
+
+    Args:
+        go: What a click on the nth one calls.
+        fix: What a click on the button beside the nth one calls, where the fix is certain.
+    """
+
+    _esm = assets.joined_module(["keys.js", "elements.js", "editor/findings.js"])
+    _css = assets.joined_text(["editor/findings.css"])
+
+    summary = traitlets.Unicode().tag(sync=True)
+    found: traitlets.List[Any] = traitlets.List().tag(sync=True)
+
+    def __init__(self, go: Callable[[int], object], fix: Callable[[int], object]) -> None:
+        self._go, self._fix = go, fix
+        super().__init__()
+        self.on_msg(self._heard)
+
+    def __repr__(self) -> str:
+        return f"<findings: {self.summary}>"
+
+    def show(self, findings: Findings) -> None:
+        """List these."""
+        more = len(findings) - _MOST_LISTED
+        self.summary = findings.summary() + (f", the first {_MOST_LISTED} here" if more > 0 else "")
+        self.found = [
+            {
+                "severity": each.severity,
+                "where": f"line {each.line}" if each.line else "",
+                "said": visible(f"{each.message} {each.hint}".strip()),
+                "code": each.code,
+                "fixable": bool(each.patch),
+            }
+            for each in findings[:_MOST_LISTED]
+        ]
+
+    def _heard(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"go": int(n)} if 0 <= n < len(self.found):
+                self._go(n)
+            case {"fix": int(n)} if 0 <= n < len(self.found):
+                self._fix(n)

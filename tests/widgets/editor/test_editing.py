@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.widgets.editor.editor import Editor
+from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import new_flow
 
 PLACE = "/screens/0/layout/children"

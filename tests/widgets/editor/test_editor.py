@@ -30,7 +30,7 @@ from chatkit.client import Client
 from chatkit.errors import InputError
 from chatkit.flowjson import Flow, parse
 from chatkit.widgets.controls import Code
-from chatkit.widgets.editor.editor import Editor, FindingList, SourceView
+from chatkit.widgets.editor import Editor, FindingList, SourceView
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.tree import Tree

@@ -7,7 +7,7 @@ from widgets.screen import tell
 from chatkit.finding import removing
 from chatkit.flowjson import Finding
 from chatkit.flowjson.lint import Findings
-from chatkit.widgets.editor.editor import FindingList
+from chatkit.widgets.editor import FindingList
 
 
 def test_findings_are_listed_and_a_click_leads_to_one() -> None:

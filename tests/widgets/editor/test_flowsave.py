@@ -11,7 +11,7 @@ import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
 from chatkit.errors import InputError, NotFound
-from chatkit.widgets.editor.editor import FlowSave
+from chatkit.widgets.editor import FlowSave
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.saving import Saving
 

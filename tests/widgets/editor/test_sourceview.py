@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chatkit.flowjson import Finding
-from chatkit.widgets.editor.editor import SourceView
+from chatkit.widgets.editor import SourceView
 
 
 def test_only_what_somebody_types_is_passed_on() -> None:
