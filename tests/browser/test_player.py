@@ -171,7 +171,7 @@ def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook]
 ) -> None:
     (lab.root / "served.json").write_text(json.dumps(SERVED))
-    notebook = open_notebook(write(lab, "served.ipynb", [SERVE, TOLD]))
+    notebook = open_notebook(write(lab, "served.ipynb", [SERVE, TOLD, "print(player.answers)"]))
     phone = Phone(run(notebook, 0).locator(".fp-player"))
     phone.field("City").select_option("faro")  # the answer to INIT
     phone.send.click()
@@ -190,13 +190,15 @@ def test_an_endpoint_in_the_kernel_answers_and_what_it_raises_is_shown(
     phone.field("Days").fill("3")
     phone.send.click()
     expect(phone.title).to_have_text("Sent")
+    notebook.wait_for_output("2 answers sent")  # the kernel has heard of the last one
     told = run(notebook, 1)
     expect(told).to_contain_text("[('INIT', 'CITY', {}), ('data_exchange', 'CITY', {'city'")
     expect(told).to_contain_text("('BACK', 'DAYS', {})")
     expect(told).to_contain_text("{'booking': 7, 'days': '3'}")
     # shown a second time it begins anew, and the answers stay until it is walked again
     again = Phone(told.locator(".fp-player"))
-    expect(again.title).to_have_text("City")
+    expect(again.field("City")).to_contain_text("Faro")  # it has asked as the first one did
+    expect(run(notebook, 2)).to_contain_text("{'booking': 7, 'days': '3'}")
     assert notebook.cells()[1]["outputs"][-1]["data"]["text/plain"] == (
         "Player of 2 screens: CITY, DAYS; 2 answers sent."
     )

@@ -22,7 +22,7 @@ function render({ model, el }) {
   const { sheet, body, title, back, foot, send } = parts;
   const id = `fp${Math.random().toString(36).slice(2)}`;
   const waiting = new Map();
-  let run = null, page = null, fresh = 0, asked = 0, beside = null, begun = false;
+  let run = null, page = null, fresh = 0, asked = 0, beside = null, begun = false, kept = false;
 
   // --- what the components ask for -------------------------------------------------------
   const env = {
@@ -161,7 +161,7 @@ function render({ model, el }) {
       stop(`The screen ${run.here.id} cannot be shown: ${error.message}`);
     }
     const told = JSON.stringify([run.steps, run.answers]);
-    if (told === run.told) return;
+    if (told === run.told || (kept && !run.walked)) return;
     run.told = told;
     const [steps, answers] = JSON.parse(told); // as they are now
     model.set({ steps, answers });
@@ -178,6 +178,7 @@ function render({ model, el }) {
       const given = JSON.parse(model.get("given"));
       run = new Run(flow, given, model.get("served") ? ask : null, draw);
       run.told = begun ? "" : JSON.stringify([[], null]); // a first look tells nothing
+      kept = !begun && list(model.get("steps")).length > 0; // what another view has told stays meanwhile
       page = null;
       begun = true;
       run.start(run.screens.has(at) ? at : undefined);

@@ -61,6 +61,8 @@ class Run {
   }
 
   get here() { return this.stack.at(-1); }
+  // Whether somebody has gone a step: the question to the endpoint with which a flow begins is none.
+  get walked() { return Boolean(this.answers) || this.steps.some(({ action }) => action !== "INIT"); }
   routes(id) { return list(isMap(this.flow.routing_model) ? this.flow.routing_model[id] : null).filter((one) => this.screens.has(one)); }
   layout(screen) { return nodes(isMap(screen.layout) ? screen.layout.children : null); }
   // Where the actions of some components go by themselves.
