@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
+import signal
 from collections.abc import Callable
 
 import nbformat
 import pytest
 from browser import story
 from browser.lab import Lab, OpenNotebook
+from browser.phone import Phone
 from nbconvert import HTMLExporter
 from playwright.sync_api import Locator, expect
+from widgets.showcase import footer, screen
 
 START = """import chatkit
 from chatkit.widgets import *
@@ -38,6 +43,18 @@ WIDGETS = {
     "Registrations(client.webhooks)": "webhook",
     "login('shop')": "A form to keep the connection shop",
 }
+FLOW = {
+    "version": "7.3",
+    "screens": [
+        screen("A", "One", footer("Next", "navigate", {}, "B")),
+        screen("B", "Two", footer("Send", "complete", {"x": "1"}), terminal=True),
+    ],
+}
+#: What the extension does a second after a change is done at once.
+AT_ONCE = """() => {
+    const later = window.setTimeout;
+    window.setTimeout = (act, ms, ...more) => later(act, ms === 1000 ? 0 : ms, ...more);
+}"""
 pytestmark = pytest.mark.timeout(300)  # Lab is started, and two kernels one after the other
 LINE = "This is what was saved: run the cell to use it again."
 BROKEN = re.compile("Error displaying widget|Loading widget|Error creating widget")
@@ -91,3 +108,28 @@ def test_what_was_last_seen_of_each_widget_is_there_when_its_kernel_has_ended(
     story.run(notebook, 0)
     expect(story.run(notebook, 1).get_by_role("grid")).to_be_visible()
     expect(notebook.page.get_by_text(LINE)).to_have_count(len(WIDGETS) - 1)
+
+
+def test_what_is_kept_of_a_widget_waits_until_the_kernel_has_heard_all(
+    lab: Lab, open_notebook: Callable[..., OpenNotebook]
+) -> None:
+    (lab.root / "heard.json").write_text(json.dumps(FLOW))
+    cells = [
+        "import os\nprint(os.getpid())",
+        'from chatkit.widgets import Player\nPlayer("heard.json")',
+    ]
+    notebook = open_notebook(story.write(lab, "heard.ipynb", cells), "notebooks")
+    notebook.page.evaluate(AT_ONCE)
+    kernel = int(story.run(notebook, 0).inner_text())
+    phone = Phone(story.run(notebook, 1).locator(".fp-player"))
+    expect(phone.title).to_have_text("One")
+    os.kill(kernel, signal.SIGSTOP)  # a kernel that is busy hears nothing
+    try:
+        phone.send.click()
+        expect(phone.title).to_have_text("Two")
+        phone.send.click()
+        expect(phone.title).to_have_text("Sent")
+        notebook.page.evaluate("() => new Promise(done => setTimeout(done, 1000))")  # at once too
+    finally:
+        os.kill(kernel, signal.SIGCONT)
+    notebook.wait_for_output("1 answer sent")

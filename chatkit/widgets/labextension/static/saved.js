@@ -94,7 +94,9 @@
     let timer = 0;
     const ask = () => {
       timer = 0;
-      if (widget.comm_live) widget.send({ chatkit: "save" });
+      if (!widget.comm_live) return;
+      if (widget._msg_buffer) changed(); // ipywidgets holds back what the kernel would not know yet
+      else widget.send({ chatkit: "save" });
     };
     const changed = () => (timer ||= setTimeout(ask, SETTLED));
     const keep = (content) => {
