@@ -398,7 +398,8 @@ def test_a_killed_process_loses_no_account_and_doubles_none(tmp_path, monkeypatc
         made = [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()]
         assert 0 < sum(made) < 180
         runs = chatkit.runs()
-        assert (runs[runs.index.str.startswith(run)].state == "open").sum() == 3
+        interrupted = (runs[runs.index.str.startswith(run)].state == "open").sum()
+        assert interrupted >= sum(count < 60 for count in made) > 0  # one may have ended before
         clients = {n: opened.enter_context(chatkit.Client(*each)) for n, each in told.items()}
         result = chatkit.resume(run, clients)
         assert len(result) == 180
