@@ -41,6 +41,8 @@ _OWN = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to the own scr
 _NUMBERED = re.compile(r"_\d+$")
 _MAPS = ("init-values", "error-messages")  #: keys of a Form that hold names of its inputs
 _ELSE, _CASE = "Else", "Case"
+#: What the platform says of a screen that has too many components, of one kind or in all.
+_MOST = ("COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", "MAX_ALLOWED_COMPONENTS_PER_SCREEN")
 _GROUPS = {
     "text": "Text",
     "input": "Inputs",
@@ -94,7 +96,16 @@ def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> 
     made = patched(document, [*empty, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _led_to(made, index), place
+    if too_many := [*{*_too_many(made)} - {*_too_many(document)}]:
+        raise InputError(f"{what} cannot be added here. {too_many[0]}")
     return _sent(made, f"{place}/name"), place
+
+
+def _too_many(document: Any) -> Iterator[str]:
+    """Tell of which components a screen has more than the platform takes, and what to do."""
+    for finding in lint(document):
+        if finding.severity == "error" and finding.code in _MOST:
+            yield f"{finding.message} {finding.hint}"
 
 
 def addition_for(
