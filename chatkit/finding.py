@@ -12,28 +12,15 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, NamedTuple, Self, TypeAlias, TypeVar, overload
+from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, overload
 
 from chatkit.display import many, values, visible
 from chatkit.errors import Problem
-from chatkit.flowjson.pointer import value_at
+from chatkit.json_pointer import PatchOperation, value_at
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The gravest first.
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-
-
-class PatchOperation(NamedTuple):
-    """One operation of a JSON Patch (RFC 6902); `add` to a key that is there replaces it."""
-
-    op: Literal["add", "remove"]
-    path: str
-    value: Any = None
-
-
-def removing(pointer: str) -> tuple[PatchOperation, ...]:
-    """Return the patch that takes out what stands at a place."""
-    return (PatchOperation("remove", pointer),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ ORDER = [
         *("answer", "asgi_server", "background", "call", "connection", "display", "errors"),
         *(
             "finding",
+            "json_pointer",
             "json_reader",
             "lock",
             "numbers",
@@ -191,7 +192,7 @@ def test_imports_point_down() -> None:
 
 def test_flow_documents_stand_alone() -> None:
     """A flow document can be checked without an account, so flowjson knows of none."""
-    allowed = ("flowjson", "display", "errors", "finding", "json_reader", "report")
+    allowed = ("flowjson", "display", "errors", "finding", "json_pointer", "json_reader", "report")
     wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in allowed]
     assert not wrong, list(map(str, wrong))
 

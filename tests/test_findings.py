@@ -18,7 +18,7 @@ from chatkit.finding import (
     finding_line,
     summary,
 )
-from chatkit.flowjson.pointer import value_at
+from chatkit.json_pointer import value_at
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")

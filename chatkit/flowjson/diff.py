@@ -27,8 +27,8 @@ from chatkit.flowjson.outline import (
     by_slot,
     outline,
 )
-from chatkit.flowjson.pointer import escape, steps, unescape
 from chatkit.flowjson.texts import OPTIONS, WORDING
+from chatkit.json_pointer import escape, steps, unescape
 from chatkit.report import Report, frame_of_objects, html_heading
 
 if TYPE_CHECKING:

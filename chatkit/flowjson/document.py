@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.flowjson.pointer import escape
+from chatkit.json_pointer import escape
 from chatkit.json_reader import JsonFault, is_deeper, read_json
 
 #: Levels of nesting that are read: a flow document has some 20; `outline` looks no deeper than 64.

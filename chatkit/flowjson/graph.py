@@ -19,7 +19,7 @@ from typing import Any, Literal
 from chatkit.display import cut, many
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import Outline, ScreenNode, outline
-from chatkit.flowjson.pointer import escape
+from chatkit.json_pointer import escape
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
 

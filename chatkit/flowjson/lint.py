@@ -17,7 +17,6 @@ from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.outline import Outline, outline
-from chatkit.flowjson.pointer import patched, steps
 from chatkit.flowjson.rules import (
     action,
     expression,
@@ -29,6 +28,7 @@ from chatkit.flowjson.rules import (
     structure,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
+from chatkit.json_pointer import patched, steps
 from chatkit.report import Report, frame_of_objects, marked
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from chatkit.display import many, short_json
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.pointer import at, escape, steps
 from chatkit.flowjson.property import Shape
+from chatkit.json_pointer import at, escape, steps
 from chatkit.report import frame_of_objects
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
-from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
+from chatkit.json_pointer import escape
 from chatkit.report import Report, frame_of_objects, html_heading
 
 if TYPE_CHECKING:

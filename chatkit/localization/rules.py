@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from chatkit.display import visible
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.pointer import escape, steps
+from chatkit.json_pointer import escape, steps
 from chatkit.localization.content import Entry
 
 API = "API document, Template content"

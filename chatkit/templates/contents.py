@@ -23,7 +23,7 @@ from chatkit.call import Call, why_no_segment
 from chatkit.display import values
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
-from chatkit.flowjson.pointer import value_at
+from chatkit.json_pointer import value_at
 from chatkit.progress import say
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from chatkit.display import MISSING
 from chatkit.flowjson.diff import Difference, compare
-from chatkit.flowjson.pointer import at
+from chatkit.json_pointer import at
 
 
 def found(a: Any, b: Any) -> list[tuple[str, str]]:

@@ -6,9 +6,9 @@ import pytest
 from flowjson.strangers import screen
 
 from chatkit.display import MISSING
-from chatkit.flowjson.pointer import at
 from chatkit.flowjson.upgrade import Rewrite
 from chatkit.flowjson.version import Version
+from chatkit.json_pointer import at
 
 CHILD = "/screens/0/layout/children/0"
 

@@ -13,9 +13,9 @@ from chatkit.display import MISSING
 from chatkit.errors import InputError
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.lint import lint
-from chatkit.flowjson.pointer import at
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.flowjson.version import RELEASED
+from chatkit.json_pointer import at
 
 
 def old(**more: Any) -> dict[str, Any]:

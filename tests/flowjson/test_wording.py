@@ -8,8 +8,8 @@ import pytest
 from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 
-from chatkit.flowjson.pointer import at
 from chatkit.flowjson.texts import count_code, count_references, is_expression, wording
+from chatkit.json_pointer import at
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, PatchOperation, Severity, removing
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, NEXT
 from chatkit.flowjson.outline import DEPTH, ActionNode, ComponentNode, Outline, ScreenNode
-from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.model import TYPES, fields, json_types, mismatches
@@ -29,6 +28,7 @@ from chatkit.flowjson.rules.reference import (
     types_of,
     whole,
 )
+from chatkit.json_pointer import PatchOperation, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDS = ("complete", "data_exchange")

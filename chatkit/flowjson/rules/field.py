@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator
 from datetime import date
 from typing import Any
 
-from chatkit.finding import Finding, Severity, removing
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.outline import ComponentNode, Outline
-from chatkit.flowjson.pointer import escape
 from chatkit.flowjson.rules.shape import (
     Around,
     check_value,
@@ -20,6 +19,7 @@ from chatkit.flowjson.rules.shape import (
     named,
 )
 from chatkit.flowjson.version import Version
+from chatkit.json_pointer import escape, removing
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields
 _PATTERN_TYPES = ("text", "number", "password", "passcode")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from chatkit.finding import Finding, PatchOperation, Severity, removing
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import Outline, ScreenNode
-from chatkit.flowjson.pointer import escape
+from chatkit.json_pointer import PatchOperation, escape, removing
 
 _BRANCHES = 10
 _ROUTING = "/routing_model"

@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from chatkit.display import many
-from chatkit.finding import Finding, PatchOperation, Severity, removing
-from chatkit.flowjson.pointer import escape
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, STRICT, Version
+from chatkit.json_pointer import PatchOperation, escape, removing
 
 # --- one value ----------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, PatchOperation, Severity
+from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
@@ -21,6 +21,7 @@ from chatkit.flowjson.version import (
     Version,
     data_api_versions,
 )
+from chatkit.json_pointer import PatchOperation
 
 _LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED = ("success", "SUCCESS")

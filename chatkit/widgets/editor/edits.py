@@ -14,24 +14,25 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.finding import PatchOperation, removing
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.outline import Outline, ScreenNode, outline
-from chatkit.flowjson.pointer import (
+from chatkit.flowjson.property import ComponentShape, Property, Shape
+from chatkit.flowjson.rules.action import PICKERS
+from chatkit.flowjson.rules.reference import whole
+from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.json_pointer import (
+    PatchOperation,
     at,
     changed,
     child,
     escape,
     item,
     patched,
+    removing,
     steps,
     with_value_at,
 )
-from chatkit.flowjson.property import ComponentShape, Property, Shape
-from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.rules.reference import whole
-from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.tree import Branch
 
 _SCREEN = "Screen"

@@ -14,9 +14,9 @@ from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.pointer import at, child, steps
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
+from chatkit.json_pointer import at, child, steps
 from chatkit.widgets.controls import Message
 from chatkit.widgets.editor.edits import ENDS, unused
 from chatkit.widgets.editor.state import DocumentState

@@ -14,7 +14,7 @@ from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.outline import outline
-from chatkit.flowjson.pointer import (
+from chatkit.json_pointer import (
     at,
     changed,
     child,

@@ -14,8 +14,8 @@ from chatkit.display import cut, many
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
-from chatkit.flowjson.pointer import child
 from chatkit.flowjson.property import Shape
+from chatkit.json_pointer import child
 from chatkit.widgets import assets
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
-from chatkit.flowjson.pointer import at
+from chatkit.json_pointer import at
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import branches, owner
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from widgets.screen import tell
 
-from chatkit.finding import removing
 from chatkit.flowjson import Finding
 from chatkit.flowjson.lint import Findings
+from chatkit.json_pointer import removing
 from chatkit.widgets.editor import FindingList
 
 

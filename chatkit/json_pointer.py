@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NamedTuple
 
 from chatkit.display import MISSING
 from chatkit.errors import InputError
-
-if TYPE_CHECKING:
-    from chatkit.finding import PatchOperation
 
 _PLACE = re.compile("0|[1-9][0-9]{0,8}")
 
@@ -108,6 +105,19 @@ def without(parent: Any, key: str) -> Any:
         return {name: value for name, value in parent.items() if name != key}
     item(parent, key, None)
     return [*parent[: int(key)], *parent[int(key) + 1 :]]
+
+
+class PatchOperation(NamedTuple):
+    """One operation of a JSON Patch (RFC 6902); `add` to a key that is there replaces it."""
+
+    op: Literal["add", "remove"]
+    path: str
+    value: Any = None
+
+
+def removing(pointer: str) -> tuple[PatchOperation, ...]:
+    """Return the patch that takes out what stands at a place."""
+    return (PatchOperation("remove", pointer),)
 
 
 def patched(document: Any, patch: Iterable[PatchOperation]) -> Any:
