@@ -465,16 +465,18 @@ class _Sides:
 
     def take(self, name: str, cells: Iterable[tuple[int, Any]], there: Mapping[int, Any]) -> None:
         """Take cells of one column, by their rows, and those of `there` that they replace."""
+        after, before = self.after, self._before
         for row, value in cells:
-            self.after.setdefault(row, {})[name] = value
+            after.setdefault(row, {})[name] = value
             if row in there:
-                self._before.setdefault(row, {})[name] = there[row]
+                before.setdefault(row, {})[name] = there[row]
             else:
                 self.hidden = True
 
     def rows(self, bad: Collection[int]) -> Rows:
         """Return the rows that say something, in their order, without bad ones."""
-        return np.array(sorted(self.after.keys() - bad), np.int64)
+        rows = np.sort(np.fromiter(self.after, np.int64, len(self.after)))
+        return rows[~np.isin(rows, [*bad])] if bad else rows
 
     def held(self, row: int) -> dict[str, Any]:
         """Return what the record of a row holds in the fields that the row says."""
@@ -669,7 +671,7 @@ class _Changes:
             rows.tolist(), labels, self._keys(rows), facts, strict=False
         ):
             after, held = sent.after[row], sent.held(row)
-            known = {**dict(zip(names, fact, strict=True)), **held}
+            known = dict(zip(names, fact, strict=True)) | held
             if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
             self._add(row, "update", label, key, known, after, held)
@@ -767,9 +769,11 @@ class _Changes:
         code = code or endpoints.code
         undo, loss = endpoints.undo(kind, known, after)
         seen = known[SEEN] if SEEN in known and after.keys() - before.keys() else None
-        then = {**known, **after} if after else known
-        if not after.keys().isdisjoint(self._named_by):
-            self._names[row] = endpoints.natural(known), endpoints.natural(then)
+        then = known
+        if not after.keys().isdisjoint(endpoints.natural_key):
+            then = {**known, **after}
+            if not after.keys().isdisjoint(self._named_by):
+                self._names[row] = endpoints.natural(known), endpoints.natural(then)
         self._changes[row] = Change(
             row=label,
             kind=kind,

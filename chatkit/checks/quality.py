@@ -293,11 +293,12 @@ def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, l
     for place, name in names.items():
         if not isinstance(name, str):
             continue
-        if name not in known:
+        if (told := known.get(name)) is None:
             oddities = [each for each in of_name(name) if each.severity != "note"]
-            known[name] = [_finding(each._replace(severity="warning"), "name") for each in oddities]
-        if known[name]:
-            found.setdefault(place, []).extend(known[name])
+            told = [_finding(each._replace(severity="warning"), "name") for each in oddities]
+            known[name] = told
+        if told:
+            found.setdefault(place, []).extend(told)
     return found
 
 

@@ -277,6 +277,11 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
 
 
+def texts_in(fields: Mapping[str, Any]) -> dict[str, str]:
+    """Return every text that a customer reads, by its field, of some fields of a content."""
+    return {field: text for field, _, text in Entry(fields, "", "", ()).pieces}
+
+
 def _pieces(entry: Entry) -> list[Piece]:
     found = [
         (f"headers.{number}.text", "the header", text)

@@ -900,7 +900,7 @@ def written_texts(
         by_rule: Whether texts are only replaced, so that each is as up to date as it was.
     """
     from chatkit.localization import language
-    from chatkit.localization.content import Entry
+    from chatkit.localization.content import texts_in
     from chatkit.localization.ledger import WrittenText, text_digest
 
     edits = [each for each in changes if each.kind in ("create", "update")]
@@ -917,9 +917,7 @@ def written_texts(
         if originals[code] in (None, lang):
             continue
         before, after = (
-            {field: text for field, _, text in Entry(fields, code, lang).pieces if text.strip()}
-            if fields
-            else {}
+            {field: text for field, text in texts_in(fields).items() if text.strip()}
             for fields in (each.before, each.after)
         )
         new = {field: text for field, text in after.items() if before.get(field) != text}
@@ -939,10 +937,7 @@ def written_texts(
     for code, found in touched.items():
         own = originals[code] or ""
         was = known.get((code, own), {})
-        first, now = (
-            {field: text for field, _, text in Entry(fields, code, own).pieces}
-            for fields in (was, {**was, **planned.get((code, own), {})})
-        )
+        first, now = texts_in(was), texts_in({**was, **planned.get((code, own), {})})
         for lang, before, new in found:
             for field, text in new.items():
                 if not now.get(field):
