@@ -2,7 +2,7 @@
 # Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
 #   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
 #   make lab PYTHON=python3.12     another Python for a new .venv
-# `make bench` prints the tables of tests/bench, some 40 minutes of them, each figure that has a
+# `make bench` prints the tables of tests/bench, an hour and a half of them, each figure that has a
 # goal beside it, and ends with an error if one is missed and not explained there.
 #   make bench QUICK=1             five minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
