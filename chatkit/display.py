@@ -94,6 +94,14 @@ def unseen(text: str) -> list[int]:
     return [n for n, c in enumerate(text) if n not in shaping and not _seen(c)]
 
 
+def has_half_character(text: str) -> bool:
+    """Whether a text holds half a character, which no file and no call can hold."""
+    try:
+        return not text.isascii() and not text.encode()
+    except UnicodeEncodeError:
+        return True
+
+
 def _units(text: str, *, strict: bool = False) -> list[str]:
     """Split a text into characters, spelled out where they would not be seen.
 

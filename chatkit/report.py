@@ -14,7 +14,7 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chatkit.display import MISSING, Shown, columns, cut, right_to_left
+from chatkit.display import MISSING, Shown, columns, cut, has_half_character, right_to_left
 from chatkit.errors import steady
 
 if TYPE_CHECKING:
@@ -106,18 +106,11 @@ def frame_of_objects(
         cells = [getattr(row, name) for row in rows]
         values = [None if cell is MISSING else cell for cell in cells]
         column = pd.Series(values, dtype=object)
-        is_text = name in texts and not any(map(_has_half, values))
+        is_text = name in texts and not any(  # JSON can hold half a character, and Arrow cannot
+            isinstance(value, str) and has_half_character(value) for value in values
+        )
         found[name] = column.astype("str") if is_text else column
     return pd.DataFrame(found, columns=list(columns))
-
-
-def _has_half(value: Any) -> bool:
-    """Whether half a character is in a text, which JSON can hold and Arrow cannot."""
-    return (
-        isinstance(value, str)
-        and not value.isascii()
-        and any("\ud800" <= c <= "\udfff" for c in value)
-    )
 
 
 # --- as text ------------------------------------------------------------------------------

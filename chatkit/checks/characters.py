@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
-from chatkit.display import many, right_to_left, unseen
+from chatkit.display import has_half_character, many, right_to_left, unseen
 from chatkit.finding import Severity
 
 
@@ -49,7 +49,7 @@ _CLUSTER = re.compile(
 
 def half(text: str) -> Oddity | None:
     """Find halves of characters, which no file and no call can hold."""
-    if text.isascii() or not re.search("[\ud800-\udfff]", text):
+    if not has_half_character(text):
         return None
     reason = "half a character is in it, and it cannot be sent: write it again"
     return Oddity("half a character", "error", reason)

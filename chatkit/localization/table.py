@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from chatkit.display import visible
+from chatkit.display import has_half_character, visible
 from chatkit.snapshot import remember
 
-_HALVES = re.compile("[\ud800-\udfff]")
 _COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
 _KINDS = {"position": "Int64", "refused": "bool", "share": "float64"}
 
@@ -46,7 +44,7 @@ def states_of(
 
 def _stored(value: Any) -> Any:
     """Spell out halves of characters, which no column of texts can hold."""
-    return visible(value) if isinstance(value, str) and _HALVES.search(value) else value
+    return visible(value) if isinstance(value, str) and has_half_character(value) else value
 
 
 #: Columns of these kinds cannot hold nothing, which a new row may have.

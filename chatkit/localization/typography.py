@@ -28,13 +28,12 @@ from chatkit.checks.characters import (
     of_text,
     script,
 )
-from chatkit.display import cut, right_to_left, unseen, values
+from chatkit.display import cut, has_half_character, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import FindingLog
 
-_HALF_OF_ONE = re.compile("[\ud800-\udfff]")
 _LETTER = re.compile("[A-Za-z]")
 
 
@@ -68,10 +67,10 @@ def check_characters(entry: Entry, tell: FindingLog) -> None:
 def check_halves(entry: Entry, tell: FindingLog) -> None:
     """Find halves of characters alone, for which the service takes no text: as above."""
     for field, what, text in entry.pieces:
-        if not text.isascii() and _HALF_OF_ONE.search(text):
+        if has_half_character(text):
             _told(oddities(text, (garbled, half)), text, field, what, tell)
     for name, sample in entry.variables.items():
-        if isinstance(sample, str) and not sample.isascii() and _HALF_OF_ONE.search(sample):
+        if isinstance(sample, str) and has_half_character(sample):
             shown = cut(str(name), 20)
             odd = oddities(sample, (garbled, half))
             _told(odd, sample, f"variables.{shown}", f"the sample {shown}", tell)

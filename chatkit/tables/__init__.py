@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pandas as pd
 
+from chatkit.display import has_half_character
 from chatkit.errors import InputError, Problem, file_bytes
 
 #: The index of a frame that was read from a file: the number of each row in the file.
@@ -231,14 +232,6 @@ def _type_name(value: Any) -> str:
         return "true or false"
     kinds = {float: "a decimal", date: "a date", time: "a time"}
     return next((said for kind, said in kinds.items() if isinstance(value, kind)), "a list")
-
-
-def has_half_character(text: str) -> bool:
-    """Whether a text holds half a character, which no file can hold."""
-    try:
-        return not text.isascii() and not text.encode()
-    except UnicodeEncodeError:
-        return True
 
 
 # The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the

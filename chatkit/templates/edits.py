@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from chatkit.display import cut, escaped, many, values, visible
+from chatkit.display import cut, escaped, has_half_character, many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.frame import records
 from chatkit.localization import language
@@ -57,7 +57,7 @@ class Replacement:
             raise InputError(
                 "replace needs a text to look for, and this one is empty: replace(old, new, codes)."
             )
-        if any("\ud800" <= c <= "\udfff" for c in old + new):
+        if has_half_character(old + new):
             raise InputError("Half a character can be neither found nor put anywhere.")
         self._old, self._new, self._regex = old, new, regex
         try:

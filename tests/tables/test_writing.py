@@ -13,9 +13,10 @@ import openpyxl
 import pandas as pd
 import pytest
 
+from chatkit.display import has_half_character
 from chatkit.errors import InputError
 from chatkit.files import read_file as read
-from chatkit.tables import Target, has_half_character
+from chatkit.tables import Target
 from chatkit.tables.delimited import to_csv
 from chatkit.tables.workbook import to_xlsx
 

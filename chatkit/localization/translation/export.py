@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from chatkit.display import many, visible
+from chatkit.display import has_half_character, many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import Entry, grouped, source_of, words
@@ -30,7 +30,6 @@ from chatkit.localization.translation.units import (
     translator_note,
 )
 from chatkit.progress import say
-from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd

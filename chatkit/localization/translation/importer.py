@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.display import changed_words, cut, many, visible
+from chatkit.display import changed_words, cut, has_half_character, many, visible
 from chatkit.localization.content import Entry, grouped, slots
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import (
@@ -29,7 +29,6 @@ from chatkit.localization.translation.units import (
     with_texts,
 )
 from chatkit.report import LABEL, MANY, marked
-from chatkit.tables import has_half_character
 
 if TYPE_CHECKING:
     import pandas as pd
