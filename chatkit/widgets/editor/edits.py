@@ -97,9 +97,20 @@ def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> 
     made = patched(document, [*empty, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _led_to(made, index), place
-    if too_many := [*{*_too_many(made)} - {*_too_many(document)}]:
-        raise InputError(f"{what} cannot be added here. {too_many[0]}")
+    require_room(document, made, what)
     return _sent(made, f"{place}/name"), place
+
+
+def require_room(document: Any, made: Any, what: str) -> None:
+    """Refuse an addition by which a screen has more components than the platform takes.
+
+    Raises:
+        InputError: It has, and had not before.
+    """
+    before = {*_too_many(document)}
+    for said in _too_many(made):
+        if said not in before:
+            raise InputError(f"{what} cannot be added here. {said}")
 
 
 def _too_many(document: Any) -> Iterator[str]:

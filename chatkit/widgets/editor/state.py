@@ -15,6 +15,7 @@ from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.outline import outline
 from chatkit.json_pointer import (
+    PatchOperation,
     at,
     changed,
     child,
@@ -27,7 +28,7 @@ from chatkit.json_pointer import (
 )
 from chatkit.json_reader import is_deeper
 from chatkit.widgets.controls import call_code
-from chatkit.widgets.editor.edits import copied, renamed, with_action, without_part
+from chatkit.widgets.editor.edits import copied, renamed, require_room, with_action, without_part
 
 _DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _KEPT = 200  #: steps that can be taken back
@@ -252,13 +253,16 @@ class DocumentState:
         """Put a copy of an item after it, with ids and names of its own; return its pointer.
 
         Raises:
-            InputError: Nothing stands there, or it does not stand in a list.
+            InputError: Nothing stands there, it does not stand in a list, or its screen has as many
+                as the platform takes.
         """
         items, index = self._listed(pointer)
-        made = [*items[: index + 1], copied(items[index], self.value), *items[index + 1 :]]
-        about = f"duplicating {_kind(items[index])}"
-        self._edit(pointer, lambda *_: made, about, call_code("editor.duplicate", pointer))
-        return f"{pointer.rpartition('/')[0]}/{index + 1}"
+        place = f"{pointer.rpartition('/')[0]}/{index + 1}"
+        addition = PatchOperation("add", place, copied(items[index], self.value))
+        made, what = patched(self.value, [addition]), _kind(items[index])
+        require_room(self.value, made, what)
+        self.replace(made, f"duplicating {what}", call_code("editor.duplicate", pointer))
+        return place
 
     def rename(self, pointer: str, name: str) -> str:
         """Give a screen, a component or a case another name, here and wherever it is named.

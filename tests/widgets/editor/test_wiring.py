@@ -240,11 +240,13 @@ def test_nothing_is_dropped_on_another_screen(editor: Editor) -> None:
 def test_a_screen_is_not_given_more_of_a_kind_than_the_platform_takes(editor: Editor) -> None:
     for _ in range(5):
         added(editor, 0, "OptIn")
-    before = editor.document
+    before, last = editor.document, editor.selected
     with pytest.raises(InputError, match="The screen has 6 OptIn; 5 is the most"):
         added(editor, 0, "OptIn")
     with pytest.raises(InputError, match="The screen has 2 Footer; 1 is the most"):
         added(editor, 0, "Footer")
+    with pytest.raises(InputError, match="The screen has 6 OptIn; 5 is the most"):
+        editor.duplicate(last)
     assert editor.document == before
 
 
