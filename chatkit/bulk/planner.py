@@ -465,18 +465,16 @@ class _Sides:
 
     def take(self, name: str, cells: Iterable[tuple[int, Any]], there: Mapping[int, Any]) -> None:
         """Take cells of one column, by their rows, and those of `there` that they replace."""
-        after, before = self.after, self._before
         for row, value in cells:
-            after.setdefault(row, {})[name] = value
+            self.after.setdefault(row, {})[name] = value
             if row in there:
-                before.setdefault(row, {})[name] = there[row]
+                self._before.setdefault(row, {})[name] = there[row]
             else:
                 self.hidden = True
 
     def rows(self, bad: Collection[int]) -> Rows:
         """Return the rows that say something, in their order, without bad ones."""
-        rows = np.sort(np.fromiter(self.after, np.int64, len(self.after)))
-        return rows[~np.isin(rows, [*bad])] if bad else rows
+        return np.array(sorted(self.after.keys() - bad), np.int64)
 
     def held(self, row: int) -> dict[str, Any]:
         """Return what the record of a row holds in the fields that the row says."""

@@ -617,8 +617,6 @@ def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
     if entry.knows("footer") and source.knows("footer"):
         _same_footer(entry, source, f"that in {source.lang_code}", tell)
     for name in _SETTINGS:
-        if entry.given.get(name) == source.given.get(name):  # nearly all are
-            continue
         if entry.knows(name) and source.knows(name):
             mine, other = entry.flag(name), source.flag(name)
             if mine != other:
