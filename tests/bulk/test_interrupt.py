@@ -22,6 +22,7 @@ from bulk.wayward import (
     lost,
     number_of,
     plan_of,
+    right,
     slow,
     wayward,
     webhook,
@@ -86,6 +87,39 @@ def test_who_looks_slowly_hears_the_stop_button_too() -> None:
         result = plan_of(client.contacts, [contact(1)]).apply(rate=1 / 3600)
         press.join()
         assert list(result.state) == ["unknown"]
+
+
+def test_what_is_waited_for_is_said_once(monkeypatch) -> None:
+    said, heard = list[str](), threading.Event()
+
+    def say(text: str) -> None:
+        said.append(text)
+        heard.set()
+
+    monkeypatch.setattr(apply, "say", say)
+    with wayward() as service, service.client(deadline=60) as client:
+        # Half a second more: the run looks again several times, and has nothing more to say.
+        held = first(lambda: heard.wait(30) and time.sleep(0.5), right)
+        service.on("POST", "contacts", interrupting(held))
+        result = plan_of(client.contacts, [contact(n) for n in range(3)]).apply(concurrency=1)
+    assert list(result.state) == ["applied", "not sent", "not sent"]
+    stopping = "Stopping: waiting for what is under way. Interrupt again to not wait."
+    assert said.count(stopping) == 1
+
+
+def test_nothing_is_waited_for_where_nothing_is_under_way(monkeypatch, capsys) -> None:
+    """A rate below one a second leaves a long pause between two calls: an hour here."""
+    sleep = Interrupt.sleep
+
+    def pressed(interrupt: Interrupt, seconds: float) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        sleep(interrupt, seconds)
+
+    monkeypatch.setattr(Interrupt, "sleep", pressed)
+    with wayward() as service, service.client() as client:
+        result = plan_of(client.contacts, [contact(1), contact(2)]).apply(rate=1 / 3600)
+    assert list(result.state) == ["applied", "not sent"]
+    assert "waiting" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("which", range(1, 6))

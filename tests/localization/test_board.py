@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta, timezone
+
 import pandas as pd
 import pytest
 from displayed import html_of
@@ -9,7 +11,8 @@ from localization.contents import CONTENT, content, demo, frame  # noqa: F401
 
 from chatkit.errors import InputError
 from chatkit.localization.audit import check_contents
-from chatkit.localization.board import STATES, BoardCell, board
+from chatkit.localization.board import STATES, BoardCell, ContentChange, board, moment_of
+from chatkit.report import FEW
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
 
@@ -172,6 +175,82 @@ def test_cells_can_be_chosen_by_state():
     assert list(found.cells("draft", "missing").lang_code) == ["de", "ja"]
     assert list(found.cells("draft").reason) == ["it is a draft"]
     assert found.cells("broken").empty
+
+
+DAY = datetime(2026, 11, 1, tzinfo=UTC)
+
+
+def changed(template="order_ready", lang="de", by="Amara", run="r1"):
+    return ContentChange(template, lang, "2026-11-02T10:00:00Z", by, run, "update", "text")
+
+
+def since(*changes):
+    """A board of one template of two, of those that these changes are about."""
+    given = [content(template_code="a"), german(template_code="a", is_draft=True)]
+    given.append(content(template_code="b", lang_code="ja"))
+    return board(given, codes=["c"], since=DAY, changed=changes)
+
+
+def test_since_a_day_a_board_has_the_templates_that_were_changed_and_their_states():
+    found = since(changed("a"), changed("elsewhere"))
+    assert (found.codes, found.languages) == (("a",), ("en", "de", "ja"))
+    assert [cell.state for cell in found] == ["live", "draft", "missing"]
+    assert len(found) == 3
+    assert list(found.changes().template_code) == ["a"]
+    assert since(changed("c")).codes == ("c",)
+    assert len(since()) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ([], "Nothing that is recorded on this computer has changed a content since 2026-11-01."),
+        ([changed("a")], "1 run changed 1 content since 2026-11-01."),
+        ([changed("a"), changed("a")], "1 run changed 1 content since 2026-11-01."),
+        (
+            [changed("a"), changed("a", "en"), changed("a", run="r2")],
+            "2 runs changed 2 contents since 2026-11-01.",
+        ),
+        ([changed("a", run="")], "1 single edit changed 1 content since 2026-11-01."),
+        (
+            [changed("a", run="")] * 2 + [changed("a", "ja")],
+            "1 run and 2 single edits changed 2 contents since 2026-11-01.",
+        ),
+    ],
+)
+def test_runs_single_edits_and_contents_are_counted(changes, said):
+    assert " ".join(repr(since(*changes)).split()).startswith(f"{said} ")
+
+
+def test_a_few_of_those_who_changed_something_are_named():
+    lines = [f"P{n} changed 1 content by run r1" for n in range(FEW)]
+    for count, rest in ((FEW, ""), (FEW + 1, "… and 1 more: board.changes() has them all.")):
+        found = since(*[changed("a", by=f"P{n}") for n in range(count)])
+        assert repr(found).splitlines()[-FEW - bool(rest) :] == [*lines, *[rest] * bool(rest)]
+        assert ("board.changes()" in html_of(found)) is bool(rest)
+    assert "somebody changed 1 content without a plan" in repr(since(changed("a", by="", run="")))
+
+
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("2026-11-01", DAY),
+        (date(2026, 11, 1), DAY),
+        (datetime(2026, 11, 1), DAY),
+        ("2026-11-01T02:00:00+02:00", DAY),
+        (datetime(2026, 11, 1, 2, tzinfo=timezone(timedelta(hours=2))), DAY),
+        ("2026-11-01T10:30", DAY.replace(hour=10, minute=30)),
+        (datetime(2026, 11, 1, 10, 30), DAY.replace(hour=10, minute=30)),
+    ],
+)
+def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(given, found):
+    assert moment_of(given) == found
+
+
+@pytest.mark.parametrize("given", ["yesterday", "", 20261101, None])
+def test_what_is_no_time_is_refused(given):
+    with pytest.raises(InputError, match="since= takes a date like"):
+        moment_of(given)
 
 
 def test_without_contents_there_is_an_empty_board():

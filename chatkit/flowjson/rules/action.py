@@ -66,7 +66,7 @@ def allowed(outline: Outline, action: ActionNode) -> tuple[str, ...] | None:
     """Tell which actions may stand at this place; None when nothing is known of it."""
     shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
-        key = action.pointer[len(action.owner.pointer) + 1 :].split("/", 1)[0]
+        key = action.pointer[len(action.owner.pointer) + 1 :].partition("/")[0]
         items = shape.property(key)
         shape = items.item if items is not None else None
     prop = shape.property(action.key) if shape is not None else None
@@ -91,15 +91,15 @@ def _name(outline: Outline, action: ActionNode) -> Iterator[Finding]:
         if names is None:
             names = tuple(name for name, each in ACTIONS.items() if each.since <= outline.version)
         if action.name not in names:
-            known = ACTIONS.get(action.name)
-            later = known is not None and known.since > outline.version
-            why = f": it is known from version {known.since}" if known and later else ""
+            why, known = "", ACTIONS.get(action.name)
+            if known is not None and known.since > outline.version:
+                why = f": it is known from version {known.since}"
             yield Finding(
                 "INVALID_ENUM_VALUE",
                 "error",
                 pointer,
                 f"{action.name} cannot stand in {action.key} here{why}.",
-                f"Use one of: {', '.join(names)}." if names else "Remove the action.",
+                f"Use one of: {', '.join(names)}.",
             )
 
 

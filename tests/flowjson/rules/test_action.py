@@ -56,7 +56,10 @@ MOVE = {"name": "navigate", "next": {"type": "screen", "name": "DONE"}, "payload
         },
         link({"name": "navigate", "next": {"type": "screen", "name": "${data.x}"}}),
         link({"name": "navigate", "next": {"type": "screen", "name": "`${data.x}`"}}),
+        link({"name": "open_url", "url": "`'https://' ${data.x}`"}),
         {"type": "Odd", "on-click-action": MOVE},
+        choice("Odd", options=[OPTIONS[0] | {"on-select-action": UPDATE}]),
+        {"type": "OptIn", "name": "o", "label": "O", "on-unselect-action": UPDATE},
     ],
 )
 def test_a_good_action_has_no_finding(component: dict[str, Any]) -> None:
@@ -144,6 +147,7 @@ def test_a_broken_action_is_told_at_its_place(
     component: dict[str, Any], code: str, below: str
 ) -> None:
     assert errors(check, served(component)) == [(code, f"{AT}/{below}")]
+    assert doubts(check, served(component)) == []
 
 
 @pytest.mark.parametrize(
@@ -159,6 +163,40 @@ def test_an_action_newer_than_the_version_is_refused(component: dict[str, Any], 
     assert errors(check, served(component, version="6.0")) == []
 
 
+@pytest.mark.parametrize(
+    ("action", "version", "said"),
+    [
+        (
+            UPDATE,
+            "5.1",
+            "update_data cannot stand in on-select-action here: it is known from version 6.0.",
+        ),
+        (UPDATE, "6.0", ""),
+        (MOVE, "6.0", "navigate cannot stand in on-select-action here."),
+        (
+            {"name": "open_url", "url": "https://a.example"},
+            "6.0",
+            "open_url cannot stand in on-select-action here.",
+        ),
+        ({"name": "jump"}, "5.1", "jump cannot stand in on-select-action here."),
+    ],
+)
+def test_why_an_action_is_refused_is_its_version_only_if_a_later_one_knows_it(
+    action: dict[str, Any], version: str, said: str
+) -> None:
+    document = served(choice(on_select_action=action), version=version)
+    found = [each for each in check(outline(document)) if each.code == ENUM]
+    assert [each.message for each in found] == [said] * bool(said)
+    allowed = "data_exchange, update_data" if version == "6.0" else "data_exchange"
+    assert {each.hint for each in found} <= {f"Use one of: {allowed}."}
+
+
+def test_of_an_action_in_a_property_that_a_later_version_brings_nothing_more_is_told() -> None:
+    early = choice(on_unselect_action={"name": "data_exchange"})
+    assert errors(check, served(early, version="5.1")) == []
+    assert errors(check, served(early, version="6.0")) == [(ENUM, f"{AT}/on-unselect-action/name")]
+
+
 def test_url_is_unknown_before_version_6() -> None:
     act = {"name": "data_exchange", "url": "https://example.com"}
     assert (KEY, f"{CLICK}/url") in errors(check, served(link(act), version="5.1"))
@@ -169,11 +207,15 @@ def test_complete_stands_on_a_terminal_screen_only(version: str) -> None:
     document = flow(screen("ASK", foot("complete")), last(), version=version)
     assert errors(check, document) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
     assert errors(check, alone(version=version)) == []
+    odd = flow(screen("ASK", foot("complete") | {"type": "Odd"}), last(), version=version)
+    assert errors(check, odd) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
 
 
 def test_data_exchange_needs_an_endpoint_and_this_is_told_once() -> None:
     document = flow(screen("ASK", link({"name": "data_exchange"}), foot("data_exchange")), last())
-    assert errors(check, document) == [(MISSING, "/data_api_version")]
+    [told] = check(outline(document))
+    assert (told.severity, told.code, told.pointer) == ("error", MISSING, "/data_api_version")
+    assert told.message.startswith(f"data_exchange ({CLICK}) asks an endpoint")
 
 
 @pytest.mark.parametrize(("version", "wrong"), [("7.3", True), ("7.2", False)])
@@ -183,6 +225,13 @@ def test_the_footer_of_a_terminal_screen_ends_the_flow(version: str, wrong: bool
     told = [("INVALID_PROPERTY_VALUE", "/screens/1/layout/children/0/on-click-action/name")]
     assert errors(check, document) == (told if wrong else [])
     assert doubts(check, document) == ([] if wrong else told)
+
+
+def test_a_footer_whose_action_has_no_name_is_told_of_that_alone() -> None:
+    nameless = foot() | {"on-click-action": {"payload": {}}}
+    at = "/screens/1/layout/children/0/on-click-action/name"
+    document = flow(screen("ASK", to("DONE")), screen("DONE", nameless, terminal=True))
+    assert errors(check, document) == [(MISSING, at)]
 
 
 def test_a_terminal_footer_may_ask_the_endpoint() -> None:
