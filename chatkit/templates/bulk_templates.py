@@ -203,7 +203,8 @@ class ContentReader:
         try:
             with Progress("templates", len(calls)) as progress:
                 tell = self._forecast("template", len(calls))
-                for template, answer in zip(self._templates, self._answers(calls), strict=True):
+                answers = zip(self._templates, calls, self._answers(calls), strict=True)
+                for template, call, answer in answers:
                     counts.append(0)
                     tell(len(counts))
                     progress.add(1)
@@ -212,7 +213,7 @@ class ContentReader:
                         self.absent.append(str(template.code))
                         continue
                     counts[-1] = columns.add(answer.data)
-                    refuse_part(template.list_call(), answer, counts[-1])
+                    refuse_part(call, answer, counts[-1])
                     if not counts[-1]:
                         self.empty.append(str(template.code))
             found = columns.frame(LANG)
@@ -336,8 +337,11 @@ def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 
 def with_codes(frame: pd.DataFrame, codes: Sequence[str]) -> pd.DataFrame:
     """Put the template code before the language, as the first level of the index."""
-    named = frame.assign(**{CODE: codes}).astype({CODE: "str"})
-    return named.set_index(CODE, append=True).swaplevel()
+    import pandas as pd
+
+    named = pd.Index(pd.array(codes, dtype="str"))
+    names = [CODE, frame.index.name]
+    return frame.set_axis(pd.MultiIndex.from_arrays([named, frame.index], names=names))
 
 
 def _listed(codes: Sequence[str]) -> str:

@@ -562,19 +562,21 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 
 def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     """Put the contents of each template in the order that languages have everywhere."""
+    import numpy as np
+    import pandas as pd
+
     from chatkit.localization import language
 
-    keys = frame.index.tolist()
-    many = frame.index.nlevels > 1
-    found = [str(key[-1]) if many else str(key) for key in keys]
-    ranks = {code: rank for rank, code in enumerate(language.in_order(dict.fromkeys(found)))}
-    groups = dict[str, int]()
-    places = [
-        (groups.setdefault(key[0] if many else "", len(groups)), ranks[code], row)
-        for row, (key, code) in enumerate(zip(keys, found, strict=True))
-    ]
-    wanted = [row for _, _, row in sorted(places)]
-    return frame if wanted == [*range(len(frame))] else frame.iloc[wanted]
+    index, groups = frame.index, np.zeros(len(frame), int)
+    if isinstance(index, pd.MultiIndex):  # its levels are known already: nothing is compared
+        groups = pd.factorize(index.codes[0])[0]
+        numbers, found = np.asarray(index.codes[-1], np.int64), index.levels[-1]
+    else:
+        numbers, found = pd.factorize(index)
+    codes = [str(code) for code in found]
+    ranks = {code: rank for rank, code in enumerate(language.in_order(codes))}
+    wanted = np.lexsort([np.array([ranks[code] for code in codes], int)[numbers], groups])
+    return frame if (wanted[1:] > wanted[:-1]).all() else frame.iloc[wanted]
 
 
 #: The fields that hold texts for customers.
@@ -651,7 +653,7 @@ def _languages(transport: Transport) -> _Languages:
 def note_languages(transport: Transport, frame: pd.DataFrame) -> None:
     """Remember which languages contents were read in."""
     known = _languages(transport)
-    known.used |= {str(lang) for lang in frame.index.get_level_values(-1)}
+    known.used |= {str(lang) for lang in frame.index.unique(level=-1)}
 
 
 def check_languages(
@@ -669,7 +671,7 @@ def check_languages(
     """
     from chatkit.finding import Finding
 
-    used = {str(lang) for lang in base.index.get_level_values(-1)}
+    used = {str(lang) for lang in base.index.unique(level=-1)}
     new = {
         n: (str(each.code), str(each.key))
         for n, each in enumerate(changes)
