@@ -17,6 +17,7 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 #: More signatures than this in one header are no rotation but an attack on our time.
@@ -263,8 +264,14 @@ def _signed(scheme: Scheme, message_id: str, moment: str, body: bytes) -> bytes:
         if not (moment.isascii() and moment.isdigit() and len(moment) <= 12):
             raise BadSignature("the timestamp must be seconds since 1970")
         values["{timestamp}"] = moment.encode()
-    pieces = _PLACES.split(scheme.signed)
-    return b"".join(values[piece] if piece in values else piece.encode() for piece in pieces)
+    pieces = _pieces(scheme.signed)
+    return b"".join([values[piece] if piece in values else piece.encode() for piece in pieces])
+
+
+@lru_cache(maxsize=64)
+def _pieces(signed: str) -> list[str]:
+    """The places of a text that is signed, and what stands between them."""
+    return [piece for piece in _PLACES.split(signed) if piece]
 
 
 def _digest(scheme: Scheme, key: bytes, signed: bytes) -> str:

@@ -7,7 +7,6 @@ is stored all the same.
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
@@ -137,12 +136,13 @@ class Intake:
         """Find out what can be known of a delivery that has come just now."""
         now = time.time() if now is None else now
         together: dict[str, str] = {}
+        kept: list[tuple[str, str]] = []
         for name, value in headers:
-            name = name.lower()
-            together[name] = f"{together[name]},{value}" if name in together else value
+            lower = name.lower()
+            together[lower] = f"{together[lower]},{value}" if lower in together else value
+            kept.append((name, MASK if lower in _MASKED else value))
         reason = self._doubt(together, body, int(now))
         kind, contact, broken = self._read(body)
-        kept = [(n, MASK if n.lower() in _MASKED else v) for n, v in headers]
         return ReceivedDelivery(
             received=int(now * 1_000_000),
             identity=self._identity(together, body, verified=not reason),
@@ -151,7 +151,7 @@ class Intake:
             reason="; ".join(filter(None, (reason, broken))),
             is_json=not broken,
             path=_storable(path)[:2000],
-            headers=json.dumps(kept),
+            headers=msgspec.json.encode(kept).decode(),
             body=body,
             contact=contact,
         )
@@ -211,4 +211,6 @@ def contact_of_body(body: bytes) -> str:
 
 def _storable(text: str) -> str:
     """A text that every database takes: without the null character and half characters."""
+    if text.isascii() and text.isprintable():  # as nearly all are
+        return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
