@@ -144,8 +144,11 @@ def edited(room: str, record: Mapping[str, Any]) -> bool:
     return bool(record["flow_json"] == EDIT[room]["flow_json"])
 
 
-def interrupted(service: Served, kernel: Kernel, rng: random.Random) -> Tally:
-    """Have a cell apply a load, press the stop button, and compare what it tells with the truth."""
+def interrupted(service: Served, kernel: Kernel, rng: random.Random, twice: float = 0.3) -> Tally:
+    """Have a cell apply a load, press the stop button, and compare what it tells with the truth.
+
+    `twice` is the chance that the button is pressed a second time.
+    """
     service.admin("POST", "reset")
     load = Load(service, rng)
     kernel.run(PLAN.format(room=load.room, load=load.as_json()))
@@ -158,7 +161,7 @@ def interrupted(service: Served, kernel: Kernel, rng: random.Random) -> Tally:
     time.sleep(rng.uniform(0, 0.05 + 1.3 * load.rounds * latency))
     pressed = time.time()
     kernel.interrupt()
-    if rng.random() < 0.3:
+    if rng.random() < twice:
         time.sleep(rng.uniform(0, latency))
         kernel.interrupt()
         tally.pressed_twice = 1
@@ -228,10 +231,10 @@ def notebook() -> Iterator[tuple[Served, Kernel]]:
         yield service, running
 
 
-def work(service: Served, kernel: Kernel, count: int, seed: int = 0) -> Tally:
+def work(service: Served, kernel: Kernel, count: int, seed: int = 0, twice: float = 0.3) -> Tally:
     """Interrupt a kernel so many times."""
     rng = random.Random(seed)
-    return sum((interrupted(service, kernel, rng) for _ in range(count)), Tally())
+    return sum((interrupted(service, kernel, rng, twice) for _ in range(count)), Tally())
 
 
 def main() -> int:
