@@ -568,6 +568,32 @@ def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> p
     return pd.concat(frames, keys=codes, names=[name])
 
 
+def below(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
+    """Put a text for each row before the index, as a level called `name`."""
+    first = pd.Index(pd.array(values, dtype="str"))
+    names = [name, frame.index.name]
+    return frame.set_axis(pd.MultiIndex.from_arrays([first, frame.index], names=names))
+
+
+def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
+    """Put the rows into an order of their keys: all of them, or those of each first level.
+
+    Args:
+        frame: Indexed by its keys, which may have one level before them.
+        order: Puts keys, each of them once, in order.
+    """
+    index, groups = frame.index, np.zeros(len(frame), int)
+    if isinstance(index, pd.MultiIndex):  # its levels are known already: nothing is compared
+        groups = pd.factorize(index.codes[0])[0]
+        numbers, keys = np.asarray(index.codes[-1], np.int64), index.levels[-1]
+    else:
+        numbers, keys = pd.factorize(index)
+    texts = [str(key) for key in keys]
+    ranks = {text: rank for rank, text in enumerate(order(texts))}
+    wanted = np.lexsort([np.array([ranks[text] for text in texts], int)[numbers], groups])
+    return frame if (wanted[1:] > wanted[:-1]).all() else frame.iloc[wanted]
+
+
 def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Put the rows in the order of these columns of texts, by their code points."""
     table = pa.table({name: pa.array(frame[name], pa.large_string()) for name in names})

@@ -562,21 +562,10 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 
 def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     """Put the contents of each template in the order that languages have everywhere."""
-    import numpy as np
-    import pandas as pd
-
+    from chatkit.frame import sorted_by_key
     from chatkit.localization import language
 
-    index, groups = frame.index, np.zeros(len(frame), int)
-    if isinstance(index, pd.MultiIndex):  # its levels are known already: nothing is compared
-        groups = pd.factorize(index.codes[0])[0]
-        numbers, found = np.asarray(index.codes[-1], np.int64), index.levels[-1]
-    else:
-        numbers, found = pd.factorize(index)
-    codes = [str(code) for code in found]
-    ranks = {code: rank for rank, code in enumerate(language.in_order(codes))}
-    wanted = np.lexsort([np.array([ranks[code] for code in codes], int)[numbers], groups])
-    return frame if (wanted[1:] > wanted[:-1]).all() else frame.iloc[wanted]
+    return sorted_by_key(frame, language.in_order)
 
 
 #: The fields that hold texts for customers.
