@@ -185,7 +185,7 @@ def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
             yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
         elif not _fits_field(field, value, version):
-            wrong.append(f"{str(name)[:60]} is {named(value)}, which {field.type} does not take")
+            wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             yield from _first_days(field, value, at, version)
     if wrong:  # the platform tells it of all of them together, at init-values
