@@ -12,6 +12,7 @@ from chatkit.finding import (
     FEW,
     Finding,
     FindingCounts,
+    cell_problem,
     document_problem,
     doubts,
     errors,
@@ -68,6 +69,41 @@ def test_a_finding_is_said_in_a_line_with_its_place() -> None:
     assert finding_line(NOTE) == "OLD: It is old."
 
 
+def test_a_finding_whose_message_begins_with_its_code_does_not_say_it_twice() -> None:
+    assert finding_line(replace(NOTE, message="OLD it is.")) == "OLD it is."
+    assert finding_line(replace(LONG, message="LONG it is.")) == (
+        "LONG at /screens/0/id: LONG it is."
+    )
+
+
+@pytest.mark.parametrize(
+    ("finding", "said"),
+    [
+        (WRONG, "error MISSING at /screens/0/title: It needs a title. Write one."),
+        (NOTE, "note OLD at (document): It is old."),
+        (
+            replace(LONG, line=3, column=5, message="It is\u202e long."),
+            "warning LONG at 3:5 /screens/0/id: It is⟨U+202E⟩ long.",
+        ),
+        (replace(NOTE, line=1, column=1), "note OLD at 1:1 (document): It is old."),
+    ],
+)
+def test_a_finding_reads_as_its_severity_place_and_what_is_wrong(
+    finding: Finding, said: str
+) -> None:
+    assert str(finding) == said
+
+
+def test_a_finding_in_a_cell_names_the_field_and_the_place_in_it() -> None:
+    fields = {"name": "Ana", "tags": ["a", "b"]}
+    of = {each: replace(LONG, pointer=each, hint="Cut.") for each in ("/name", "/tags/1", "/age")}
+    assert cell_problem(fields, of["/name"]) == ("name", '"Ana"', "LONG: It is long.", "Cut.")
+    assert cell_problem(fields, of["/tags/1"]) == (
+        *("tags", '"b"', "LONG at /1: It is long.", "Cut."),
+    )
+    assert cell_problem(fields, of["/age"]) == ("age", "", "LONG: It is long.", "Cut.")
+
+
 def test_a_problem_shows_what_stands_at_the_place() -> None:
     document = {"screens": [{"id": "A"}]}
     assert document_problem("flow_json", document, LONG).value == '"A"'
@@ -79,6 +115,10 @@ def test_a_summary_counts_and_begins_with_the_worst() -> None:
         "1 error and 1 warning, first MISSING at /screens/0/title: It needs a title. Write one."
     )
     assert summary([LONG, LONG]).startswith("2 warnings, first LONG")
+    assert summary([]) == ""
+    assert summary([WRONG]) == "1 error: MISSING at /screens/0/title: It needs a title. Write one."
+    hinted = replace(LONG, message="It is long", hint="Cut.")
+    assert summary([hinted]) == "1 warning: LONG at /screens/0/id: It is long. Cut."
 
 
 def notes(noun: str, found: list[tuple[str, list[Finding]]]) -> list[str]:
@@ -101,6 +141,9 @@ def test_many_records_are_counted() -> None:
     odd = [replace(LONG, message=f"It is {n} too long.") for n in range(FEW + 1)]
     said = notes("flow", [("A", [each]) for each in odd])
     assert said[FEW:] == ["… and 1 more flow with errors or warnings."]
+    said = notes("flow", [*(("A", [each]) for each in [*odd, odd[-1]]), ("B", [odd[0]])])
+    assert said[0].startswith("A and B have each 1 warning: ")
+    assert said[FEW:] == ["… and 2 more flows with errors or warnings."]
 
 
 def test_records_with_the_same_findings_are_told_together() -> None:
@@ -109,6 +152,10 @@ def test_records_with_the_same_findings_are_told_together() -> None:
         "A, B, C and 3 more flows have each 1 warning: LONG at /screens/0/id: It is long. "
         "Make it shorter."
     ]
-    for names, told in (("AB", "A and B"), ("ABCD", "A, B, C and D")):
+    for names, told in (
+        ("AB", "A and B"),
+        ("ABCD", "A, B, C and D"),
+        ("ABCDE", "A, B, C and 2 more flows"),
+    ):
         [said] = notes("flow", [(name, [LONG]) for name in names])
         assert said.startswith(f"{told} have each 1 warning: LONG")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import chatkit
 from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
-from chatkit.bulk.rendering import state_counts
+from chatkit.bulk.rendering import run_heading, state_counts
 from chatkit.contacts import Contact
 from chatkit.display import LONG
 from chatkit.endpoints import Endpoints
@@ -244,6 +244,39 @@ def test_nothing_to_do_is_said_loudly_and_alone(room: Room) -> None:
     assert repr(plan_of(room, undoes="some-run")) == (
         "Nothing to do: 0 changes are left to take back."
     )
+
+
+def test_where_notes_tell_why_nothing_is_taken_the_account_is_not_said_to_hold_it(
+    room: Room,
+) -> None:
+    assert repr(plan_of(room, notes=["Ignored column: rating."])) == (
+        "Nothing to do: 0 changes.\n\nIgnored column: rating."
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "undoes", "said"),
+    [
+        ([update(1), create(2), create(3)], None, "Run of 3 contacts: 2 creates, 1 update."),
+        ([delete(1)], "some-run", "Run that takes back another, of 1 contact: 1 delete."),
+        ([], None, "Run of 0 changes: 0 changes."),
+    ],
+)
+def test_a_run_is_counted_in_words(
+    room: Room, changes: list[Change], undoes: str | None, said: str
+) -> None:
+    assert run_heading(plan_of(room, changes, undoes=undoes)) == said
+
+
+def test_a_field_is_not_shown_where_the_name_of_the_record_says_it_or_nothing_is_lost(
+    room: Room,
+) -> None:
+    fields = {"number": "7700", "part": "44", "code": "a_b", "name": "Ana", "tags": [], "of": None}
+    made = Change(1, "create", None, "44 7700", {}, fields, code="a_b")
+    gone = Change(2, "delete", 2, "44 7700", fields, {}, code="a_b")
+    lines = [line.strip() for line in repr(plan_of(room, [made, gone])).split("\n")]
+    assert '+ a_b 44 7700  name: "Ana", tags: [], of: (none)' in lines
+    assert '- a_b 44 7700  name: "Ana"' in lines
 
 
 def test_a_plan_without_changes_does_not_invite_to_apply_it(room: Room) -> None:

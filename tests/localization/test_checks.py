@@ -151,6 +151,37 @@ ALONE: dict[str, dict[str, Any]] = {
     "seconds of a code that do not count": CODE | {"auth_code_expiration_seconds": 61},
     "a code valid for 900 seconds": CODE | VALID | {"validity_period_seconds": 900},
     "a code valid for 901 seconds": CODE | VALID | {"validity_period_seconds": 901},
+    "several headers": {
+        "headers": ["A", {"type": "audio"}, {"type": "text", "text": "A {{2}} {{3}}"}]
+    },
+    "several buttons": {
+        "buttons": [
+            *("A", button("odd"), button(None), QUICK, button("custom", "YES"), CALL),
+            *(button("custom", 5), website("ftp://a.example", url_type=5)),
+        ],
+    },
+    "several apps": CODE | {"auth_apps": ["A", APP | {"signature_hash": "x"}, APP, {}]},
+    "several samples": {
+        "text": "Dear {{1}} friend of {{2}} the shop and {{3}} of all of us in {{4}} town today",
+        "variables": {"1": 5, "2": None, "3": "c", "5": "x", "6": "y"},
+    },
+    "several gaps": {
+        "text": "Dear {{2}} friend of {{7}} the shop and {{x}} of all of us in {{ y }} town today",
+        "variables": {"2": "a", "7": "b", "x": "c", "y": "d"},
+    },
+    "four buttons of one kind": buttons(*(button("custom", f"R{n}") for n in range(4))),
+    "a catalog alone": buttons(button("view_catalog", None), is_catalog=True),
+    "a catalog beside a call": buttons(CALL, button("view_catalog", None), is_catalog=True),
+    "replies apart": buttons(QUICK, CALL, NO, website("https://a.example")),
+    "replies together": buttons(CALL, QUICK, NO, website("https://a.example")),
+    "odd characters everywhere": {
+        "footer": "Lark\u200bspur",
+        "headers": [{"type": "text", "text": "Pаypal 👍"}],
+        "buttons": [button("custom", "Cafe\u0301"), button("custom", "GrÃ¼ÃŸe")],
+        "variables": {"1": "a\u202e", "2": "b\ufffd"},
+    },
+    "ten emoji": NONE | {"text": f"Hello you {'👍 ' * 10}there", "footer": ""},
+    "eleven emoji": NONE | {"text": f"Hello you {'👍 ' * 11}there", "footer": ""},
 }
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei."
@@ -210,6 +241,95 @@ BESIDE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "a sentence of 19 characters": sentence("Do go and see us x."),
     "a sentence of 20 characters": sentence("Do go and see us xx."),
 }  # fmt: skip
+
+
+def text(lang: str, said: str, **more: Any) -> dict[str, Any]:
+    """A content of one text without placeholders."""
+    return NONE | {"lang_code": lang, "text": said, "footer": ""} | more
+
+
+def link(to: str) -> dict[str, Any]:
+    """A button that leads there."""
+    return buttons(QUICK, website(to))
+
+
+SHOP = "Siehe https://a.example/en/x und www.b.example dort."
+#: Contents in languages, alone or beside one in the source language, set in their own way.
+SET: dict[str, tuple[dict[str, Any], dict[str, Any] | None]] = {
+    "doubled spaces": (text("en", "It is  ready , come. "), None),
+    "spaces in French": (text("fr", "C’est prêt , venez!"), None),
+    "a tight mark in French": (text("fr", "Bonjour! C’est «prêt»: venez."), None),
+    "a tight colon in Canada": (text("fr_CA", "Bonjour! C’est prêt: venez."), None),
+    "no space in Switzerland": (text("fr_CH", "Bonjour! C’est prêt: venez."), None),
+    "quotes of others": (text("de", "Ihr “neues” “Rad” ist da."), None),
+    "straight quotes": (text("de", 'Ihr "neues" Rad mit 26" ist da.'), None),
+    "quotes in Sweden": (text("sv", "Din “cykel” är klar."), None),
+    "a comma in Arabic": (text("ar", "نعم, اليوم. هل أنت جاهز?"), None),
+    "a full stop in Japanese": (text("ja", "修理,完了しました."), None),
+    "a comma in Chinese": (text("zh_CN", "已修好,请来取。"), None),
+    "a question in Greek": (text("el", "Είναι έτοιμο?"), None),
+    "questions in Spanish": (text("es", "¿Listo? Vienes hoy? Ven ya!"), None),
+    "an exclamation in Spanish": (text("es", "¡Listo! Ven ya!"), None),
+    "an hour in German": (text("de", "Wir schließen um 6:30 p.m. heute."), None),
+    "Latin letters in Arabic": (text("ar", "Your order is ready."), None),
+    "Latin letters in half of it": (text("ru", "Ваш order"), None),
+    "Latin names in Arabic": (text("ar", "هل أنت جاهز اليوم في Paris؟"), None),
+    "two letters of others": (text("de", "Das Rad (ЖЗ) ist fertig."), None),
+    "one letter of others": (text("de", "Das Rad (Ω) ist fertig."), None),
+    "two letters in all": (text("ar", "هل أنت جاهز؟", buttons=[button("custom", "OK")]), None),
+    "three letters in all": (text("ar", "هل أنت جاهز؟", buttons=[button("custom", "Yes")]), None),
+    "a Latin beginning in Hebrew": (text("he", "Larkspur כאן היום בשבילך"), None),
+    "a Hebrew beginning in English": (text("en", "צהל is here today and tomorrow"), None),
+    "a value to isolate": (
+        text("ar", "مرحبًا {{1}}، طلبك رقم {{2}} جاهز.", variables={"1": "سارة", "2": "A-17"}),
+        None,
+    ),
+    "isolated by marks": (
+        text("ar", "مرحبًا \u200f{{1}}\u200f، طلبك رقم {{2}} جاهز.", variables={"1": "A", "2": "B"}),
+        None,
+    ),
+    "isolated on one side": (
+        text("ar", "مرحبًا \u2068{{1}} طلبك رقم {{2}}\u2069 جاهز.", variables={"1": "A", "2": "B"}),
+        None,
+    ),
+    "no mark at the end": (text("de", "Das Rad ist da"), text("en", "The bike is here.")),
+    "another mark at the end": (text("de", "Das Rad ist da …"), text("en", "The bike is here!")),
+    "a colon at the end": (text("de", "Das Rad ist da:"), text("en", "The bike is here?")),
+    "three points": (text("de", "Das Rad ist da..."), text("en", "The bike is here…")),
+    "a semicolon in Greek": (text("el", "Είναι έτοιμο;"), text("en", "Is it ready!")),
+    "numbers of the source": (
+        text("de", "Es sind 1.5 oder 1,234.50 oder 12.50 Euro."),
+        text("en", "It is 1,234.50 or 12.50 dollars."),
+    ),
+    "a whole number": (text("de", "Es sind 1234 Euro."), text("en", "It is 1234 dollars.")),
+    "a number in groups": (text("de", "Es sind 1,234 Euro."), text("en", "It is 1,234 dollars.")),
+    "a date of the source": (
+        text("de", "Am 3/5/2026 oder 3/4/2026 ist zu."), text("en", "Closed on 3/4/2026 at all."),
+    ),
+    "a month of the source": (
+        text("de", "Am 1. Mai, 40. March und 25. March ist zu."),
+        text("en", "Closed on March 25 at all."),
+    ),
+    "a month of two": (
+        text("de", "Am November 25 ist zu."), text("en", "Closed on November 25 at all."),
+    ),
+    "addresses of the source": (
+        text("de", SHOP), text("en", "See https://a.example/de/x and www.c.example there."),
+    ),
+    "an address less": (text("de", "Siehe dort."), text("en", "See www.c.example there.")),
+    "buttons that lead elsewhere": (
+        text("de", "Siehe dort.") | link("https://a.example/y"),
+        text("en", "See there.") | link("https://a.example/x"),
+    ),
+    "buttons of two languages": (
+        text("de", "Siehe dort.") | link("https://de.a.example/de?l=de"),
+        text("en", "See there.") | link("https://en.a.example/en?l=en"),
+    ),
+    "spaces in several texts": (
+        text("de", "Das  Rad ist da.", buttons=[button("custom", " "), button("custom", "Ja  da")]),
+        text("en", "The bike is here.", buttons=[QUICK, button("custom", "Yes there!")]),
+    ),
+}  # fmt: skip
 #: What is said of each content alone, and is tested there.
 OWN = {
     "button on desktop",
@@ -251,5 +371,12 @@ def test_beside_the_source(case: str) -> None:
     assert lines(found, OWN) == SAID[case]
 
 
+@pytest.mark.parametrize("case", SET)
+def test_of_how_it_is_set(case: str) -> None:
+    mine, english = SET[case]
+    given = [content(**one) for one in (english, mine) if one is not None]
+    assert lines(check_contents(given).of(lang_code=mine["lang_code"]), OWN) == SAID[case]
+
+
 def test_every_case_is_written_down() -> None:
-    assert list(SAID) == [*ALONE, *BESIDE]
+    assert list(SAID) == [*ALONE, *BESIDE, *SET]

@@ -127,3 +127,43 @@ def test_codes_that_may_be_meant_are_asked_about():
     assert asked("zh", language.SUPPORTED) == "did you mean zh_CN, zh_HK or zh_TW?"
     assert asked("de_DE", language.SUPPORTED) == "did you mean de?"
     assert asked("xx", language.SUPPORTED) == asked("de", ()) == ""
+
+
+@pytest.mark.parametrize(
+    ("code", "written"),
+    [
+        ("en", (".", ",", "mdy/", True)),
+        ("en-gb", (".", ",", "dmy/", False)),
+        ("de", (",", ".", "dmy.", False)),
+        ("sv", (",", "\u00a0", "ymd-", False)),
+        ("ja", (".", ",", "ymd/", False)),
+        ("hi", (".", ",", "dmy/", True)),
+        ("xx", None),
+        ("", None),
+    ],
+)
+def test_numbers_dates_and_times_are_written_as_cldr_has_them(code, written):
+    assert language.conventions(code) == written
+
+
+def test_months_are_known_by_their_long_and_short_names():
+    german = language.months("de")
+    assert (german["März"], german["Nov"], german["November"], german["Dez"]) == (3, 11, 11, 12)
+    assert set(german.values()) == set(range(1, 13))
+    assert not any(name.endswith(".") for name in german)
+    assert language.months("xx") == language.months("") == {}
+    assert language.written_day("de", 11, 25) == "25. November"
+    assert language.written_day("en-us", 2, 29) == "February 29"
+
+
+def test_of_two_forms_of_a_code_that_are_there_the_one_asked_for_is_found():
+    for code in ("en_US", "en-us"):
+        assert language.find(code, ["en-us", "en_US"]) == code
+    assert language.find("EN_US", ["de", "en-us", "en_US"]) == "en-us"
+
+
+def test_the_source_comes_first_then_its_relatives_then_the_others_by_their_code():
+    codes = ["fr", "pt-BR", "de", "pt", "ar", "pt_PT"]
+    assert language.in_order(codes, "pt_PT") == ["pt_PT", "pt", "pt-BR", "ar", "de", "fr"]
+    assert language.in_order(codes) == ["ar", "de", "fr", "pt", "pt-BR", "pt_PT"]
+    assert language.listed("pt") == ["pt"] and language.listed(codes) == codes

@@ -227,6 +227,14 @@ def test_the_footer_of_a_terminal_screen_ends_the_flow(version: str, wrong: bool
     assert doubts(check, document) == ([] if wrong else told)
 
 
+def test_each_terminal_screen_is_told_of_its_footer() -> None:
+    bare = screen("BARE", terminal=True)
+    ends = [last(name="GOOD"), bare, screen("BAD", to("GOOD"), terminal=True)]
+    at = "/screens/3/layout/children/0/on-click-action/name"
+    found = errors(check, flow(screen("ASK", to("GOOD")), *ends))
+    assert found == [("INVALID_PROPERTY_VALUE", at)]
+
+
 def test_a_footer_whose_action_has_no_name_is_told_of_that_alone() -> None:
     nameless = foot() | {"on-click-action": {"payload": {}}}
     at = "/screens/1/layout/children/0/on-click-action/name"
@@ -254,6 +262,10 @@ def test_an_action_on_a_list_and_on_its_options_is_told_once() -> None:
     told = errors(check, served(choice(options=options, on_select_action=UPDATE)))
     at = f"{AT}/data-source/0/on-select-action"
     assert told == [("INVALID_UPDATE_DATA_ACTION_PAYLOAD", at)]
+    single = choice(options=options)
+    both = choice(options=options, on_select_action=UPDATE) | {"name": "d"}
+    told = errors(check, served(link(MOVE), single, both))
+    assert told == [("INVALID_UPDATE_DATA_ACTION_PAYLOAD", at.replace("children/0", "children/2"))]
 
 
 @pytest.mark.parametrize(

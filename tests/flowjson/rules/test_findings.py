@@ -564,7 +564,7 @@ CASES: dict[str, Any] = {
     "files of no stated size": ending(
         {"x": "${form.p}", "y": "${form.f}"},
         PHOTO | {"name": "p", "max-uploaded-photos": 4},
-        FILES | {"name": "f", "max-uploaded-documents": 4, "max-file-size-kb": 1},
+        FILES | {"name": "f", "max-uploaded-documents": 1, "max-file-size-kb": 1},
     ),
     "files in 4.0": ending(
         {"x": "${form.p}", "y": "${form.f}"},

@@ -6,7 +6,7 @@ import pytest
 from screens import body, doubts, entry, errors, field, flow, foot, good, last, screen, to
 
 from chatkit.flowjson.outline import DEPTH, outline
-from chatkit.flowjson.rules.action import check
+from chatkit.flowjson.rules.action import check, texts
 
 FOOT = "/screens/0/layout/children/{}/on-click-action"
 CLICK, NAVIGATE = "INVALID_ON_CLICK_ACTION_PAYLOAD", "INVALID_NAVIGATE_ACTION_PAYLOAD"
@@ -127,6 +127,27 @@ def test_two_declared_lists_are_compared_as_deep_as_a_flow_may_be(depth: int, wr
     assert told == ([(NAVIGATE, FOOT.format(0) + "/payload/x")] if wrong else [])
 
 
+@pytest.mark.parametrize(("depth", "read"), [(DEPTH, True), (DEPTH + 1, False)])
+def test_a_payload_is_read_as_deep_as_a_flow_may_be(depth: int, read: bool) -> None:
+    deep: Any = "deep"
+    for level in range(depth - 1):
+        deep = [deep] if level % 2 else {"x": deep}
+    payload = {"a": "first", "b": deep, "c": 5, "d": "last"}
+    assert [text for _, text in texts(payload)] == ["first", *["deep"] * read, "last"]
+
+
+def test_two_inputs_that_are_handed_over_for_one_field_are_told_apart() -> None:
+    document = moving({"x": "${form.who}"}, {"x": STRING})
+    other = foot(
+        "navigate", next={"type": "screen", "name": "DONE"}, payload={"x": "${form.agree}"}
+    )
+    children = document["screens"][0]["layout"]["children"]
+    for place in (0, len(children)):
+        children.insert(place, other | {"type": "EmbeddedLink", "text": "More"})
+        assert errors(check, document) == [(NAVIGATE, FOOT.format(place) + "/payload/x")]
+        del children[place]
+
+
 def test_each_value_that_is_wrong_deeper_down_has_the_code_for_it() -> None:
     people = field("object", {}, properties={"name": {"type": "string"}})
     told = errors(check, moving({"x": {"name": 1}, "y": {"name": 2}}, {"x": people, "y": people}))
@@ -245,6 +266,7 @@ def test_files_stand_alone_in_a_payload() -> None:
 def test_an_answer_holds_so_many_files(photo: Any, wrong: int) -> None:
     told = errors(check, sending("${form.photo}", **photo))
     assert told == [(CLICK, FOOT.format(0) + "/payload")] * wrong
+    assert doubts(check, sending("${form.photo}", **photo)) == []
 
 
 def test_an_answer_with_too_many_files_says_how_many_a_picker_allows_by_itself() -> None:
