@@ -17,6 +17,7 @@ import subprocess
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -380,10 +381,12 @@ class Folder:
         for path in self._paths():
             if path in (CONTACTS, BASE_CONTACTS) and not contacts:
                 continue
+            place = os.path.join(self.path, path)
             try:
-                if (self.path / path).is_symlink():
+                if os.path.islink(place):
                     raise OSError(0, "is a link, which may lead out of the folder: put the file")
-                found[path] = (self.path / path).read_bytes()
+                with open(place, "rb") as file:
+                    found[path] = file.read()
             except OSError as error:
                 problems.append(Problem(path, "", error.strerror or type(error).__name__))
         if problems:
@@ -396,8 +399,9 @@ class Folder:
             if os.path.lexists(self.path / top):
                 yield top
         for pattern in (f"{FLOWS}/*", f"{TEMPLATES}/*/*"):
-            for path in sorted(self.path.glob(pattern)):
-                if is_ours(name := path.relative_to(self.path).as_posix()) and not path.is_dir():
+            names = iglob(pattern, root_dir=self.path, include_hidden=True)
+            for name in sorted(each.replace(os.sep, "/") for each in names):
+                if is_ours(name) and not os.path.isdir(os.path.join(self.path, name)):
                     yield name
 
     @contextmanager
@@ -647,13 +651,11 @@ class _Pull:
             sides[noun], wrong = merged(noun, base, here[noun], live[noun], conflicts)
             found += wrong
             self._left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
-        people = None
+        people, base_people = None, None
         if self._state.contacts is not None:
+            base_people = _base_contacts(self._files, str(self._folder.path))
             people, wrong = merged_contacts(
-                _base_contacts(self._files, str(self._folder.path)),
-                self._here.contacts,
-                self._state.contacts,
-                conflicts,
+                base_people, self._here.contacts, self._state.contacts, conflicts
             )
             found += wrong
         names = PathNames(self._paths, self._files)
@@ -676,7 +678,7 @@ class _Pull:
         self._ours(f"{OURS}/.gitignore", _OURS_IGNORE)
         self._ours(f"{OURS}/.gitattributes", _OURS_ATTRIBUTES)
         if people is not None and self._state.contacts is not None:
-            self._contacts(people, self._state.contacts)
+            self._contacts(people, self._state.contacts, base_people)
         self._ours(BASE, base_text(self._account, self._codes, live))
 
     def _keep(
@@ -697,7 +699,9 @@ class _Pull:
         if there != text:
             self._texts[path] = text
 
-    def _contacts(self, people: pd.DataFrame, live: pd.DataFrame) -> None:
+    def _contacts(
+        self, people: pd.DataFrame, live: pd.DataFrame, base: pd.DataFrame | None
+    ) -> None:
         ignore = self._folder.path / ".gitignore"
         said = ignore.read_bytes() if ignore.is_file() else b""
         if b"/contacts.csv" not in said.split():
@@ -705,7 +709,8 @@ class _Pull:
             self._texts[".gitignore"] = said + gap + b"/contacts.csv\n"
         if self._here.contacts is None or not _same_people(people, self._here.contacts):
             self._texts[CONTACTS] = lambda file: write_contacts(people, EDITED, file)
-        self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
+        if base is None or not _same_people(base, live, CONTACT_COLUMNS):
+            self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
 
     def _refuse(self, found: list[FieldConflict]) -> None:
         problems = [
@@ -746,13 +751,6 @@ class _Pull:
 
     def commit(self) -> None:
         """Write what has changed; nothing at all where nothing has."""
-        moved = {path for path in self._texts if path != BASE_CONTACTS} or self._gone
-        people = self._folder.path / BASE_CONTACTS
-        if BASE_CONTACTS in self._texts and not moved and people.exists():
-            base = _base_contacts(self._files, str(self._folder.path))
-            live = self._state.contacts
-            if base is not None and live is not None and _same_people(base, live, CONTACT_COLUMNS):
-                del self._texts[BASE_CONTACTS]
         if self._texts or self._gone:
             self._folder._commit(self._texts, self._gone)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
@@ -201,12 +202,18 @@ def default_of(noun: str, field: str) -> Any:
     return None if known.is_required() else known.get_default(call_default_factory=True)
 
 
+@cache
+def _defaults(noun: str) -> Mapping[str, Any]:
+    """Return what each field is that a record does not say, to be compared and not handed on."""
+    return {name: default_of(noun, name) for name in FIELDS[noun]}
+
+
 def canonical(noun: str, fields: Fields) -> dict[str, Any]:
     """Keep what counts of a record: known fields that are not as they are by themselves."""
     found = {}
-    for name in FIELDS[noun]:
+    for name, default in _defaults(noun).items():
         value = fields.get(name)
-        if value is None or (name not in ALWAYS and value == default_of(noun, name)):
+        if value is None or (name not in ALWAYS and value == default):
             continue
         if value == "" and name != "template_name":  # what shows "" for null means null
             continue
