@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import random
 import tempfile
@@ -21,6 +22,8 @@ from faults.points import BEGINNINGS, ENDS, POINTS, Home, points_in
 Part = Sequence[Any]
 #: More loads at most, for points that were not reached in those that were asked for.
 _MORE = 8
+#: Kills in such a load, beside one for each of these points.
+_SPARE = 3
 
 
 def work(
@@ -71,7 +74,10 @@ def work(
         for n, (room, *counts) in enumerate(todo):
             if points == "each" and n:
                 where = named(rng, points, home)
-            left += kills * sum(counts) / rows
+            if n < len(parts):
+                left += kills * sum(counts) / rows
+            else:
+                left = sum(map(len, where)) + _SPARE
             wanted = load(served, room, seed + n, *counts)
             met = rates(faults)
             if not (killer or {}).get("undoes"):
@@ -118,16 +124,21 @@ def named(
 
 def preload() -> None:
     """Import everything once, here, so that a child has nothing to import."""
-    importlib.import_module("pandas")
+    for name in ("pandas", "pyarrow.compute", "phonenumbers", "tqdm.auto", "tqdm.notebook"):
+        importlib.import_module(name)
     for name in (
         "account.planning",
         "account.folder",
         "bulk.planner",
         "bulk.plan",
         "bulk.postgres",
+        "bulk.rendering",
+        "checks.quality",
         "client",
         "frame",
         "history",
         "wire",
     ):
         importlib.import_module(f"chatkit.{name}")
+    gc.collect()
+    gc.freeze()  # otherwise each child copies most of it, at its first collection
