@@ -7,6 +7,7 @@
 #   make bench QUICK=1             five minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
 #   make bench BENCH_INSTALL=1     fetches wrk (apt-get, as root) and peers of Node (npm) first
+# `make test SHOTS=1` leaves what the browser tests saw in tests/browser/shots, as CI does.
 # `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
 # share of them) and properties with ten times as many examples, some 20 minutes.
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 20 minutes, and ends with
@@ -39,7 +40,7 @@ on_day = env 'PYTHONPATH=$(CURDIR)/tests/otherday' TODAY=$(1) $(PY)
 BY_DAY := --dist each $(foreach day,$(DAYS),--tx "popen//python=$(call on_day,$(day))")
 DATED_RUN := --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks $(DATED)
 
-# Half as many processes again as there are cores run the suite (conftest.py), four at most.
+# As many processes as there are cores run the suite (conftest.py), four at most.
 # Only the notebooks need nbval, which takes each process a second and a half to import.
 SHARED := -p no:nbval -n auto --maxprocesses=4 --dist worksteal
 # Each process of the browser tests has a Lab, a browser and kernels of its own beside it.
@@ -100,6 +101,8 @@ faults: .venv/ready-test
 
 fuzz: .venv/ready-test
 	TEST_VOLUME=full $(PY) -m pytest $(SHARED) --timeout=1200
+	$(PY) tests/browser/chromium.py
+	TEST_VOLUME=full $(PY) -m pytest -n 0 -p no:asyncio -p no:nbval tests/browser/test_player.py
 
 compiled: .venv/ready-lab  # what was edited since the installation
 	@$(PY) -m compileall -q chatkit

@@ -20,8 +20,12 @@ from browser import kernels, looks
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, expect
 
 SHOTS = Path(__file__).parent / "shots"
+#: Whether screenshots are taken: nobody looks at those of most runs. CI keeps them.
+PHOTOGRAPHED = os.environ.get("SHOTS", os.environ.get("CI", "")).lower() not in ("", "0", "false")
 PANEL = "[...jupyterapp.shell.widgets('main')].find(panel => panel.content?.model?.cells)"
 CELLS = f"{PANEL}.content.model.toJSON().cells.filter(c => c.cell_type === 'code' && c.source)"
+#: Milliseconds between two looks at all cells, which would else be made for each frame of the page.
+SELDOM = 200
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 SETTINGS = {
@@ -261,7 +265,9 @@ class OpenNotebook:
     def wait_for_output(self, words: str) -> None:
         """Wait until the outputs, as the notebook would save them now, have these words."""
         self.page.wait_for_function(
-            f"words => JSON.stringify({CELLS}.map(cell => cell.outputs)).includes(words)", arg=words
+            f"words => JSON.stringify({CELLS}.map(cell => cell.outputs)).includes(words)",
+            arg=words,
+            polling=SELDOM,
         )
 
     def errors(self) -> list[str]:
@@ -288,6 +294,7 @@ class OpenNotebook:
                 return {CELLS}.every(ran) || {CELLS}.some(cell => raised(cell) && !tagged(cell));
             }}""",
             timeout=90_000,
+            polling=SELDOM,
         )
         self._wait_for_kernel()
         errors = self.errors()
@@ -301,17 +308,17 @@ class OpenNotebook:
         expect(body).to_have_attribute("data-jp-theme-light", light, timeout=60_000)
         expect(self.page.locator("#jupyterlab-splash")).to_have_count(0)
 
-    def shot(self, name: str, *, whole: bool = False) -> Path:
+    def shot(self, name: str, *, whole: bool = False) -> None:
         """Leave a screenshot in shots/: what is in view, or the whole notebook from top to end."""
+        if not PHOTOGRAPHED:
+            return
         if whole:
             height = self.page.evaluate(
                 "() => document.querySelector('.jp-WindowedPanel-outer').scrollHeight"
             )
             self.page.set_viewport_size({"width": 1400, "height": min(height + 200, 15_000)})
         SHOTS.mkdir(exist_ok=True)
-        path = SHOTS / f"{name}.png"
-        self.page.screenshot(path=path)
-        return path
+        self.page.screenshot(path=SHOTS / f"{name}.png")
 
     def end_kernels(self) -> None:
         """Shut down all kernels, as when Lab ends; the notebook stays open."""

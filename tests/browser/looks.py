@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import axe_playwright_python
@@ -88,9 +89,12 @@ def _faults(page: Page) -> list[str]:
 # --- what keeps people from using it ---------------------------------------------------------
 
 _AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js")
-_VIOLATIONS = """async (parts) => {
+#: The rules that depend on a theme.
+COLOURS = ["color-contrast", "link-in-text-block"]
+_VIOLATIONS = """async ([parts, rules]) => {
     const include = [...document.querySelectorAll(parts)];
     const options = { resultTypes: ["violations"], elementRef: true, preload: false };
+    if (rules.length) options.runOnly = rules;
     const { violations } = await axe.run({ include }, options);
     return violations.flatMap(({ id, help, nodes }) => nodes.map(({ element, html }) => [
         include.findIndex((one) => one.contains(element)), `${id}: ${help}: ${html.slice(0, 200)}`,
@@ -98,8 +102,14 @@ _VIOLATIONS = """async (parts) => {
 }"""
 
 
-def violations(page: Page, parts: str) -> list[tuple[int, str]]:
-    """Tell what axe-core finds in the parts of a page, each with the number of its part."""
+def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[int, str]]:
+    """Tell what axe-core finds in the parts of a page, each with the number of its part.
+
+    Args:
+        page: The page.
+        parts: A selector.
+        rules: The only rules that are tried; all of them without any.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
-    return [(number, said) for number, said in page.evaluate(_VIOLATIONS, parts)]
+    return [(number, said) for number, said in page.evaluate(_VIOLATIONS, [parts, [*rules]])]

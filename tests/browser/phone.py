@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from browser.lab import PHOTOGRAPHED
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from chatkit.widgets import assets
@@ -160,4 +161,5 @@ class Bare:
 def shot(page: Page, path: Any) -> None:
     """Leave a screenshot once nothing moves any more."""
     page.wait_for_timeout(250)
-    page.screenshot(path=path)
+    if PHOTOGRAPHED:
+        page.screenshot(path=path)

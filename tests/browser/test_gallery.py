@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browser import looks, story
 from browser.gallery import START, STATES, TOLD
-from browser.lab import SHOTS, OpenNotebook, Window
+from browser.lab import PHOTOGRAPHED, SHOTS, OpenNotebook, Window
 from browser.phone import Phone
 from playwright.sync_api import Locator, expect
 
@@ -65,6 +65,8 @@ def gallery(window: Window) -> Iterator[Gallery]:
 
 def photograph(gallery: Gallery, name: str) -> None:
     """Leave pictures of all states in shots/, each as high as some of them."""
+    if not PHOTOGRAPHED:
+        return
     page, strip = gallery.page, 4000
     before = page.viewport_size
     assert before is not None
@@ -206,12 +208,13 @@ def of_states(found: list[tuple[int, str]]) -> list[str]:
     return [f"{[*STATES][n - 1]}: {said}" for n, said in found if 0 < n <= len(STATES)]
 
 
-@pytest.mark.parametrize("shade", ["Dark", "Light"])
-def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any) -> None:
+@pytest.mark.parametrize(("shade", "rules"), [("Dark", looks.COLOURS), ("Light", [])])
+def test_axe_finds_nothing_in_any_state(gallery: Gallery, shade: Any, rules: list[str]) -> None:
+    """What a theme changes are colours."""
     gallery.notebook.theme(shade)
     gallery.state("grid with options").scroll_into_view_if_needed()  # its dialog goes with it
     gallery.page.wait_for_timeout(300)  # colours fade
-    assert of_states(looks.violations(gallery.page, OUTPUTS)) == []
+    assert of_states(looks.violations(gallery.page, OUTPUTS, rules)) == []
     photograph(gallery, shade.lower())
 
 
@@ -219,8 +222,14 @@ def test_what_is_clicked_is_reached_by_keyboard(gallery: Gallery) -> None:
     assert of_states(gallery.page.evaluate(UNREACHED, OUTPUTS)) == []
 
 
-#: Puts the focus on the first control of an output, and notes which get it from then on.
+ALONE = ".jp-Notebook.walk .jp-Cell:not(.walked) { display: none; }"
+#: Puts the focus on the first control of an output, the only one to be seen, and notes which get
+#: it from then on.
 WALK = """(out) => {
+    const book = out.closest(".jp-Notebook"), cell = out.closest(".jp-Cell");
+    book.classList.add("walk");
+    book.querySelector(".walked")?.classList.remove("walked");
+    cell.classList.add("walked");
     const controls = "a[href], button, input, select, textarea, summary, [tabindex]";
     const open = (one) => one.checkVisibility({ visibilityProperty: true }) && one.tabIndex >= 0
         && !one.disabled && !(one.type === "radio" && !one.checked && one.name);
@@ -237,12 +246,14 @@ WALK = """(out) => {
         return said.map((one) => one.slice(0, 160));
     };
     window.walked.within = () => out.contains(document.activeElement);
+    window.walked.end = () => [book, cell].map((one) => one.classList.remove("walk", "walked"));
     return all.length;
 }"""
 
 
 def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
     lost = {}
+    gallery.page.add_style_tag(content=ALONE)  # at each step all that is in sight is laid out
     for name in STATES:
         count = gallery.state(name).evaluate(WALK)
         for n in range(count + 10):  # what can be scrolled is reached too
@@ -251,6 +262,7 @@ def test_tab_leads_to_every_control_and_out_again(gallery: Gallery) -> None:
             gallery.page.keyboard.press("Tab")
         if found := gallery.page.evaluate("walked()"):
             lost[name] = found
+    gallery.page.evaluate("() => walked.end()")
     assert not lost, json.dumps(lost, indent=1)
 
 
