@@ -81,12 +81,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """Return half as many processes again as there are cores: each waits now and then.
-
-    For deadlines, for what lands late, for a process that it has started.
-    """
-    cores = os.cpu_count() or 1
-    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else cores + cores // 2
+    """Return how many cores there are: each process more collects all tests once more."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else os.cpu_count() or 1
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from postgres import Server
 
 #: Each test of a resource meets one of so many of the unusual profiles otherwise.
-SHARE = 4
+SHARE = 8
 
 # Speed is measured by benches: a clock in a test fails on a busy machine, and says nothing.
-settings.register_profile("house", deadline=None, max_examples=volume(50))
+settings.register_profile("house", deadline=None, max_examples=volume(30, 500))
 settings.load_profile("house")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -77,10 +77,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left)
 
 
+def pytest_collection() -> None:
+    """Search for no garbage while tests are collected: there is next to none."""
+    gc.disable()
+
+
 def pytest_collection_finish() -> None:
     """Keep what was collected out of each search for garbage: there is much of it, and it stays."""
     gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 def profile_number(item: pytest.Item) -> int:

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 from chatkit import files
@@ -56,7 +57,7 @@ def texts(**columns: list[str | None]) -> pd.DataFrame:
 
 @BOTH
 @given(st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=volume(24, 600), deadline=None)
 def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
     size = data.draw(st.integers(0, 4))
     row = [
@@ -71,7 +72,7 @@ def test_what_went_out_comes_back_in(write: Any, data: st.DataObject) -> None:
 @given(names=st.lists(TEXT | st.sampled_from(NAUGHTY), min_size=1, max_size=4, unique=True))
 @example(names=["", "\0"])
 @example(names=["=1", "'=1", "''=1"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=volume(16, 400), deadline=None)
 def test_columns_of_any_name_come_back(write: Any, names: list[str]) -> None:
     frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype="str")
     found = there_and_back(write, frame, number="", country_code="", name="")

@@ -184,7 +184,7 @@ FIELDS = st.dictionaries(
 SIDE = st.dictionaries(st.tuples(st.sampled_from("ab"), st.sampled_from(["en", "de"])), FIELDS)
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(SIDE, SIDE)
 def test_the_other_way_round_it_says_the_same_with_the_sides_exchanged(
     left: dict[tuple[str, str], dict[str, object]], right: dict[tuple[str, str], dict[str, object]]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 from chatkit.checks.numbers import Told, doubted, pair_of, pair_text, tell_numbers
@@ -200,7 +201,7 @@ numbers = st.one_of(
 
 
 @given(st.lists(st.tuples(codes, numbers), max_size=6), st.sampled_from([None, "IN", "IT"]))
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 def test_a_safe_suggestion_needs_no_other_and_keeps_its_digits(
     cells: list[tuple[str | None, str | None]], region: str | None
 ) -> None:

@@ -5,6 +5,7 @@ import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 import chatkit
 from chatkit.checks.quality import FIXABLE, Quality
@@ -150,7 +151,7 @@ numbers = st.one_of(
 codes = st.sampled_from([None, "+1", "+91", "91", "IN", "", "x", "+39"])
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=volume(24, 600), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(names, codes, numbers), max_size=5), st.sets(st.sampled_from(FIXABLE)))
 @example([("JosÃ©\u200b ", "+91", "919876543210")], {"garbled", "spaces"})
 def test_what_was_fixed_is_not_found_again(client, rows, chosen):

@@ -9,6 +9,7 @@ import pytest
 from flowjson.strangers import anything, booking, crooked, documents, holder, places
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.display import MISSING
 from chatkit.flowjson.diff import Difference, compare
@@ -39,7 +40,7 @@ def children(document: Any, n: int = 0) -> Any:
     return document["screens"][n]["layout"]["children"]
 
 
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 @given(crooked | anything, st.randoms())
 def test_a_document_is_no_different_from_itself_however_its_keys_are_ordered(
     document: Any, random: Any
@@ -54,7 +55,7 @@ def test_a_document_is_no_different_from_itself_however_its_keys_are_ordered(
     assert list(compare(document, shuffled(document))) == []
 
 
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 @given(crooked | anything, crooked | anything)
 def test_any_two_documents_are_compared_and_what_differs_is_told(a: Any, b: Any) -> None:
     told = list(compare(a, b))
@@ -68,7 +69,7 @@ def test_samples_are_no_different_from_themselves(shared: Path) -> None:
         assert list(compare(document, copy.deepcopy(document))) == [], name
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=volume(20, 500), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_one_mutation_anywhere_is_one_difference_or_two_at_its_place(
     shared: Path, data: st.DataObject

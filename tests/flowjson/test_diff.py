@@ -8,6 +8,7 @@ import pytest
 from displayed import html_of
 from flowjson.strangers import EVIL, anything, booking, crooked
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson.diff import SHOWN, Diff, diff
@@ -71,7 +72,7 @@ def test_very_many_differences_are_cut_and_the_frame_has_all() -> None:
     assert "… and 5 more" in repr(found) and "… and 5 more" in html_of(found)
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked | anything, crooked)
 def test_whatever_is_json_is_compared_and_shown_or_refused(a: Any, b: Any) -> None:
     try:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 from flowjson.strangers import EVIL, booking, crooked, documents, screen
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.flowjson.graph import HEIGHT, WIDTH, Graph, drawing, graph
 
@@ -76,7 +77,7 @@ def test_no_screens_are_an_empty_picture() -> None:
     assert boxes(parsed(drawing(Graph((), ())))) == []
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked)
 def test_any_document_is_drawn(document: Any) -> None:
     made = graph(document)

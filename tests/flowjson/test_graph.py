@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flowjson.strangers import EVIL, anything, booking, crooked, documents
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson.graph import Graph, graph
@@ -92,7 +93,7 @@ LINE = re.compile(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 @given(crooked | anything)
 def test_nothing_a_stranger_writes_is_mermaid(document: Any) -> None:
     try:

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.flowjson.graph import layers
 
@@ -17,7 +18,7 @@ def crossings(rows: list[list[object]], ways: list[tuple[str, str]]) -> int:
     return sum(a < c and b > d for a, b in lines for c, d in lines)
 
 
-@settings(max_examples=80)
+@settings(max_examples=volume(32, 800))
 @given(WAYS)
 def test_every_node_has_a_place_and_ways_without_a_cycle_go_down(
     ways: list[tuple[str, str]],
@@ -30,7 +31,7 @@ def test_every_node_has_a_place_and_ways_without_a_cycle_go_down(
     assert all(down[a] < down[b] for a, b in forward)
 
 
-@settings(max_examples=80)
+@settings(max_examples=volume(32, 800))
 @given(WAYS)
 def test_a_long_way_has_a_bend_in_each_row_it_passes(ways: list[tuple[str, str]]) -> None:
     found = layers(NODES, ways)

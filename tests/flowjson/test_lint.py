@@ -15,6 +15,7 @@ from flowjson.faults import FAULTS, Fault
 from flowjson.good import good
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
@@ -184,7 +185,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(JSON)
 def test_arbitrary_json_never_crashes(value: Any) -> None:
     found = lint(json.dumps(value))
@@ -195,7 +196,7 @@ def test_arbitrary_json_never_crashes(value: Any) -> None:
         assert not lint(value).ok
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(st.data())
 def test_arbitrary_json_anywhere_in_a_good_document_never_crashes(data: st.DataObject) -> None:
     fault = data.draw(st.sampled_from(FAULTS))
@@ -214,7 +215,7 @@ def test_arbitrary_json_anywhere_in_a_good_document_never_crashes(data: st.DataO
         assert each.line is None
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(st.text() | st.binary())
 def test_arbitrary_text_never_crashes(source: str | bytes) -> None:
     if not (isinstance(source, str) and source.strip().endswith(".json")):

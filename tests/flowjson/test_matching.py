@@ -6,6 +6,7 @@ from typing import Any
 from flowjson.strangers import anything
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.flowjson.diff import (
     canonical,
@@ -88,7 +89,7 @@ def test_what_was_edited_and_moved_is_found_and_what_was_written_anew_is_not() -
     assert pair_items(["alpha beta"], ["gamma delta"], nameless, least=0.5) == []
 
 
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 @given(st.permutations(range(9)), st.integers(0, 8), st.integers(0, 8))
 def test_the_fewest_moved(order: list[int], source: int, target: int) -> None:
     pairs = list(enumerate(order))

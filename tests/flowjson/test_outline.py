@@ -7,6 +7,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from screens import alone, body, entry, flow, foot, good, last, screen, to
+from volume import volume
 
 from chatkit.flowjson.outline import DEPTH, Outline, outline
 from chatkit.flowjson.rules import action, expression, model, reference, routing
@@ -127,7 +128,7 @@ def test_any_json_is_walked(document: object) -> None:
     assert everything(document) >= 0
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(BENT, BENT, BENT)
 def test_flows_bent_anywhere_are_walked(first: Any, second: Any, third: Any) -> None:
     shaped = {"screens": [first, screen("ASK", second, data={"who": third}), second]}
@@ -146,7 +147,9 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return found
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=volume(40, 1000), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_every_sample_bent_at_one_place_is_walked(shared: Path, data: st.DataObject) -> None:
     paths = sorted((shared / "samples/flows").glob("*/*.json"))

@@ -5,6 +5,7 @@ from typing import Any
 
 from flowjson.strangers import booking, crooked
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.flowjson.diff import Pairing, own, place_of, slots
 from chatkit.flowjson.outline import by_slot, outline
@@ -42,7 +43,7 @@ def test_a_component_knows_its_list() -> None:
     ]
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked)
 def test_in_the_same_document_each_is_itself_and_nothing_moved(document: Any) -> None:
     found = pairing(document, copy.deepcopy(document))

@@ -11,6 +11,7 @@ import pytest
 from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson.texts import texts, with_texts
@@ -38,7 +39,7 @@ def test_the_table_tells_where_each_text_stands_and_how_long_it_may_be() -> None
     assert frame.limit.isna()[TITLE]
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked | anything.filter(lambda value: isinstance(value, dict | list)))
 def test_texts_put_back_as_they_were_change_nothing(document: Any) -> None:
     assert with_texts(document, texts(document)) == document
@@ -53,7 +54,7 @@ def test_samples_come_back_through_a_csv_file(shared: Path) -> None:
         assert with_texts(document, again) == document, name
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(st.data())
 def test_edited_texts_come_back_exactly_and_nothing_else_changes(data: st.DataObject) -> None:
     frame = texts(booking())

@@ -8,6 +8,7 @@ import pytest
 from displayed import html_of
 from flowjson.strangers import EVIL, anything, booking, crooked, documents
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.display import MISSING
 from chatkit.errors import InputError
@@ -122,7 +123,7 @@ def test_names_from_strangers_are_no_markup() -> None:
     assert "\u202e" not in html_of(done) + repr(done)
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked | anything)
 def test_any_json_is_upgraded_or_refused(document: Any) -> None:
     try:

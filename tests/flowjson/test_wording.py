@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.flowjson.texts import count_code, count_references, is_expression, wording
 from chatkit.json_pointer import at
@@ -98,7 +99,7 @@ def test_references_and_code_of_a_text_are_counted() -> None:
     assert is_expression(" `x` ") and not is_expression("`") and not is_expression("x`")
 
 
-@settings(max_examples=40)
+@settings(max_examples=volume(16, 400))
 @given(crooked | anything)
 def test_any_json_is_walked_and_each_pointer_leads_to_its_text(document: Any) -> None:
     found = list(wording(document))

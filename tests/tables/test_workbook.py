@@ -13,6 +13,7 @@ import openpyxl
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.tables import OddCell, RawTable, TableRow, workbook
@@ -186,7 +187,7 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.Monke
 
 
 @given(st.data())
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 def test_a_broken_file_is_refused_and_nothing_else(data: st.DataObject) -> None:
     good = contacts_book(["number", "name"], [("1", "=x"), (None, "\0")])
     with zipfile.ZipFile(io.BytesIO(good)) as parts:
@@ -228,7 +229,7 @@ def rows(data: bytes) -> list[list[Any]]:
 @given(st.lists(st.tuples(TEXTS | st.none(), TEXTS | st.none()), max_size=4))
 @example([("_x000D_", "_x005F_x000D_"), ("\ufffe\uffff", "\r\n\0\x1f"), ("", "'"), (" a ", "'=")])
 @example([("=1+1", "{=1+1}"), ("#N/A", "TRUE"), ("+91", "\t"), ("1E5", "http://example.org")])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=volume(24, 600), deadline=None)
 def test_what_was_written_is_read(table: list[tuple[str | None, str | None]]) -> None:
     found = rows(contacts_book(["a", "b"], table))
     assert found[0] == ["a", "b"]

@@ -15,6 +15,7 @@ from localization.contents import (
     naughty,
     website,
 )
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.localization.content import slots
@@ -242,7 +243,7 @@ def test_naughty_texts_are_found_and_put_in_as_they_are(shared):
 WORDS = st.text("{}12 a\u0661.", max_size=12) | st.sampled_from(["Hi {{1}}", "{{1}}{{2}}", ""])
 
 
-@settings(max_examples=80)
+@settings(max_examples=volume(32, 800))
 @given(WORDS, WORDS, st.sampled_from(["1", "{", "}", "{{1}}", "a", " ", "2}", "a{"]), WORDS)
 def test_whatever_is_replaced_every_text_keeps_its_placeholders(one, two, old, new):
     fields = {"text": one, "headers": [{"text": two}], "buttons": [website(one, label=two)]}
@@ -252,7 +253,7 @@ def test_whatever_is_replaced_every_text_keeps_its_placeholders(one, two, old, n
         assert Counter(s.name for s in slots(was)) == Counter(s.name for s in slots(now))
 
 
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 @given(st.text("abc ", max_size=20), st.text("abc", min_size=1, max_size=2), st.text("xyz"))
 def test_a_text_without_placeholders_is_replaced_as_python_does(before, old, new):
     assert text(old, new, f"_{before}") == f"_{before}".replace(old, new)

@@ -13,6 +13,7 @@ import pytest
 from flowjson.build.made import bent, flows
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.flowjson import Flow, Footer, Image, Navigate, Screen, TextBody, to_code
 from chatkit.flowjson.build.piece import expression
@@ -44,13 +45,13 @@ def test_no_valid_sample_needs_json_in_its_code(shared: Path) -> None:
 
 
 @given(flows)
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_the_code_of_every_flow_builds_it_again(flow: Flow) -> None:
     assert built(to_code(flow)) == flow.to_json()
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_the_code_of_every_bent_sample_builds_it_again(shared: Path, data: st.DataObject) -> None:
     document = data.draw(bent(samples("valid")[:12]))
     if isinstance(document, dict):

@@ -11,6 +11,7 @@ from displayed import html_of
 from flowjson.build.made import bent, flows, maps
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson import (
@@ -115,19 +116,19 @@ def test_what_is_no_object_cannot_be_read(document: object) -> None:
 
 
 @given(flows)
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_every_built_flow_is_read_as_it_is_written(flow: Flow) -> None:
     assert same_text(parse(flow).to_json(), flow.to_json())
 
 
 @given(maps)
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_every_object_comes_back_as_it_was(document: Any) -> None:
     assert same_text(parse(document).to_json(), document)
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 def test_every_bent_sample_comes_back_as_it_was(shared: Path, data: st.DataObject) -> None:
     document = data.draw(bent(samples("valid")[:12]))
     if isinstance(document, dict):

@@ -10,6 +10,7 @@ import pickle
 import pytest
 from flowjson.build.made import components, maps
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Navigate, Screen, TextInput
@@ -123,7 +124,7 @@ def test_keys_become_names_of_python() -> None:
 
 
 @given(components())
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_every_component_is_read_as_it_is_written(piece: Piece) -> None:
     raw = piece.to_json()
     read = Block.read(raw)
@@ -133,7 +134,7 @@ def test_every_component_is_read_as_it_is_written(piece: Piece) -> None:
 
 
 @given(maps)
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 def test_reading_never_fails(raw: dict[str, object]) -> None:
     for made in (*Block.kinds.values(), Screen):
         read = made.read(raw)

@@ -8,6 +8,7 @@ from typing import Any
 from displayed import html_of
 from flowjson.build.made import flows
 from hypothesis import given, settings
+from volume import volume
 
 from chatkit.flowjson import (
     Complete,
@@ -80,7 +81,7 @@ def test_what_strangers_wrote_is_escaped() -> None:
 
 
 @given(flows)
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 def test_every_flow_is_shown_in_sound_html(flow: Flow) -> None:
     tags = Tags(tree(flow))
     assert not tags.open and tags.seen <= {"b", "code", "div", "i", "li", "ul"}

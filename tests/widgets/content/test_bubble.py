@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content, website
+from volume import volume
 
 from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
 from chatkit.localization.content import Entry
@@ -118,7 +119,7 @@ def test_everything_of_a_stranger_is_escaped():
 
 
 @given(CONTENT)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=volume(40, 1000), deadline=None)
 def test_any_content_can_be_seen_and_sent_to_a_page(fields):
     lang = fields["lang_code"] if isinstance(fields["lang_code"], str) else ""
     shown = bubble(Entry(fields, "", lang), {})

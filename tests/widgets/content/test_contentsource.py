@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from localization.contents import CONTENT, button, content
+from volume import volume
 
 from chatkit.widgets.contentform import (
     begun_translation,
@@ -69,7 +70,7 @@ def test_a_language_is_named_with_its_code():
 
 
 @given(CONTENT)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=volume(24, 600), deadline=None)
 def test_whatever_the_source_holds_can_be_read_and_is_escaped(fields):
     origin = {**fields, "lang_code": str(fields["lang_code"])}
     origin["footer"] = EVIL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.localization.bubble import SIGNS, runs
 
@@ -77,7 +78,7 @@ def test_what_would_not_be_seen_is_spelled_out():
 
 
 @given(st.text(alphabet="*_~`{}12 aא\n\u202e", max_size=60), st.text("*_~` a", max_size=5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=volume(40, 1000), deadline=None)
 def test_no_letter_is_lost_but_signs(text, sample):
     found = runs(text, {"1": sample})
     plain = "".join(run.text for run in found if not run.mark)

@@ -6,6 +6,7 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
@@ -77,7 +78,7 @@ def test_a_document_without_end_has_an_end() -> None:
     assert len(branches(many)) == 3000
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(JSON)
 def test_any_json_has_rows_that_are_there(document: Any) -> None:
     rows = branches(document)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 from widgets.screen import find, is_seen, type_into
 
 from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
@@ -176,7 +177,7 @@ def test_references_are_known() -> None:
     assert not is_reference(3)
 
 
-@settings(max_examples=100)
+@settings(max_examples=volume(40, 1000))
 @given(st.sampled_from(PROPERTIES), JSON)
 def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, value: Any) -> None:
     one = property_input_for(each, RECOMMENDED, value, ["A"])

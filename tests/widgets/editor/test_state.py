@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
@@ -193,7 +194,7 @@ def test_half_a_character_is_written_as_an_escape() -> None:
     assert document_text({"a": "é"}) == '{\n  "a": "é"\n}'
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=volume(24, 600), deadline=None)
 @given(VALUES, VALUES, st.sampled_from(["/screens", "/screens/0", "", "/a~1b/id", "/id"]))
 def test_any_json_can_be_opened_edited_and_taken_back(a: Any, b: Any, pointer: str) -> None:
     draft = DocumentState(json.dumps(a) + "\n")

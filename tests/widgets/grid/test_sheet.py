@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 from widgets.gridding import client, sandbox  # noqa: F401
 
 import chatkit
@@ -299,7 +300,7 @@ def few():
         yield client.contacts, client.contacts.frame().head(5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=volume(24, 600), deadline=None)
 @given(st.lists(DEEDS, max_size=14))
 def test_whatever_was_done_can_be_taken_back_to_the_beginning_and_done_again(few, deeds):
     room, frame = endpoints_of(few[0]), few[1]

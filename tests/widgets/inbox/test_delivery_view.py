@@ -5,6 +5,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from inbox.bodies import delivery, message
+from volume import volume
 from widgets.inbox.stored import written
 
 from chatkit.profile import ServiceProfile
@@ -29,7 +30,7 @@ def back(node):
     return json.loads(node[1])
 
 
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 @given(VALUES)
 def test_a_tree_holds_the_whole_body(value) -> None:
     assert back(body_tree(json.dumps(value).encode())) == value

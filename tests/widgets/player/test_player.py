@@ -8,6 +8,7 @@ import logging
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from volume import volume
 from widgets.screen import page_of, static, wire
 from widgets.screen import tell as told
 from widgets.showcase import DOCUMENT
@@ -182,7 +183,7 @@ def test_answers_are_a_record_and_a_frame_of_one_row():
     assert repr(player) == "Player of 1 screen: A; 5 answers sent."
 
 
-@settings(max_examples=50)
+@settings(max_examples=volume(20, 500))
 @given(
     st.dictionaries(
         st.text(st.characters(codec="utf-8")),

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from volume import volume
 from widgets.showcase import DOCUMENT, screen
 
 from chatkit.widgets.player import screens_html
@@ -70,7 +71,7 @@ def test_components_nested_without_end_are_left_out():
     assert "deep" not in screens_html({"screens": [screen("A", "A", node)]})
 
 
-@settings(max_examples=60)
+@settings(max_examples=volume(24, 600))
 @given(JSON)
 def test_any_json_makes_html_that_is_well_formed(value):
     open_tags: list[str] = []
