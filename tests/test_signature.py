@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks import Webhook
+from volume import volume
 
 from chatkit.signature import SCHEMES, BadSignature, Scheme, sign, verify
 
@@ -247,11 +248,11 @@ def test_a_header_with_very_many_signatures_is_refused_before_it_costs_time() ->
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES.values(), IN_ONE_HEADER, VERSIONED])
-def test_25_000_mutations_of_each_scheme_are_refused(scheme: Scheme) -> None:
+def test_thousands_of_mutations_of_each_scheme_are_refused(scheme: Scheme) -> None:
     rng = random.Random(7)
     whole = sign(scheme, SECRET, "msg_1", NOW, BODY)
     taken = 0
-    while taken < 25_000:
+    while taken < volume(2_500):
         sent, body = dict(whole), bytearray(BODY)
         if rng.random() < 0.5:
             body[rng.randrange(len(body))] ^= 1 << rng.randrange(8)
