@@ -9,7 +9,7 @@
 #   make bench BENCH_INSTALL=1     fetches wrk (apt-get, as root) and peers of Node (npm) first
 # `make test SHOTS=1` leaves what the browser tests saw in tests/browser/shots.
 # `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
-# share of them) and properties with ten times as many examples and more, some half an hour.
+# share of them) and properties with ten times as many examples and more, in half an hour or so.
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 20 minutes, and ends with
 # an error if one row was lost, doubled or falsely reported; of a fleet on a cluster it kills the
 # worker, the scheduler, the notebook and the sessions of the database.
