@@ -604,10 +604,10 @@ def prune(
     >>> chatkit.prune(days=36_500)
     []
     """
-    if not days >= 0:
-        raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
+    if not days >= 0:
+        raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
     store, named = store_at(place), set(runs)
     parts = {each for each in store.runs() if named and fleet_of_run(each) in named}
     return prune_journals(store, days=days, runs=named | parts)

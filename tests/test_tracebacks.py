@@ -72,6 +72,20 @@ ALONE: dict[str, Callable[[], object]] = {
     "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
     "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
 }
+HOME = f"postgresql://a:{MARKER}@127.0.0.1:9/none"  #: of journals
+RUN, NEW = "20260101-000000-abcdef", {"number": "2025550143", "country_code": "+1"}
+JOURNALS: dict[str, Callable[[chatkit.Client], object]] = {
+    "apply": lambda client: client.contacts.plan([NEW]).apply(at=HOME),
+    "apply for a fleet": lambda client: (
+        chatkit.connect_all({"a": client}).contacts.plan([NEW | {"account": "a"}]).apply(at=HOME)
+    ),
+    "runs": lambda client: chatkit.runs(client, at=HOME),
+    "journal": lambda client: chatkit.journal(RUN, at=HOME),
+    "resume": lambda client: chatkit.resume(RUN, client, at=HOME),
+    "undo": lambda client: chatkit.undo(RUN, client, at=HOME),
+    "prune": lambda client: chatkit.prune(at=HOME),
+    "prune of no days": lambda client: chatkit.prune(days=-1, at=HOME),
+}
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -147,3 +161,9 @@ def test_a_sandbox_keeps_no_token_in_the_frames_of_its_errors() -> None:
         told += refused(lambda: sandbox.allow("ftp://a"))
         for token in (sandbox.token, sandbox.admin_token):
             assert token not in told
+
+
+@pytest.mark.parametrize("name", JOURNALS)
+def test_the_password_of_a_home_of_journals_is_in_no_frame(name: str) -> None:
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        assert MARKER not in refused(lambda: JOURNALS[name](client))

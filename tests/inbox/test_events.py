@@ -161,6 +161,12 @@ def test_names_belong_to_the_contact_that_wrote() -> None:
     assert [event.name for event in taken(change("messages", both))] == ["Ana", "Ben", None]
 
 
+def test_the_only_person_that_is_told_is_the_one_who_wrote_whatever_they_are_called() -> None:
+    alone = {**value(), "contacts": [{"profile": {"name": "Ana"}, "wa_id": "another form"}]}
+    (event,) = taken(change("messages", {**alone, "messages": [message(1)]}))
+    assert event.name == "Ana"
+
+
 def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
     echo = {**message(1, who="15550100"), "to": ANA}
     (event,) = taken(change("smb_message_echoes", value(message_echoes=[echo])))

@@ -642,3 +642,16 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path):
     assert [writer.wait(60) for writer in writers] == [0, 0]
     assert len(Ledger.of_text(path.read_text(encoding="utf-8"))) == 40
     assert [each.name for each in tmp_path.iterdir() if each.suffix != ".lock"] == [path.name]
+
+
+def test_a_translation_that_is_edited_in_the_plan_that_makes_its_source_is_of_that_source():
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
+        german = {"lang_code": "de", "text": "Ihre Bestellung ist da.", "footer": "Alt"}
+        client.templates("offer").create(**german, is_draft=True)
+        frame = client.templates.frame(["offer"], full=True)
+        frame.loc[("offer", "de"), "footer"] = "Neu"
+        source = {"text": "Your order is here.", "footer": "New", "is_draft": True}
+        frame.loc[("offer", "en"), list(source)] = list(source.values())
+        client.templates.plan(frame).apply()
+        [spot] = client.templates.ledger.read().origins
+        assert spot[:4] == ("offer", "de", "footer", "en")

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import pandas as pd
+import pytest
+from localization.contents import content, frame
+
 from chatkit.localization.checks import Length
-from chatkit.localization.table import frame_of, states_of
+from chatkit.localization.table import assembled, frame_of, states_of
 
 
 def test_numbers_are_numbers_and_all_else_is_text():
@@ -20,3 +24,12 @@ def test_states_have_a_row_for_each_template_and_a_column_for_each_language():
     assert table.loc["a"].to_dict() == {"en": "live", "de": "missing"}
     assert (table.index.name, table.columns.name) == ("template_code", "lang_code")
     assert states_of({}, [], []).empty
+
+
+@pytest.mark.parametrize("keys", [["template_code", "lang_code"], ["lang_code"], ["row"], []])
+def test_a_frame_whose_cells_change_keeps_its_index_as_it_is(keys):
+    given = frame(content(), content(lang_code="de")).reset_index().assign(row=["first", "second"])
+    given = given.set_index(keys) if keys else given
+    changed = assembled(given, {1: {"text": "Hallo"}}, [])
+    assert changed.text.tolist() == [given.text.iloc[0], "Hallo"]
+    pd.testing.assert_index_equal(changed.index, given.index, exact=True)

@@ -65,6 +65,7 @@ ROOMS: dict[str, list[Room]] = {
             ),
         ),
         Room(("bulk/rendering.py",), (*_BULK, "widgets/plan/test_*.py")),
+        Room(("bulk/plan.py",), (*_BULK, "test_tracebacks.py", "fleet/test_fleet*.py")),
         Room(("bulk/*",), _BULK),
     ],
     "resources": [
@@ -81,7 +82,10 @@ ROOMS: dict[str, list[Room]] = {
             ),
         ),
         Room(("flows/*",), ("flows/test_*.py", "test_flow_checks.py", "test_endpoint*.py")),
-        Room(("templates/*",), ("templates/test_*.py", "test_endpoint*.py")),
+        Room(
+            ("templates/*",),
+            ("templates/test_*.py", "test_endpoint*.py", "localization/test_ledger.py"),
+        ),
         Room(("webhooks.py",), ("webhooks/test_*.py", "test_endpoint*.py")),
     ],
     "inbox": [Room(("inbox/*",), ("inbox/test_*.py",))],

@@ -286,6 +286,16 @@ def test_a_refused_update_offers_neither_another_language_nor_an_update(status):
     assert not [word for word in ("It exists", "Write", "languages()") if word in str(caught.value)]
 
 
+@pytest.mark.parametrize("lang", ["", "..", " ", "de\u200b", "x" * 513])
+def test_a_language_that_could_not_stand_in_an_address_is_refused_before_it_is_sent(lang):
+    def script(method, path, body):
+        raise AssertionError("nothing is sent")
+
+    contents = scripted(script).templates("order_ready")
+    with pytest.raises(chatkit.InputError, match="lang_code"):
+        contents.create(**{**ENGLISH, "lang_code": lang})
+
+
 # --- what is read and what is not -----------------------------------------------------------
 
 

@@ -74,6 +74,18 @@ def test_a_navigate_action_needs_its_route() -> None:
     assert errors(check, served({"ASK": ["DONE"], "DONE": []}, *screens)) == []
 
 
+def test_of_a_screen_that_navigates_to_itself_no_missing_route_is_told() -> None:
+    """It is refused at its action; a route to itself would be wrong, too."""
+    again = {
+        "type": "EmbeddedLink",
+        "text": "Again",
+        "on-click-action": to("ASK")["on-click-action"],
+    }
+    first = screen("ASK", foot("data_exchange"), again)
+    model = {"ASK": ["DONE"], "DONE": []}
+    assert errors(check, served(model, first, last(), version="7.2")) == []
+
+
 def test_going_back_needs_no_route_of_its_own() -> None:
     first = screen("ASK", foot("data_exchange"))
     back = {"type": "EmbeddedLink", "text": "Back", "on-click-action": to("ASK")["on-click-action"]}
