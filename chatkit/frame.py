@@ -568,7 +568,7 @@ def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> p
     return pd.concat(frames, keys=codes, names=[name])
 
 
-def below(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
+def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
     """Put a text for each row before the index, as a level called `name`."""
     first = pd.Index(pd.array(values, dtype="str"))
     names = [name, frame.index.name]

@@ -220,7 +220,9 @@ class ContentReader:
         except frames.WrongRows as error:
             raise self._wrong_row(error, counts) from None
         codes = [str(each.code) for each in self._templates]
-        frame = frames.below(found, CODE, list(chain.from_iterable(map(repeat, codes, counts))))
+        frame = frames.with_level(
+            found, CODE, list(chain.from_iterable(map(repeat, codes, counts)))
+        )
         if doubles := frames.repeated(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
         frame = sorted_by_language(frames.without_repeats(frame))
@@ -272,7 +274,7 @@ class ContentReader:
         for (template, lang), read in zip(kept, found.index, strict=True):
             template.same_key(template.get_call(lang), read, lang)
         codes = [str(template.code) for template, _ in kept]
-        return columns, frames.below(found, CODE, codes)
+        return columns, frames.with_level(found, CODE, codes)
 
     def _forecast(self, noun: str, calls: int) -> Callable[[int], None]:
         """Say how long so many calls take, where that is long; take how many are done."""
@@ -329,11 +331,11 @@ def _row(error: Exception, most: int) -> int:
 
 def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make a frame of contents that say their template code and language, for a plan."""
-    from chatkit.frame import Columns, below, kinds
+    from chatkit.frame import Columns, kinds, with_level
 
     columns = Columns(kinds(Content, ContentBody.updatable()))
     columns.add(json.dumps([{n: v for n, v in row.items() if n != CODE} for row in rows]).encode())
-    return below(columns.frame(LANG), CODE, [row[CODE] for row in rows])
+    return with_level(columns.frame(LANG), CODE, [row[CODE] for row in rows])
 
 
 def _listed(codes: Sequence[str]) -> str:
