@@ -367,6 +367,20 @@ def test_a_list_that_grows_as_fast_as_it_is_read_ends():
     assert len(service.asked) < 100
 
 
+@pytest.mark.parametrize("more", [0, 1])
+def test_how_far_a_list_may_grow_while_it_is_read(more):
+    """Twice as far as it was at first, and a few pages; what is beyond that is told."""
+    most = 10 + 9 + listings._PATIENCE
+
+    def page(number):
+        pages = 10 if number < 5 else most + more
+        return cut(pages * SIZE, number), pages * SIZE, pages
+
+    listing, ids = read(Service(page))
+    assert ids == list(range(most * SIZE))
+    assert ("it grew faster than it could be read" in listing.moved) is bool(more)
+
+
 # --- lists that move ------------------------------------------------------------------------
 
 
