@@ -169,6 +169,13 @@ def test_a_full_page_that_comes_again_for_ever_is_an_error_not_a_part_of_the_lis
         read(service)
 
 
+@pytest.mark.parametrize("full", [2, 3, 9])
+def test_a_page_that_comes_again_after_the_last_one_is_the_end(full):
+    count = full * SIZE
+    service = Service(lambda number: (cut(count, min(number, full)), 0, 0), paged=False)
+    assert read(service)[1] == list(range(count))
+
+
 def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
     monkeypatch.setattr(listings, "_MOST_PAGES", 200)
     service = Service(lambda number: ([number], 0, 0), paged=False)

@@ -507,6 +507,22 @@ def test_each_call_comes_back_once_in_any_order() -> None:
     assert got == Counter(range(100))
 
 
+def test_of_many_writes_those_whose_answer_is_lost_come_back_as_faults_of_their_own() -> None:
+    def lost(line: Line, asked: Asked) -> None:
+        (ok if int(asked.target.rpartition("/")[2]) % 2 else drop)(line, asked)
+
+    writes = [Call("PUT", ("contacts", n), body={"name": "Ana"}) for n in range(8)]
+    with FaultServer(lost) as server:
+        transport = server.transport()
+        came = list(transport.send_all(writes, concurrency=4))
+        transport.close()
+    faults = [outcome for outcome in came if isinstance(outcome, Fault)]
+    assert sorted(fault.call.segments[1] for fault in faults) == [0, 2, 4, 6]
+    assert {type(fault.error) for fault in faults} == {InDoubt}
+    assert all(fault.error.call == fault.call for fault in faults)
+    assert len(came) == len(writes)
+
+
 @pytest.mark.parametrize("concurrency", [1, 3, 16])
 def test_no_more_calls_are_under_way_than_wanted(concurrency: int) -> None:
     under_way, most, changed = 0, 0, threading.Condition()

@@ -79,6 +79,22 @@ def test_a_second_press_does_not_wait_for_the_page_under_way() -> None:
         assert held.answered_before_release == 0
 
 
+@pytest.mark.parametrize(
+    ("method", "state", "reason"),
+    [("GET", "not sent", ""), ("PUT", "unknown", "its answer was not waited for")],
+)
+def test_a_second_press_lets_go_of_a_read_that_changed_nothing_and_of_a_write_that_may_have(
+    method: str, state: str, reason: str
+) -> None:
+    with wayward() as service, service.client(deadline=60) as client, Held() as held:
+        key = client.contacts.create(number="2025550143", country_code="+1", name="Ana").id
+        update = client.contacts.plan([{"id": key, "name": "Zoë"}])
+        service.on(method, "contacts", interrupting(held, 2), forever=held)
+        [row] = update.apply(settle=0).itertuples()
+        assert row.state == state and reason in (row.reason or "")
+        assert held.answered_before_release == 0
+
+
 def test_who_looks_slowly_hears_the_stop_button_too() -> None:
     """A rate below one a second leaves long waits between the calls that look: an hour here."""
     with wayward() as service, service.client(deadline=0.5) as client:
