@@ -184,6 +184,18 @@ def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
     assert len(service.asked) < 200 + AHEAD
 
 
+def test_a_list_as_long_as_the_longest_is_read_whole_without_pagination(monkeypatch):
+    monkeypatch.setattr(listings, "_MOST_PAGES", 2)
+    assert read(Service(lambda number: (cut(20, number), 0, 0), paged=False))[1] == [*range(20)]
+
+
+def test_a_page_that_is_not_found_after_full_pages_is_the_end():
+    service = Service(
+        lambda number: (cut(40, number), 0, 0) if number < 5 else NotFound, paged=False
+    )
+    assert read(service)[1] == [*range(40)]
+
+
 def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set():
     service = Service(
         lambda number: (cut(1000, number), 0, 0) if number < 5 else Refused, paged=False

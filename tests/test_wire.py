@@ -250,6 +250,10 @@ NO_USE: dict[str, tuple[Script, str]] = {
     "brotli": (answers(200, OK, "content-encoding: br"), "encoded as 'br'"),
     "two codings": (answers(200, OK, "content-encoding: gzip, gzip"), "'gzip, gzip'"),
     "not gzip": (answers(200, OK, "content-encoding: gzip"), "broken gzip"),
+    "deflate called gzip": (
+        answers(200, zlib.compress(OK), "content-encoding: gzip"),
+        "broken gzip",
+    ),
     "half of gzip": (
         answers(200, gzip.compress(OK)[:-9], "content-encoding: gzip"),
         "ends too early",

@@ -9,8 +9,9 @@ import sqlite3
 import stat
 import struct
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bulk.journalling import (  # noqa: F401
@@ -224,6 +225,12 @@ def test_names_of_runs_sort_by_time():
         time.sleep(0.0005)
     assert names == sorted(set(names))
     assert all(re.fullmatch(r"\d{8}-\d{6}-[0-9a-f]{6}", name) for name in names)
+
+
+def test_the_name_of_a_run_at_the_very_end_of_a_second_is_as_long_as_any(monkeypatch):
+    end = datetime(2026, 1, 5, 8, 0, 59, 999_999, tzinfo=UTC)
+    monkeypatch.setattr(written, "datetime", SimpleNamespace(now=lambda zone: end))
+    assert re.fullmatch(r"20260105-080059-fff[0-9a-f]{3}", run_id())
 
 
 def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):

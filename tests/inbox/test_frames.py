@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from inbox.bodies import ANA, change, delivery, enveloped, message, status, taken, value
 
@@ -160,6 +160,8 @@ values = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.text(
 
 
 @settings(max_examples=40)
+@example([{"stars": 2**63}])
+@example([{"stars": 4}, {"stars": None}])
 @given(st.lists(st.dictionaries(st.text(max_size=3), values, max_size=4), max_size=4))
 def test_any_answers_make_a_frame_and_none_is_lost(given_: list[dict[str, Any]]) -> None:
     frame = frames.flow_answers(

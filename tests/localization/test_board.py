@@ -45,6 +45,15 @@ def test_the_demo_account_is_seen_at_a_glance(demo):
     assert len(found) == len(list(found)) == table.size == 56
 
 
+@pytest.mark.parametrize(("code", "tables"), [("order_soon", 1), ("order_ready", 2)])
+def test_as_text_languages_stand_beside_each_other_as_far_as_a_line_goes(code, tables):
+    """22 languages take 88 of its 100 columns, and a code two more than its letters."""
+    langs = [f"s{letter}" for letter in "abcdefghijklmnopqrstuv"]
+    found = board(frame(*(content(lang_code=lang) for lang in langs), template=code))
+    assert sum(line.startswith(code) for line in repr(found).splitlines()) == tables
+    assert max(map(len, repr(found).splitlines())) <= 100
+
+
 def test_live_is_what_is_no_draft():
     assert state(content(), german()) == BoardCell("order_ready", "de", "live")
     assert state(content(), german(is_draft=True)).state == "draft"
