@@ -88,6 +88,9 @@ def main(door: str) -> None:
         for kernel in kernels:
             with suppress(ProcessLookupError):
                 os.kill(kernel, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, 0):  # what they have left can be removed only then
+                pass
         os._exit(0)
 
     def bury(*_: object) -> None:
