@@ -48,8 +48,8 @@ import random
 import sys
 import time
 from collections import deque
-from collections.abc import Generator, Iterable
-from contextlib import closing, suppress
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING, Self
@@ -154,6 +154,19 @@ class Transport:
         """
         learnt = self._throttle.rate
         return Pace(concurrency, self.latency, learnt if rate is None else min(rate, learnt))
+
+    @contextmanager
+    def told(self, rate: float | None) -> Iterator[None]:
+        """Let no learnt limit grow beyond a rate that a person told, as long as this lasts.
+
+        Args:
+            rate: Calls a second, which the caller keeps to; None: nobody told one.
+        """
+        self._throttle.told = math.inf if rate is None else rate
+        try:
+            yield
+        finally:
+            self._throttle.told = math.inf
 
     def service_time(self) -> datetime:
         """Return the time by the clock of the service, as its latest answer told it.

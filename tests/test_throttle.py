@@ -438,6 +438,22 @@ def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
     in_invented_time(story)
 
 
+def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0)
+        await send(throttle, service, 400)
+        learnt, throttle.told = len(service.refused), 20.0
+        await asyncio.sleep(1)
+        await send(throttle, service, 240 * 20)
+        assert learnt and len(service.refused) == learnt
+        assert throttle.rate == 20.0
+        throttle.told = math.inf
+        await send(throttle, service, 400)
+        assert len(service.refused) > learnt, "what nobody told is probed"
+
+    in_invented_time(story)
+
+
 @pytest.mark.parametrize("latency", [0.002, 0.05, 0.2])
 @pytest.mark.parametrize("workers", [1, 8, 32])
 def test_a_limit_makes_no_storm(latency: float, workers: int) -> None:

@@ -376,7 +376,8 @@ class Plan(Report):
                     self._tell_time(left, where)
                 self._at_work = run.rows
                 try:
-                    run.go()
+                    with self._desk.transport.told(rate):
+                        run.go()
                 finally:
                     self._at_work = None
             self.secrets |= run.secrets
