@@ -219,7 +219,7 @@ class AdaptiveThrottle(Throttle):
     supposed only when most calls were refused twice in a row, or five 429s came after that
     count and the last let none through beside it.
 
-    *A rate that a person told* is not exceeded to probe: while it holds (`told`), a learnt limit
+    *A rate that a person told* is not exceeded to probe: while `max_rate` holds it, a learnt limit
     neither grows beyond it nor is given up. The calls that the limit holds back would leave at
     once then, and the run, which has its own count, let them go earlier.
 
@@ -231,7 +231,7 @@ class AdaptiveThrottle(Throttle):
     def __init__(self, longest: float, *, clock: Clock = time.monotonic) -> None:
         super().__init__(sys.maxsize, clock=clock)
         self.out = 0  #: calls under way
-        self.told = math.inf  #: calls a second at most of what runs now, as a person says
+        self.max_rate = math.inf  #: calls a second of what runs now, as a person says
         self._longest = longest
         self._backoff = 0.25
         self._ends: list[float] = []  # deadlines of the calls that wait for their turn
@@ -366,8 +366,9 @@ class AdaptiveThrottle(Throttle):
         """Let more through as time goes by: the service may take more now, or it was chance."""
         late = max(0.0, now - self._learnt_at - self._flat) / self._flat
         share = 1 + _GROWTH * late**3
-        if share < _GIVEN_UP or self.told < share * self._limit:
-            window.rate = min(share * self._limit, self.told)
+        rate = share * self._limit
+        if share < _GIVEN_UP or self.max_rate < rate:
+            window.rate = min(rate, self.max_rate)
         else:
             self._window = None
 

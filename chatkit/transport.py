@@ -156,17 +156,17 @@ class Transport:
         return Pace(concurrency, self.latency, learnt if rate is None else min(rate, learnt))
 
     @contextmanager
-    def told(self, rate: float | None) -> Iterator[None]:
+    def up_to(self, rate: float | None) -> Iterator[None]:
         """Let no learnt limit grow beyond a rate that a person told, as long as this lasts.
 
         Args:
             rate: Calls a second, which the caller keeps to; None: nobody told one.
         """
-        self._throttle.told = math.inf if rate is None else rate
+        self._throttle.max_rate = math.inf if rate is None else rate
         try:
             yield
         finally:
-            self._throttle.told = math.inf
+            self._throttle.max_rate = math.inf
 
     def service_time(self) -> datetime:
         """Return the time by the clock of the service, as its latest answer told it.

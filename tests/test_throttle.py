@@ -442,12 +442,12 @@ def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None
     async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
         service = Service(loop, limit=20, told=lambda need: 1.0)
         await send(throttle, service, 400)
-        learnt, throttle.told = len(service.refused), 20.0
+        learnt, throttle.max_rate = len(service.refused), 20.0
         await asyncio.sleep(1)
         await send(throttle, service, 240 * 20)
         assert learnt and len(service.refused) == learnt
         assert throttle.rate == 20.0
-        throttle.told = math.inf
+        throttle.max_rate = math.inf
         await send(throttle, service, 400)
         assert len(service.refused) > learnt, "what nobody told is probed"
 

@@ -376,7 +376,7 @@ class Plan(Report):
                     self._tell_time(left, where)
                 self._at_work = run.rows
                 try:
-                    with self._desk.transport.told(rate):
+                    with self._desk.transport.up_to(rate):
                         run.go()
                 finally:
                     self._at_work = None
