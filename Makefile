@@ -86,6 +86,7 @@ check: .venv/ready-test compiled
 	.venv/bin/ruff check
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
+	@$(PY) tests/size.py
 
 bench: .venv/ready-bench
 	@missed=; broken=; for each in $(BENCHES); do $(PY) tests/bench/$$each.py; \
