@@ -3,8 +3,7 @@
 The API document says that a webhook has a signing secret and nothing of what is done
 with it (section Events). So a scheme is data, and `ServiceProfile.signature_scheme`
 names the one in use. A verifier uses exactly that one: trying others until one fits
-would let a forger choose the weakest. Who does not know the scheme asks
-`chatkit.inbox.identify` about one captured delivery.
+would let a forger choose the weakest.
 
 Parsed and re-printed JSON is another text and has another signature: always hand over
 the bytes as they came.

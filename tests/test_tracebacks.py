@@ -12,7 +12,6 @@ from faultserver import FaultServer, answers, says
 
 import chatkit
 from chatkit.cli import main
-from chatkit.inbox.identify import identify_scheme
 from chatkit.secret import Secret, access_token
 from chatkit.settings import resolve
 from chatkit.signature import Scheme, key_of, sign, verify
@@ -67,8 +66,6 @@ ALONE: dict[str, Callable[[], object]] = {
     "verify": lambda: verify("sha256_hex", MARKER, {"X-Hub-Signature-256": "a"}, b"{}", now=1),
     "verify without a header": lambda: verify("sha256_hex", [MARKER], {}, b"{}", now=1),
     "verify with an odd one": lambda: verify("sha256_hex", [MARKER, ODD], {}, b"{}", now=1),
-    "identify": lambda: identify_scheme({"X-Sign": "a" * 64}, b"{}", MARKER),
-    "identify nothing": lambda: identify_scheme({}, b"{}", MARKER),
     "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
     "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
 }
