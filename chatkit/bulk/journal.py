@@ -15,9 +15,7 @@ an error:
 The last group of a log that was damaged before that small file reached the disk cannot be
 told from a group that a power cut tore: it is taken as never committed.
 
-The file has a schema version (`PRAGMA user_version`). A journal of an older schema is migrated,
-in one transaction, when it is opened to go on with its run, and read through a migrated copy in
-memory when it is only read. One of a newer schema is refused.
+The file has a schema version (`PRAGMA user_version`). A journal of another schema is refused.
 """
 
 from __future__ import annotations
@@ -333,7 +331,7 @@ class FileJournal(Journal):
         # The log that a dead process left is folded in only when all is known to be whole.
         left = beside(self.path, "-wal").exists()
         self._connect("ro" if left else "rw")
-        self._db, content = verified(self._db, self.path, self._files)
+        content = verified(self._db, self.path)
         self.header = header_from_json(content.header, self.path)
         self._events, self._chain = content.events, content.chain
         if content.events < least:
@@ -345,7 +343,6 @@ class FileJournal(Journal):
             self._connect("rw")
             prepare(self._db)
             _fold_log(self._db)
-            migrate(self._db)
 
     def _connect(self, mode: str) -> None:
         self._db = self._files.enter_context(closing(connected(self.path, mode)))
@@ -410,8 +407,6 @@ def header_from_json(text: str, path: Path) -> RunHeader:
 def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     """Read a header and the last event of the run as a whole, for a list; the rest unseen.
 
-    What it reads is the same in every schema, so that no copy of an older one is made.
-
     Raises:
         JournalError: It is no journal, or cannot be read.
     """
@@ -433,21 +428,17 @@ def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
 # --- its file, and whether that is still what was written ------------------------------
 
 _APPLICATION = 0x63686A6C  # marks a file as ours: the letters "chjl"
-#: The migrations: the first makes schema 1 of an empty file, the second schema 2 of schema 1, and
-#: so on. A change of the schema is one more of them; none of the others is ever edited again.
-MIGRATIONS = (
-    (
-        "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
-        "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-        "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
-        " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
-        f"PRAGMA application_id = {_APPLICATION}",
-    ),
+_SCHEMA = 2
+_TABLES = (
+    "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
+    "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
+    "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
+    " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
     # The last event of a run itself is looked up whenever runs are listed.
-    ("CREATE INDEX event_of_run ON event (seq) WHERE n IS NULL",),
+    "CREATE INDEX event_of_run ON event (seq) WHERE n IS NULL",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_SCHEMA}",
 )
-_SCHEMA = len(MIGRATIONS)
-
 
 #: How the files beside a journal end: SQLite's log and its index, and the count of events.
 ENDS = ("-wal", "-shm", "-count")
@@ -471,10 +462,10 @@ def beside(path: Path, end: str) -> Path:
     return path.with_name(path.name + end)
 
 
-def connected(path: Path | None, mode: str = "rw") -> sqlite3.Connection:
-    """Open a file that is there, to read ("ro") or to read and write; None is one in memory."""
+def connected(path: Path, mode: str = "rw") -> sqlite3.Connection:
+    """Open a file that is there, to read ("ro") or to read and write."""
     return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}" if path else ":memory:",
+        f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
         isolation_level=None,  # BEGIN and COMMIT are ours
         check_same_thread=False,
@@ -531,37 +522,14 @@ def _write_tables(connection: sqlite3.Connection, header: str, bodies: Iterable[
     run = connection.execute
     prepare(connection, "MEMORY")  # half of it would never get the name of a journal
     run("BEGIN")
-    _migrate(connection)
+    for statement in _TABLES:
+        run(statement)
     seal = Seal(header)
     connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(seal.over(bodies)))
     run("INSERT INTO run VALUES (?, ?)", (header, seal.hash))
     run("COMMIT")
     prepare(connection)
     return seal.count
-
-
-def migrate(connection: sqlite3.Connection) -> None:
-    """Bring a journal of an older schema to the schema of today, as a whole or not at all."""
-    if _schema(connection) < _SCHEMA:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
-            _migrate(connection)
-        except BaseException:
-            connection.execute("ROLLBACK")
-            raise
-        connection.execute("COMMIT")
-
-
-def _migrate(connection: sqlite3.Connection) -> None:
-    for statements in MIGRATIONS[_schema(connection) :]:
-        for statement in statements:
-            connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {_SCHEMA}")
-
-
-def _schema(connection: sqlite3.Connection) -> int:
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    return int(schema)
 
 
 def delete_files(path: Path) -> None:
@@ -645,50 +613,36 @@ def _header_of(connection: sqlite3.Connection, path: Path) -> str:
         raise JournalError(
             f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
         )
-    if (schema := _schema(connection)) > _SCHEMA:
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if schema != _SCHEMA:
         raise JournalError(
             f"The journal {path.name} has schema {schema}, and this version of chatkit reads "
-            f"schemas up to {_SCHEMA}: use the version that wrote it."
+            f"schema {_SCHEMA}: use the version that wrote it."
         )
     for (header,) in connection.execute("SELECT header FROM run"):
         return str(header)
     raise damaged(path, "it has no header")
 
 
-def verified(
-    connection: sqlite3.Connection, path: Path, files: ExitStack
-) -> tuple[sqlite3.Connection, JournalContent]:
+def verified(connection: sqlite3.Connection, path: Path) -> JournalContent:
     """Read all of a journal and make sure that it is what was written.
 
-    Returns:
-        The connection, or one to a migrated copy in memory if the schema is an older one (`files`
-        closes it); and what the journal holds.
-
     Raises:
-        JournalError: It is not, or its schema is a newer one.
+        JournalError: It is not, or its schema is another one.
     """
+    run = connection.execute
     try:
         header = _header_of(connection, path)
-        if _schema(connection) < _SCHEMA:
-            copy = files.enter_context(closing(connected(None)))
-            connection.backup(copy)
-            migrate(copy)
-            connection = copy
-        return connection, _verified(connection, path, header)
+        for (finding,) in run("PRAGMA quick_check(1)"):
+            if finding != "ok":
+                raise damaged(path, finding.splitlines()[-1])
+        (seal,) = run("SELECT seal FROM run").fetchone()
+        bodies = (body for (body,) in run("SELECT body FROM change ORDER BY n"))
+        return content_of(path, header, seal, bodies, run("SELECT * FROM event ORDER BY seq"))
     except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
         if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
             raise
         raise damaged(path, str(error)) from error
-
-
-def _verified(connection: sqlite3.Connection, path: Path, header: str) -> JournalContent:
-    run = connection.execute
-    for (finding,) in run("PRAGMA quick_check(1)"):
-        if finding != "ok":
-            raise damaged(path, finding.splitlines()[-1])
-    (seal,) = run("SELECT seal FROM run").fetchone()
-    bodies = (body for (body,) in run("SELECT body FROM change ORDER BY n"))
-    return content_of(path, header, seal, bodies, run("SELECT * FROM event ORDER BY seq"))
 
 
 def content_of(

@@ -44,21 +44,17 @@ from chatkit.secret import SECRET, Secret
 
 _Connection = psycopg.Connection[tuple[Any, ...]]
 
-#: The migrations, as those of the SQLite file: none is ever edited again.
-MIGRATIONS = (
-    (
-        "CREATE TABLE chatkit_run (run text PRIMARY KEY, account text NOT NULL,"
-        " header text NOT NULL, seal text NOT NULL)",
-        "CREATE INDEX chatkit_run_of_account ON chatkit_run (account, run)",
-        "CREATE TABLE chatkit_change (run text, n bigint, body text NOT NULL,"
-        " PRIMARY KEY (run, n))",
-        "CREATE TABLE chatkit_event (run text, seq bigint, n bigint, what text NOT NULL,"
-        " at text NOT NULL, detail text NOT NULL, chain bigint NOT NULL, PRIMARY KEY (run, seq))",
-        "CREATE INDEX chatkit_event_of_run ON chatkit_event (run, seq) WHERE n IS NULL",
-        "CREATE TABLE chatkit_lock (key bigint PRIMARY KEY, holder text NOT NULL)",
-    ),
+_TABLES = (
+    "CREATE TABLE chatkit_run (run text PRIMARY KEY, account text NOT NULL,"
+    " header text NOT NULL, seal text NOT NULL)",
+    "CREATE INDEX chatkit_run_of_account ON chatkit_run (account, run)",
+    "CREATE TABLE chatkit_change (run text, n bigint, body text NOT NULL, PRIMARY KEY (run, n))",
+    "CREATE TABLE chatkit_event (run text, seq bigint, n bigint, what text NOT NULL,"
+    " at text NOT NULL, detail text NOT NULL, chain bigint NOT NULL, PRIMARY KEY (run, seq))",
+    "CREATE INDEX chatkit_event_of_run ON chatkit_event (run, seq) WHERE n IS NULL",
+    "CREATE TABLE chatkit_lock (key bigint PRIMARY KEY, holder text NOT NULL)",
 )
-_SCHEMA = len(MIGRATIONS)
+_SCHEMA = 1
 _MAKING = 0x63686A6C  # any number: one process at a time makes the tables of a database
 _PAGE = 5000  # rows that are in memory together
 _LETTING_GO = 0.5  #: seconds in which a server takes note that a process has died
@@ -478,24 +474,22 @@ def _set_up(connection: _Connection) -> None:
 
 
 def _prepare(connection: _Connection, shown: str) -> None:
-    """Set the session up, and make or migrate the tables, as a whole or not at all."""
+    """Set the session up, and make the tables, as a whole or not at all."""
     _set_up(connection)
     if _schema(connection) == _SCHEMA:
         return
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING,))
-        if (schema := _schema(connection)) > _SCHEMA:
+        if (schema := _schema(connection)) not in (0, _SCHEMA):
             raise JournalError(
                 f"The journals in {shown} have schema {schema}, and this version of chatkit reads "
-                f"schemas up to {_SCHEMA}: use the version that wrote them."
+                f"schema {_SCHEMA}: use the version that wrote them."
             )
         if schema == 0:
             connection.execute("CREATE TABLE IF NOT EXISTS chatkit_journals (version integer)")
-            connection.execute("INSERT INTO chatkit_journals VALUES (0)")
-        for statements in MIGRATIONS[schema:]:
-            for statement in statements:
+            connection.execute("INSERT INTO chatkit_journals VALUES (%s)", (_SCHEMA,))
+            for statement in _TABLES:
                 connection.execute(statement.encode())
-        connection.execute("UPDATE chatkit_journals SET version = %s", (_SCHEMA,))
 
 
 def _schema(connection: _Connection) -> int:

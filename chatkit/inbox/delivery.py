@@ -33,7 +33,7 @@ class ReceivedDelivery(NamedTuple):
     path: str
     headers: str
     body: bytes
-    contact: str | None = None  # of whom it is; "": of nobody or of several, None: not looked for
+    contact: str  # of whom it is; "": of nobody or of several
 
 
 class Delivery(NamedTuple):
@@ -202,7 +202,7 @@ class Intake:
 
 
 def contact_of_body(body: bytes) -> str:
-    """The contact of a body that was stored before contacts were: see `contact_in`."""
+    """Return the contact of a stored body: see `contact_in`."""
     try:
         return contact_in(msgspec.json.decode(body))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import suppress
 from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Self
 
 from chatkit.display import many, visible
-from chatkit.errors import PlanRefused, StoreError
+from chatkit.errors import PlanRefused
 from chatkit.inbox.delivery import Delivery, Which, contact_of_body
 from chatkit.inbox.events import events
 from chatkit.inbox.store import Head, InboxStore, stretches
@@ -185,8 +184,6 @@ class _Pruning(Deletion):
     def __init__(self, store: InboxStore, profile: ServiceProfile, before: datetime) -> None:
         super().__init__(store, profile)
         self._before = before
-        with suppress(StoreError):  # else all bodies tell whom they are about
-            store.fill_contacts()
         self._low, self._top = store.ids_before(before)
         with Progress("deliveries", self._top - self._low) as progress:
             for begin, end in stretches(self._low, self._top):

@@ -17,7 +17,6 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -33,15 +32,12 @@ from chatkit.inbox.delivery import (
     LateVerdict,
     ReceivedDelivery,
     Which,
-    contact_of_body,
 )
 from chatkit.lock import make_folder
-from chatkit.progress import Progress
 from chatkit.secret import Secret
 
-_SCHEMA = 3  # 1 had no `verified_at`, 2 no `contact`
+_SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
-_FILLED = 1000  # contacts that one transaction fills in: no receiver waits long for it
 _STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
 _PATIENCE = 60  # seconds for a statement of a reader: nobody waits to be acknowledged
@@ -64,7 +60,7 @@ _delivery = sa.Table(
     sa.Column("headers", sa.Text, nullable=False),
     sa.Column("body", sa.LargeBinary, nullable=False),
     sa.Column("verified_at", sa.BigInteger),  # if it was verified later than it came
-    sa.Column("contact", sa.Text),  # as `ReceivedDelivery` has it
+    sa.Column("contact", sa.Text, nullable=False),  # as `ReceivedDelivery` has it
     sa.Index("delivery_contact", "contact", "id"),
     sa.Index("delivery_identity", "identity", "id"),
     sa.Index("delivery_kind", "kind", "id"),
@@ -177,39 +173,6 @@ class InboxStore:
             count += len(batch)
             self.judged += len(batch)
         return count
-
-    def fill_contacts(self) -> None:
-        """Fill in of whom deliveries are that an earlier version stored; shows its progress.
-
-        Stopped half-way it goes on at the next call. Other processes may do it too.
-
-        Raises:
-            StoreError: They could not be read, or filled in.
-        """
-        table, empty = _delivery, _delivery.c.contact.is_(None)
-        count = self._number(sa.select(sa.func.count()).select_from(table).where(empty))
-        if not count:
-            return
-        fill = (
-            sa.update(table)
-            .where(table.c.id == sa.bindparam("of"), empty)
-            .values(contact=sa.bindparam("found"))
-        )
-        last, top, found = 0, self.last(), list[dict[str, Any]]()
-        with Progress("deliveries", count) as progress:
-            while True:
-                unread = sa.select(table.c.id, table.c.body).where(
-                    empty, table.c.id > last, table.c.id <= top
-                )
-                rows = self._rows(unread.order_by(table.c.id).limit(_PAGE))
-                found += [{"of": row.id, "found": contact_of_body(row.body)} for row in rows]
-                if found and (len(found) >= _FILLED or not rows):
-                    self._change(fill, found, "contacts")
-                    progress.add(len(found))
-                    found = []
-                if not rows:
-                    return
-                last = rows[-1].id
 
     def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None, what: str) -> int:
         """Change rows in a transaction of its own; return how many were changed."""
@@ -338,9 +301,6 @@ class InboxStore:
             which: Those that are meant.
             watch: Called with how many ids have been gone through, each time.
         """
-        if which.contact is not None:
-            with suppress(StoreError):  # their bodies are searched until they are filled in
-                self.fill_contacts()
         table = _delivery if which.repeats else _once
         last, top = self._bounds(which)
         # Ids that bound a page already: bounded twice, SQLite seeks the wrong end and reads on.
@@ -436,14 +396,13 @@ class InboxStore:
     def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
         """The ids of what may be about a contact: each part is found by the index of contacts."""
         column = _delivery.c.contact
-        # Of nobody, of several, or not yet filled in: the body tells.
+        # Of nobody, or of several: the body tells.
         named = self._holds(_delivery, contact.removeprefix("+").encode())
         parts = [
             sa.select(_delivery.c.id).where(*conditions)
             for conditions in (
                 (column == contact,),
                 (column == "", named),
-                (column.is_(None), named),
             )
         ]
         if within is not None:
@@ -483,13 +442,6 @@ class InboxStore:
             version = connection.execute(sa.select(_about.c.version)).scalar()
             if version is None:
                 connection.execute(sa.insert(_about).values(version=_SCHEMA))
-            elif version in (1, 2):
-                added = ["verified_at BIGINT", "contact TEXT"][version - 1 :]
-                for column in added:
-                    connection.exec_driver_sql(f"ALTER TABLE delivery ADD COLUMN {column}")
-                (index,) = (one for one in _delivery.indexes if one.name == "delivery_contact")
-                index.create(connection)
-                connection.execute(sa.update(_about).values(version=_SCHEMA))
             elif version != _SCHEMA:
                 raise StoreError(
                     f"The inbox {self.shown} has schema {version}, and this version of chatkit "

@@ -8,7 +8,7 @@ can tell from what.
 The file of an account is text of sorted lines, and merging is putting the lines of two files
 together in any order. It holds codes, texts, times and the short names of those who recorded
 something (`chatkit.bulk.journal.person`): no address, no token, and no sample of a placeholder,
-which may be a customer's. Lines that were written before there were names have none.
+which may be a customer's.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class Origin(NamedTuple):
     source: str  #: the digest of the source text
     how: str
     run: str = ""
-    by: str = ""  #: who recorded it; empty in lines that were written before there were names
+    by: str = ""  #: who recorded it; empty where nobody can be named
 
 
 class SourceChange(NamedTuple):
@@ -102,7 +102,7 @@ class Remark(NamedTuple):
 
     at: str  #: ISO 8601, UTC
     text: str  #: empty where it was taken back
-    by: str = ""  #: who said it; empty in lines that were written before there were names
+    by: str = ""  #: who said it; empty where nobody can be named
 
 
 class Ledger:
@@ -120,7 +120,6 @@ class Ledger:
         self.silenced: dict[tuple[str, ...], Remark] = {}
         #: Those of some texts only, by code, language, template and field; "" is every one.
         self.silenced_texts: dict[tuple[str, ...], Remark] = {}
-        self._others: set[str] = set()  #: lines of a later version, kept as they are
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ledger) and self._parts() == other._parts()
@@ -129,7 +128,7 @@ class Ledger:
 
     def _parts(self) -> tuple[Any, ...]:
         remarks = self._remarks().values()
-        return self.origins, self.sources, *remarks, self._others
+        return self.origins, self.sources, *remarks
 
     def _copy(self) -> Ledger:
         copy = Ledger()
@@ -150,10 +149,10 @@ class Ledger:
 
     def lines(self) -> set[str]:
         """Return what was recorded as lines, without the source texts that they name."""
-        lines = {_line("made", *spot, *_signed(origin)) for spot, origin in self.origins.items()}
+        lines = {_line("made", *spot, *origin) for spot, origin in self.origins.items()}
         for kind, remarks in self._remarks().items():
-            lines |= {_line(kind, *place, *_signed(remark)) for place, remark in remarks.items()}
-        return lines | self._others
+            lines |= {_line(kind, *place, *remark) for place, remark in remarks.items()}
+        return lines
 
     @classmethod
     def of_text(cls, text: str, name: str = "the ledger") -> Ledger:
@@ -179,7 +178,7 @@ class Ledger:
         """Take a line; tell whether it can be read."""
         try:
             said = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return False
         match said:
             case ["source", str(digest), str(text)]:
@@ -200,9 +199,6 @@ class Ledger:
                 if not _TIME.fullmatch(remark.at):
                     return False
                 _later(self._remarks()[kind], place, remark)
-                return True
-            case [str(kind), *_] if kind not in ("source", "made"):
-                self._others.add(line)
                 return True
         return False
 
@@ -226,7 +222,6 @@ class Ledger:
         both = Ledger()
         for each in (self, other):
             both.sources |= each.sources
-            both._others |= each._others
             for spot, origin in each.origins.items():
                 both._note(spot, origin)
             for kind, remarks in each._remarks().items():
@@ -423,15 +418,9 @@ def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
 _PLACES = {"comment": 3, "silenced": 2, "silenced text": 4}
 
 
-def _signed(said: Origin | Remark) -> tuple[str, ...]:
-    """Return what a line says; without the name where nobody is named, as before there were any."""
-    return said if said.by else said[:-1]
-
-
 def _is_line(rest: list[Any], place: int, said: type[Origin | Remark]) -> bool:
-    """Whether a line has a place of so many texts and what is said of it, with a name or not."""
-    most = place + len(said._fields)
-    return len(rest) in (most - 1, most) and all(isinstance(each, str) for each in rest)
+    """Whether a line has a place of so many texts and what is said of it."""
+    return len(rest) == place + len(said._fields) and all(isinstance(each, str) for each in rest)
 
 
 def _later(remarks: dict[tuple[str, ...], Remark], place: tuple[str, ...], remark: Remark) -> None:

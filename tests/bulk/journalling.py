@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
 from pathlib import Path
 
 import processes
@@ -55,28 +53,6 @@ def journal_path(run):
     """The file of a run's journal, by as much of its name as no other has."""
     store, name = find_run(run)
     return store.path(name)
-
-
-SCHEMA_1 = """
-CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL);
-CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL);
-CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL, at TEXT NOT NULL,
- detail TEXT NOT NULL, chain INTEGER NOT NULL);
-PRAGMA application_id = 1667787372;
-PRAGMA user_version = 1;
-"""
-
-
-def as_schema_1(path):
-    """Write a journal anew, as the version before the migration wrote it."""
-    old = path.with_suffix(".old")
-    with closing(sqlite3.connect(old)) as connection:
-        connection.executescript(SCHEMA_1)
-        connection.execute("ATTACH ? AS new", (str(path),))
-        for table in ("run", "change", "event"):
-            connection.execute(f"INSERT INTO main.{table} SELECT * FROM new.{table}")
-        connection.commit()
-    old.replace(path)
 
 
 def change(row=7, **fields):

@@ -10,7 +10,6 @@ from contextlib import closing
 import pytest
 from bulk.journalling import (  # noqa: F401
     WHOLE,
-    as_schema_1,
     beside,
     change,
     created,
@@ -126,85 +125,19 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
         assert (path.read_bytes() if path.exists() else None) == before
 
 
-def test_a_journal_of_a_newer_schema_is_refused_in_one_sentence(folder):
+@pytest.mark.parametrize("other", [0, 1, 3])
+def test_a_journal_of_another_schema_is_refused_in_one_sentence(folder, other):
     created(folder).close()
     (path,) = journals(folder)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA user_version = 3")
+        connection.execute(f"PRAGMA user_version = {other}")
     content = path.read_bytes()
     for look in (FileJournal.open, glance):
         with pytest.raises(
-            JournalError, match=r"has schema 3, .* reads schemas up to 2: use the version"
+            JournalError, match=rf"has schema {other}, .* reads schema 2: use the version"
         ):
             look(path)
     assert path.read_bytes() == content
-
-
-def schema(path):
-    with closing(sqlite3.connect(path)) as connection:
-        return connection.execute("PRAGMA user_version").fetchone()[0]
-
-
-def test_a_journal_of_an_older_schema_is_read_as_it_is_and_migrated_when_it_is_continued(folder):
-    with created(folder, [change()]) as journal:
-        for n in (0, None, 0):
-            journal.write(n, "intent", group=n)
-        journal.commit()
-        expected = journal.header, [*journal.changes()], told(journal)
-    new = journal.path.read_bytes()
-    as_schema_1(journal.path)
-    old = journal.path.read_bytes()
-    with FileJournal.open(journal.path, reading=True) as kept:
-        assert (kept.header, [*kept.changes()], told(kept)) == expected
-        assert glance(journal.path)[1].detail == {"group": None}
-    assert journal.path.read_bytes() == old
-    assert schema(journal.path) == 1
-    with FileJournal.open(journal.path) as kept:
-        kept.write(None, "resumed")
-        kept.commit()
-        assert (kept.header, [*kept.changes()]) == expected[:2]
-        assert told(kept) == [*expected[2], (None, "resumed", {})]
-    assert schema(journal.path) == 2
-    file_of.delete_files(journal.path)
-    journal.path.write_bytes(new)  # what is new has nothing to be migrated
-    with FileJournal.open(journal.path) as kept:
-        assert told(kept) == expected[2]
-
-
-def test_a_damaged_journal_of_an_older_schema_is_refused_and_not_migrated(folder):
-    with created(folder, [change()]) as journal:
-        journal.write(0, "intent")
-    as_schema_1(journal.path)
-    with closing(sqlite3.connect(journal.path)) as connection:
-        connection.executescript("UPDATE event SET n = 1")
-    for reading in (True, False):
-        with pytest.raises(JournalError, match="is damaged: event 1 is not as it was written"):
-            FileJournal.open(journal.path, reading=reading)
-    assert schema(journal.path) == 1
-
-
-def test_a_migration_that_fails_leaves_the_older_schema(folder, monkeypatch):
-    with created(folder, [change()]) as journal:
-        journal.write(0, "intent")
-    as_schema_1(journal.path)
-    with closing(sqlite3.connect(journal.path)) as connection:
-        migrations = (*file_of.MIGRATIONS, ("CREATE TABLE more (a)", "no SQL"))
-        with monkeypatch.context() as patched, pytest.raises(sqlite3.OperationalError):
-            patched.setattr(file_of, "MIGRATIONS", migrations)
-            file_of.migrate(connection)
-    assert schema(journal.path) == 1
-    with FileJournal.open(journal.path) as kept:
-        assert len(told(kept)) == 1
-
-
-def test_what_only_reads_an_older_schema_migrates_a_copy_of_it(folder, monkeypatch):
-    with created(folder, [change()]) as journal:
-        journal.write(0, "intent")
-    as_schema_1(journal.path)
-    monkeypatch.setattr(file_of, "MIGRATIONS", (*file_of.MIGRATIONS[:1], ("no SQL",)))
-    with pytest.raises(JournalError, match='near "no": syntax error'):
-        FileJournal.open(journal.path, reading=True)
-    assert schema(journal.path) == 1
 
 
 def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed):

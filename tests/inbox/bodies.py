@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chatkit.inbox.delivery import Delivery, ReceivedDelivery
+from chatkit.inbox.delivery import Delivery, ReceivedDelivery, contact_of_body
 from chatkit.inbox.events import Event, events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -83,6 +83,7 @@ def keep(store: InboxStore, *bodies: bytes, **changed: Any) -> None:
                 received=(START + begin + n) * 1_000_000, identity=f"id:{begin + n}",
                 kind="chat.message.status", verified=True, reason="", is_json=True, path="/",
                 headers="[]", body=body,
+                contact=contact_of_body(body),
             )._replace(**changed)
             for n, body in enumerate(bodies)
         ]
@@ -101,5 +102,6 @@ def entry(number: int = 0, **changed: object) -> ReceivedDelivery:
         path="/",
         headers="[]",
         body=b'{"n":%d}' % number,
+        contact="",
     )
     return whole._replace(**changed)

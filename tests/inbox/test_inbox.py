@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from bulk.journalling import child
 from inbox.bodies import (
     ANA,
     BEN,
@@ -26,7 +25,7 @@ from inbox.bodies import (
 from inbox.senders import OTHER, SECRET, post, signed
 from ports import own_ports
 
-from chatkit.errors import InputError, StoreError
+from chatkit.errors import InputError
 from chatkit.inbox.inbox import Bound, Inbox, read_bound
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -273,135 +272,11 @@ def test_no_secret_is_in_the_database(tmp_path) -> None:
 # --- contacts -----------------------------------------------------------------------------
 
 
-def older(url: str, schema: int) -> None:
-    """Make an inbox one that an earlier version wrote."""
-    store = InboxStore(url)
-    with store.engine.begin() as connection:
-        for statement in (
-            "DROP VIEW delivery_once",
-            "DROP INDEX delivery_contact",
-            "ALTER TABLE delivery DROP COLUMN contact",
-            "ALTER TABLE delivery DROP COLUMN verified_at" if schema == 1 else "SELECT 1",
-            "CREATE VIEW delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS"
-            " (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)",
-            f"UPDATE inbox SET version = {schema}",
-        ):
-            connection.exec_driver_sql(statement)
-    store.close()
-
-
 def contacts(store: InboxStore) -> list[str | None]:
     """What is stored of whom each delivery is."""
     with store.reading.connect() as connection:
         found = connection.exec_driver_sql("SELECT contact FROM delivery ORDER BY id")
         return [*found.scalars()]
-
-
-@pytest.mark.parametrize("schema", [1, 2])
-def test_an_inbox_of_an_earlier_schema_is_taken_over(url: str, schema: int) -> None:
-    store = InboxStore(url)
-    keep(store, *(written(message(n, who=BEN if n % 3 == 0 else ANA)) for n in range(10)))
-    keep(store, written(message(10), message(11, who=BEN)), b"no JSON", b"{}")
-    keep(store, written(message(12)), verified=False)
-    store.close()
-    older(url, schema)
-    wanted = ["m0", "m3", "m6", "m9", "m11"]
-    for _ in range(2):
-        with Inbox(url) as inbox:
-            assert inbox.messages(contact=f"+{BEN}").index.tolist() == wanted
-            assert len(inbox.messages(verified=None)) == 13
-            assert inbox.delivery(1).verified_at is None
-    store = InboxStore(url)
-    one = [f"+{BEN if n % 3 == 0 else ANA}" for n in range(10)]
-    assert contacts(store) == [*one, "", "", "", f"+{ANA}"]
-    store.close()
-
-
-RECEIVER_OF_AN_EARLIER_VERSION = """
-import sys
-import sqlalchemy as sa
-from inbox.bodies import BEN, change, enveloped, message, value
-from chatkit.inbox.store import InboxStore
-store = InboxStore(sys.argv[1])
-body = enveloped(change("messages", value(messages=[message(0, who=BEN)])))
-print("ready", flush=True)
-for number, _ in enumerate(sys.stdin):
-    with store.engine.begin() as connection:
-        connection.execute(
-            sa.text(
-                "INSERT INTO delivery (received, identity, kind, verified, reason, is_json, path,"
-                " headers, body) VALUES (1, :who, 'x', true, '', true, '/', '[]', :body)"
-            ),
-            {"who": f"late{number}", "body": body.replace(b'"m0"', b'"late%d"' % number)},
-        )
-    print("stored", flush=True)
-"""
-
-
-def test_contacts_are_filled_in_while_an_earlier_version_receives(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chatkit.inbox.store._FILLED", 100)
-    store = InboxStore(url)
-    keep(store, *(written(message(n, who=BEN if n % 50 == 0 else ANA)) for n in range(300)))
-    store.close()
-    older(url, 2)
-    InboxStore(url).close()
-    with child(RECEIVER_OF_AN_EARLIER_VERSION, url) as other, Inbox(url) as inbox:
-        assert other.stdout.readline() == "ready\n"
-        filled: list[int] = []
-        change_rows = InboxStore._change
-
-        def receiving(store: InboxStore, statement: Any, rows: Any, what: str) -> int:
-            filled.append(len(rows))
-            other.stdin.write("\n")
-            other.stdin.flush()
-            assert other.stdout.readline() == "stored\n"
-            return change_rows(store, statement, rows, what)
-
-        monkeypatch.setattr(InboxStore, "_change", receiving)
-        first = [f"m{n}" for n in range(0, 300, 50)]
-        late = [f"late{n}" for n in range(3)]
-        assert inbox.messages(contact=f"+{BEN}").index.tolist() == [*first, *late]
-        assert filled == [100, 100, 100], "what came meanwhile is left to the next time"
-        monkeypatch.undo()
-        assert inbox.messages(contact=f"+{BEN}").index.tolist() == [*first, *late]
-        store = InboxStore(url)
-        assert None not in contacts(store)
-        store.close()
-
-
-def test_filling_in_contacts_can_be_stopped_and_goes_on(
-    inbox: Inbox, store: InboxStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("chatkit.inbox.store._FILLED", 100)
-    keep(store, *(written(message(n)) for n in range(250)))
-    change_rows, calls = InboxStore._change, []
-
-    def stopped(store: InboxStore, *given: Any) -> int:
-        calls.append(1)
-        if len(calls) == 2:
-            raise KeyboardInterrupt
-        return change_rows(store, *given)
-
-    monkeypatch.setattr(InboxStore, "_change", stopped)
-    with pytest.raises(KeyboardInterrupt):
-        inbox.messages(contact=f"+{ANA}")
-    assert contacts(store).count(None) == 150
-    assert len(inbox.messages(contact=f"+{ANA}")) == 250
-    assert contacts(store).count(None) == 0
-
-
-def test_a_database_that_cannot_be_written_still_answers_of_whom(
-    inbox: Inbox, store: InboxStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    keep(store, written(message(1)), written(message(2, who=BEN)))
-
-    def locked(*_: Any) -> int:
-        raise StoreError("locked")
-
-    monkeypatch.setattr(InboxStore, "_change", locked)
-    assert inbox.messages(contact=f"+{BEN}").index.tolist() == ["m2"]
 
 
 def test_whom_a_delivery_is_of_is_found_when_it_comes(inbox: Inbox, store: InboxStore) -> None:

@@ -329,12 +329,12 @@ def test_a_language_that_nobody_has_is_refused_with_the_one_that_is_meant(client
         client.templates.accept(codes=["order_ready"], source="xx")
 
 
-def test_each_line_says_who_recorded_it_and_lines_of_before_stay_as_they_are(monkeypatch):
+def test_each_line_says_who_recorded_it(monkeypatch):
     at, spot = "2026-11-01T10:00:00.000000+00:00", Spot("a", "de", "text", "en", "0" * 20)
     old = [
-        f'["comment","a","de","text","{at}","too long"]',
-        f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply",""]',
-        f'["silenced","quotes","","{at}","yes"]',
+        f'["comment","a","de","text","{at}","too long",""]',
+        f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply","",""]',
+        f'["silenced","quotes","","{at}","yes",""]',
     ]
     known = Ledger.of_text("\n".join(old))
     assert known.origins[spot].by == known.comments["a", "de", "text"].by == ""
@@ -422,6 +422,9 @@ def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
         '["comment","a","2026-01-01T00:00:00.000000+00:00","x"]',
         '[5,"a"]',
         "[]",
+        "[" * 100_000,
+        '["a kind of another version","x"]',
+        '["comment","a","de","text","2026-01-01T00:00:00.000000+00:00","without a name"]',
     ],
 )
 def test_lines_that_cannot_be_read_are_named(line):
