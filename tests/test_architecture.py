@@ -82,7 +82,6 @@ DOORS = {
     ),
     "pyarrow": ("account/layout", "books", "frame", "bulk/comparison", "numbers"),
     "openpyxl": ("tables/workbook",),
-    "vobject": ("files/__init__",),
     "phonenumbers": ("numbers",),
     "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/queue",),

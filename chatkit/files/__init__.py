@@ -8,10 +8,8 @@ and all there is to say about it.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from io import BytesIO
-from typing import Any
 
 import pandas as pd
 
@@ -21,15 +19,7 @@ from chatkit.files.columns import FIELDS, ContactColumns, count_column_names, fi
 from chatkit.frame import collector_paused
 from chatkit.progress import say
 from chatkit.snapshot import remember
-from chatkit.tables import (
-    BrokenRow,
-    RawTable,
-    Source,
-    TableRow,
-    file_kind,
-    open_source,
-    quoted_name,
-)
+from chatkit.tables import RawTable, Source, TableRow, file_kind, open_source, quoted_name, vcards
 from chatkit.tables.delimited import decode_text, read_delimited
 
 
@@ -153,12 +143,14 @@ def _table(
         from chatkit.tables import workbook  # slow to load
 
         return workbook.read_sheet(content, name)
+    if form == "vcard":
+        return vcards.read_vcards(content, encoding)
     content, said, notes = decode_text(content, encoding)
     for marks, reason in _NO_TABLE.items():
         if marks.match(content):
             raise InputError(f"This file is {reason}.")
-    if file_kind(content) == "vcard":
-        return read_vcards(content, said, notes)
+    if file_kind(content) == "vcard":  # in an encoding of two bytes a character
+        return vcards.read_vcards(content, said)
     return read_delimited(content, said, delimiter, count_column_names, notes)
 
 
@@ -180,105 +172,6 @@ def read_parquet(data: bytes) -> RawTable:
     cells = [column.where(column.notna(), None).tolist() for column in columns]
     rows = [TableRow(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
     return RawTable("Parquet", [TableRow(0, list(map(str, frame.columns))), *rows], titled=False)
-
-
-#: What a contact cannot hold, the housekeeping of cards, and what is read in its own way.
-_LEFT_OUT = {"PHOTO", "LOGO", "SOUND", "KEY", "VERSION", "PRODID", "REV", "VCARD", "FN", "N", "TEL"}
-_EDGE = re.compile(r"\s*(BEGIN|END)\s*:\s*VCARD\s*", re.IGNORECASE)
-
-
-def read_vcards(text: str, encoding: str, notes: list[str]) -> RawTable:
-    """Read vCards, a row each, counted from 1: their number, name, and all else as text.
-
-    The number is the first that is marked as a mobile, or else as preferred, or else the first.
-    """
-    import vobject  # slow to load
-
-    table = RawTable(
-        ", ".join(filter(None, ("vCard", encoding))), [], notes, titled=False, ours=True
-    )
-    columns = {"number": 0, "name": 1}
-    several = []
-    for number, card in enumerate(_cards(text), 1):
-        try:
-            fields = dict(_card_fields(vobject.readOne(card, allowQP=True)))
-        except Exception as error:  # noqa: BLE001  vobject raises anything over a broken card
-            reason = str(error) or type(error).__name__
-            table.broken.append(BrokenRow(number, card, f"cannot be read: {reason}"))
-            continue
-        if "other number" in fields:
-            several.append(number)
-        for name in fields:
-            columns.setdefault(name, len(columns))
-        table.rows.append(TableRow(number, [fields.get(name) for name in columns]))
-    width = len(columns)
-    table.rows = [
-        TableRow(number, [*cells, *[None] * (width - len(cells))]) for number, cells in table.rows
-    ]
-    table.rows.insert(0, TableRow(0, list(columns)))
-    if several:
-        table.notes.append(
-            f"{many(len(several), 'card')} with several numbers: the mobile or preferred one is "
-            "number, the others are in other number, other number 2 and so on"
-        )
-    return table
-
-
-def _cards(text: str) -> Iterator[str]:
-    """Cut a file into cards; one inside another stays in it, and one that never ends is one."""
-    card: list[str] = []
-    depth = 0
-    for line in text.splitlines(keepends=True):
-        edge = _EDGE.fullmatch(line)
-        depth += (edge[1].upper() == "BEGIN") - (edge[1].upper() == "END") if edge else 0
-        if depth or edge:
-            card.append(line)
-        if edge and depth <= 0:
-            yield "".join(card)
-            card, depth = [], 0
-    if card:
-        yield "".join(card)
-
-
-def _card_fields(card: Any) -> Iterator[tuple[str, str]]:
-    """Yield what a card says, each with a name of its own."""
-    name = _card_text(_first_value(card, "fn")) or _joined_name(card)
-    if name:
-        yield "name", name
-    numbers = sorted(card.contents.get("tel", []), key=_phone_rank)
-    said = [("other number", _card_text(tel.value).removeprefix("tel:")) for tel in numbers]
-    if said:
-        yield "number", said.pop(0)[1]
-    said += [(c.name, _card_text(c.value)) for c in card.getChildren() if c.name not in _LEFT_OUT]
-    seen: Counter[str] = Counter()
-    for what, text in said:
-        if text:
-            seen[what] += 1
-            yield what if seen[what] == 1 else f"{what} {seen[what]}", text
-
-
-def _first_value(card: Any, name: str) -> Any:
-    return getattr(card.contents.get(name, [None])[0], "value", None)
-
-
-def _joined_name(card: Any) -> str:
-    """Join the parts of a name for a card that does not say it whole."""
-    value = _first_value(card, "n")
-    parts = [getattr(value, part, "") for part in ("given", "additional", "family")]
-    return " ".join(filter(None, (_card_text(part, " ") for part in parts)))
-
-
-def _phone_rank(tel: Any) -> int:
-    said = [*tel.singletonparams, *(word for words in tel.params.values() for word in words)]
-    words = set(",".join(said).upper().split(","))
-    return 0 if "CELL" in words else 1 if "PREF" in words or "PREF" in tel.params else 2
-
-
-def _card_text(value: Any, between: str = ", ") -> str:
-    """Return a value as text: a list of parts as one line."""
-    if isinstance(value, list):
-        return between.join(filter(None, map(_card_text, value)))
-    return "" if value is None else str(value)
 
 
 #: More problems than this are only counted in a message.

@@ -110,7 +110,7 @@ _OTHERS = {
     b"MZ\x90\0": "a program: pass .xlsx, .csv or .parquet",
     b"\x7fELF": "a program: pass .xlsx, .csv or .parquet",
 }
-_VCARD = re.compile(r"\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
+_VCARD = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
 
 
 def open_source(source: Source) -> tuple[str, bytes | str]:
@@ -142,10 +142,15 @@ def file_kind(content: bytes | str) -> str:
     Raises:
         InputError: It is of a kind that is not read.
     """
+    beginning = (
+        content[:200] if isinstance(content, bytes) else content[:200].encode("ascii", "replace")
+    )
+    if _VCARD.match(beginning):
+        return "vcard"
     if isinstance(content, str):
-        return "vcard" if _VCARD.match(content) else "text"
-    for beginning, reason in _OTHERS.items():
-        if content.startswith(beginning):
+        return "text"
+    for mark, reason in _OTHERS.items():
+        if content.startswith(mark):
             raise InputError(f"This file is {reason}.")
     if content.startswith(_PARQUET):
         return "parquet"

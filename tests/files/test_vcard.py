@@ -2,143 +2,91 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.files import read_vcards as read
+import chatkit
+from chatkit.errors import InputError
 from chatkit.tables import RawTable
+from chatkit.tables.vcards import read_vcards
 
-IPHONE = r"""BEGIN:VCARD
-VERSION:3.0
-PRODID:-//Apple Inc.//iPhone OS 17//EN
-N:Cruz;Ana;Mary Ann;;
-FN:Ana Mary Ann Cruz
-TEL;type=HOME;type=VOICE:030 5550187
-item1.TEL;type=CELL;type=pref:+49 (171) 555\, 0187
-EMAIL;type=INTERNET:ana@example.org
-ORG:Acme\, Inc.;Sales
-NOTE:one\ntwo
-PHOTO;ENCODING=b;TYPE=JPEG:AAAA
-END:VCARD
-"""
-ANDROID = """BEGIN:VCARD
-VERSION:2.1
-N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=D0=9A=D0=BE;=D0=90=D0=B2=
-=D1=82;;;
-TEL;CELL:+70000000000
-TEL;HOME;PREF:0123
-END:VCARD
-"""
-FOUR = """BEGIN:VCARD
-VERSION:4.0
-FN:Zoë
-TEL;VALUE=uri;TYPE="voice,cell":tel:+1-202-555-0187
-TEL;TYPE=home:1
-TEL;TYPE=fax:2
-END:VCARD
-"""
+CASES = tomllib.loads((Path(__file__).parent / "cases/vcards.toml").read_text("utf-8"))
+ANA = "BEGIN:VCARD\nVERSION:3.0\nFN:Ana\nTEL:1\nEND:VCARD\n"
 
 
-def cards(text: str) -> list[dict[str, Any]]:
-    names, *rows = read(text, "", []).rows
+def card_of(case: dict[str, Any]) -> str:
+    lines = case["card"].strip("\n")
+    version = "" if "VERSION" in lines else "VERSION:3.0\n"
+    end = "END:VCARD\n" if case.get("ends", True) else ""
+    return f"BEGIN:VCARD\n{version}{lines}\n{end}"
+
+
+def contacts(content: str | bytes, encoding: str | None = None) -> list[dict[str, Any]]:
+    names, *rows = read_vcards(content, encoding).rows
     return [
-        {name: cell for name, cell in zip(names.cells, row.cells, strict=True) if cell is not None}
+        {name: cell for name, cell in zip(names.cells, row.cells, strict=True) if cell}
         for row in rows
     ]
 
 
-def test_version_3() -> None:
-    assert cards(IPHONE) == [
-        {
-            "number": "+49 (171) 555, 0187",
-            "name": "Ana Mary Ann Cruz",
-            "other number": "030 5550187",
-            "EMAIL": "ana@example.org",
-            "ORG": "Acme, Inc., Sales",
-            "NOTE": "one\ntwo",
-        }
-    ]
+@pytest.mark.parametrize("case", CASES["card"], ids=lambda case: case["kind"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_card_is_one_contact(case: dict[str, Any], end: str) -> None:
+    content = card_of(case).replace("\n", end)
+    assert contacts(content) == contacts(content.encode()) == [case["contact"]]
 
 
-def test_version_2_1_with_quoted_printable() -> None:
-    assert cards(ANDROID) == [{"number": "+70000000000", "name": "Авт Ко", "other number": "0123"}]
-
-
-def test_version_4() -> None:
-    assert cards(FOUR) == [
-        {
-            "number": "+1-202-555-0187",
-            "name": "Zoë",
-            "other number": "1",
-            "other number 2": "2",
-        }
-    ]
+@pytest.mark.parametrize("case", CASES["broken"], ids=lambda case: case["kind"])
+def test_a_broken_card_takes_no_other_with_it(case: dict[str, Any]) -> None:
+    table = read_vcards(ANA + card_of(case))
+    assert [row.number for row in table.rows] == [0, 1]
+    ((number, text, reason),) = table.broken
+    assert (number, text) == (2, card_of(case)) and case["reason"] in reason
 
 
 def test_many_cards_are_rows_of_one_table_counted_from_one() -> None:
-    found = read(IPHONE + "\n\n" + ANDROID + FOUR, "UTF-8", [])
-    assert [row.number for row in found.rows] == [0, 1, 2, 3]
-    assert {len(row.cells) for row in found.rows} == {len(found.rows[0].cells)}
-    assert found.ours and not found.titled
-    assert found.notes[0].startswith("3 cards with several numbers")
+    table = read_vcards(ANA + "\n\n" + ANA.replace("TEL", "TEL:2\nTEL") + ANA, None)
+    assert [row.number for row in table.rows] == [0, 1, 2, 3]
+    assert {len(row.cells) for row in table.rows} == {3} and table.ours and not table.titled
+    assert table.notes[0].startswith("1 card with several numbers")
 
 
-@pytest.mark.parametrize(
-    ("lines", "number"),
-    [
-        (["TEL:1", "TEL;PREF:2", "TEL;CELL:3"], "3"),
-        (["TEL:1", "TEL;TYPE=work,pref:2"], "2"),
-        (["TEL:1", "TEL;PREF=1:2"], "2"),
-        (["TEL:1", "TEL:2"], "1"),
-        ([], None),
-    ],
-)
-def test_the_mobile_is_the_number_or_the_preferred_or_the_first(
-    lines: list[str], number: str | None
-) -> None:
-    text = "\n".join(["BEGIN:VCARD", "VERSION:3.0", "FN:A", *lines, "END:VCARD"])
-    assert cards(text)[0].get("number") == number
+def test_a_card_with_a_fax_only_is_noted() -> None:
+    table = read_vcards(ANA.replace("TEL", "TEL;FAX"))
+    assert table.notes == ["1 card with a fax or pager only: number is empty"]
 
 
-def test_lines_are_unfolded_and_small_letters_understood() -> None:
-    text = "begin:vcard\r\nversion:3.0\r\nfn:Ana Ma\r\n ria\r\ntel:1\r\nend:vcard\r\n"
-    assert cards(text) == [{"number": "1", "name": "Ana Maria"}]
+def test_a_line_folded_inside_a_character_is_whole() -> None:
+    data = ANA.encode().replace(b"Ana", "Aña Ünal".encode())
+    for cut in range(data.index(b"FN:") + 3, data.index(b"TEL") - 1):
+        assert contacts(data[:cut] + b"\r\n " + data[cut:])[0]["name"] == "Aña Ünal"
 
 
-def test_names_with_commas_and_semicolons() -> None:
-    text = "BEGIN:VCARD\nVERSION:3.0\nN:Cr\\;uz;A\\,na;x,y;;\nTEL:1\nEND:VCARD\n"
-    assert cards(text)[0]["name"] == "A,na x y Cr;uz"
+@pytest.mark.parametrize("charset", ["windows-1251", "koi8-r", "utf-8"])
+def test_a_line_is_in_its_own_charset(charset: str) -> None:
+    card = ANA.replace("FN:Ana", f"FN;CHARSET={charset}:Мария\nNOTE:é").encode(charset, "ignore")
+    assert contacts(card.replace("é".encode(charset, "ignore"), b""))[0]["name"] == "Мария"
 
 
-def test_a_card_inside_a_card_is_part_of_it() -> None:
-    inner = "AGENT:\nBEGIN:VCARD\nVERSION:2.1\nFN:Sec\nTEL:2\nEND:VCARD\n"
-    text = f"BEGIN:VCARD\nVERSION:2.1\nFN:Boss\n{inner}TEL:1\nEND:VCARD\n"
-    assert cards(text) == [{"number": "1", "name": "Boss"}]
+def test_lines_without_a_charset_are_in_the_encoding_of_the_file() -> None:
+    data = ANA.replace("Ana", "Мария Иванова").encode("cp1251")
+    assert contacts(data, "cp1251")[0]["name"] == "Мария Иванова"
+    with pytest.raises(InputError, match="not utf-8 text: line 3"):
+        read_vcards(data, "utf-8")
 
 
-@pytest.mark.parametrize(
-    ("bad", "reason"),
-    [
-        ("BEGIN:VCARD\nVERSION:3.0\nFN:x\njunk\nEND:VCARD\n", "Failed to parse line: junk"),
-        ("BEGIN:VCARD\nVERSION:3.0\nFN:x\nPHOTO;ENCODING=b:A\nEND:VCARD\n", "base64"),
-    ],
-)
-def test_a_broken_card_takes_no_other_with_it(bad: str, reason: str) -> None:
-    found = read(ANDROID + bad + FOUR, "", [])
-    assert [row.number for row in found.rows] == [0, 1, 3]
-    ((number, text, why),) = found.broken
-    assert (number, text) == (2, bad) and reason in why
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_file_of_cards_is_recognised_in_any_encoding(encoding: str) -> None:
+    frame = chatkit.read_contacts(ANA.replace("Ana", "Zoë").encode(encoding))
+    assert frame.to_dict("list") == {"number": ["1"], "name": ["Zoë"]}
 
 
-def test_a_card_that_never_ends_is_broken() -> None:
-    found = read(ANDROID + "BEGIN:VCARD\nVERSION:3.0\nFN:x\nTEL:1\n", "", [])
-    assert len(found.rows) == 2 and "never closed" in found.broken[0].reason
-
-
-@given(st.text(), st.text(alphabet=';:,=\\\n\r "TELFNcel0+\x00', max_size=30))
-def test_whatever_stands_in_a_card_it_is_a_row_or_broken(name: str, line: str) -> None:
-    found = read(f"BEGIN:VCARD\nVERSION:2.1\nFN:{name}\n{line}\nTEL:1\nEND:VCARD\n", "", [])
-    assert isinstance(found, RawTable) and len(found.rows) - 1 + len(found.broken) >= 1
+@given(st.text(), st.text(alphabet=';:,=\\\n\r "TELFNcel0+\x00()', max_size=30))
+def test_whatever_is_in_a_card_it_is_a_row_or_broken(name: str, line: str) -> None:
+    table = read_vcards(f"BEGIN:VCARD\nVERSION:2.1\nFN:{name}\n{line}\nTEL:1\nEND:VCARD\n")
+    assert isinstance(table, RawTable) and len(table.rows) - 1 + len(table.broken) >= 1
