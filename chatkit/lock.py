@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import platform
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -140,12 +141,15 @@ def _busy(holder: Path) -> AccountBusy:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for its owner alone, so that a power cut does not take it away again."""
+    """Make a folder for its owner alone, so that a power cut does not take it away again.
+
+    The folders above it that are missing are made likewise; one that is there keeps its rights.
+    """
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
-    for place in missing:
+    for place in reversed(missing):
+        place.mkdir(mode=0o700, exist_ok=True)
         sync_folder(place.parent)
+    folder.mkdir(exist_ok=True)  # refuses a file of that name
 
 
 def sync_folder(folder: Path) -> None:
@@ -159,12 +163,15 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o600, beside: Path | None = None) -> Iterator[BinaryIO]:
+def replacing(
+    path: Path, mode: int | None = 0o600, beside: Path | None = None
+) -> Iterator[BinaryIO]:
     """Write a file so that it is the old one or the new one, whenever the machine stops.
 
     Args:
         path: The file; its folder is there.
-        mode: Its rights, without what the mask of the process forbids.
+        mode: Its rights, without what the mask of the process forbids; None for those that it
+            has, or 0600 where it is new.
         beside: Where it is written first, in the same folder, if only one process writes there:
             it takes what a killed one has left. Without it a new name.
 
@@ -175,7 +182,10 @@ def replacing(path: Path, mode: int = 0o600, beside: Path | None = None) -> Iter
     new = os.O_TRUNC if beside else os.O_EXCL
     flags = os.O_WRONLY | os.O_CREAT | new | getattr(os, "O_BINARY", 0)
     try:
-        with open(os.open(first, flags, mode), "wb") as file:
+        with open(os.open(first, flags, 0o600 if mode is None else mode), "wb") as file:
+            if mode is None:
+                with suppress(FileNotFoundError):
+                    first.chmod(stat.S_IMODE(path.stat().st_mode))
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -188,3 +198,28 @@ def replacing(path: Path, mode: int = 0o600, beside: Path | None = None) -> Iter
     finally:
         with suppress(OSError):  # where it could not be made, it cannot be removed either
             first.unlink(missing_ok=True)
+
+
+def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
+    """Change a file that several processes write, so that none loses what another wrote.
+
+    It is read, changed and replaced under its lock, which lies beside it. Its rights stay; a new
+    one is for its owner alone, and so is its folder where that is new.
+
+    Args:
+        path: The file; of a link, where that leads.
+        change: Takes what the file holds, nothing where there is none yet, and returns what it
+            is to hold. It is called once. Where it raises, the file stays as it is.
+
+    Raises:
+        OSError: The file cannot be read, locked or written; it is as it was.
+    """
+    path = path.resolve()
+    if not path.parent.exists():
+        make_folder(path.parent)
+    with writing(path):
+        before = path.read_bytes() if path.exists() else b""
+        after = change(before)
+        if after != before:
+            with replacing(path, None) as file:
+                file.write(after)

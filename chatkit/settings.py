@@ -272,12 +272,12 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 
     if isinstance(place, Path):
         place = place.expanduser().absolute()
-    if place != "nowhere":
-        if not isinstance(connection, Connection):
-            raise TypeError("a token is kept of a Connection")
-        _keep_token(name, connection.token, place)
 
     def change(document: tomlkit.TOMLDocument) -> None:
+        if place != "nowhere":  # under the lock: address and token are those of one login
+            if not isinstance(connection, Connection):
+                raise TypeError("a token is kept of a Connection")
+            _keep_token(name, connection.token, place)
         table = document.setdefault(name, tomlkit.table())
         there = table.get("base_url"), str(table.get("account_id"))
         if there != (connection.base_url, connection.account_id):
@@ -302,7 +302,15 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 
 def _keep_token(name: str, token: Secret, place: Path | Literal["keyring"]) -> None:
     if isinstance(place, Path):
-        _write(place, token.reveal() + "\n")
+        from chatkit.lock import make_folder, replacing
+
+        try:
+            if not place.parent.exists():
+                make_folder(place.parent)
+            with replacing(place) as file:
+                file.write(token.reveal().encode() + b"\n")
+        except OSError as error:
+            raise SettingsError(f"{place} cannot be written: {error}") from None
         return
 
     def keep(keyring: ModuleType) -> str | None:
@@ -448,28 +456,20 @@ def explain(error: ValidationError) -> str:
 
 
 def _edit(change: Callable[[Any], object]) -> None:
-    """Change the configuration file in one step: a reader sees the old file or the new one."""
+    """Change the configuration file: no process loses what another writes at the same time."""
     import tomlkit
 
-    path = config_file().resolve()
-    try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8") if path.exists() else "")
-    except OSError as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
-    change(document)
-    _write(path, tomlkit.dumps(document))
+    from chatkit.lock import rewrite
 
-
-def _write(path: Path, text: str) -> None:
-    """Write a file in one step, which nobody but its owner can read."""
-    from chatkit.lock import replacing
+    def changed(content: bytes) -> bytes:
+        document = tomlkit.parse(content.decode())
+        change(document)
+        return tomlkit.dumps(document).encode()
 
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with replacing(path) as file:
-            file.write(text.encode())
+        rewrite(config_file(), changed)
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error}") from None
+        raise SettingsError(f"{config_file()} cannot be written: {error}") from None
 
 
 class _NoKeyring(SettingsError):

@@ -213,6 +213,7 @@ def test_the_sandbox_is_a_second_witness() -> None:
     """
     allowed = (
         *("sandbox", "profile", "signature", "asgi_server", "webhook_sender", "json_reader"),
+        "lock",
         "flowjson",
     )
     single = ("chatkit.errors.StoreError", "chatkit.localization.checks.check_content")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import platform
 import re
@@ -18,6 +19,7 @@ from bulk.journalling import (
 )
 from filelock import FileLock
 
+import chatkit
 from chatkit.errors import AccountBusy, JournalError
 from chatkit.lock import lock, make_folder, replacing
 
@@ -220,3 +222,142 @@ def test_a_file_its_name_and_new_folders_are_made_durable(tmp_path, monkeypatch)
     with replacing(tmp_path / "a" / "plan.json", beside=tmp_path / "a" / "new") as file:
         file.write(b"{}")
     assert list(map(str, synced)) == ["a/new", "a"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+@pytest.mark.parametrize(("before", "after"), [(None, 0o600), (0o640, 0o640), (0o664, 0o664)])
+def test_a_file_that_is_changed_keeps_its_rights_and_its_link(tmp_path, before, after):
+    path, link = tmp_path / "new" / "kept.toml", tmp_path / "link.toml"
+    link.symlink_to(path)
+    if before is not None:
+        path.parent.mkdir()
+        path.write_bytes(b"a")
+        path.chmod(before)
+    rewrite(link, lambda content: content + b"b")
+    assert link.is_symlink()
+    assert path.read_bytes() == (b"b" if before is None else b"ab")
+    assert path.stat().st_mode & 0o777 == after
+    with pytest.raises(KeyError):
+        rewrite(path, lambda content: {}[content])
+    assert path.read_bytes().endswith(b"b")
+    assert not [p for p in path.parent.iterdir() if p.name not in ("kept.toml", "kept.toml.lock")]
+
+
+# --- files that are kept ------------------------------------------------------------------
+
+CONNECTION = (
+    "from chatkit.connection import Connection; from chatkit import settings; "
+    "c = Connection(base_url='https://a.example', account_id='1', token='t')"
+)
+#: Every file that chatkit keeps and that several processes may write at a time, with what one
+#: process (number `n`) adds to it, and how all of that is read again. The first line is run once.
+KEPT = {
+    "connections: logins": (
+        "",
+        f"{CONNECTION}; settings.save(f'n{{n}}', c, 'nowhere')",
+        f"{CONNECTION}; found = {{int(name[1:]) for name in settings.names()}}",
+    ),
+    "connections: template codes": (
+        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; settings.keep_templates(f'n{{n}}', [f'code{{n}}'])",
+        f"{CONNECTION}; found = {{n for n in range(COUNT)"
+        " if settings.stored(f'n{n}').templates == (f'code{n}',)}",
+    ),
+    "connections: forgotten": (
+        f"{CONNECTION}; [settings.save(f'n{{n}}', c, 'nowhere') for n in range(COUNT)]",
+        f"{CONNECTION}; settings.forget(f'n{{n}}')",
+        f"{CONNECTION}; found = {{n for n in range(COUNT) if f'n{{n}}' not in settings.names()}}",
+    ),
+    "ledger": (
+        "",
+        f"{CONNECTION}; from chatkit.localization.ledger import Ledger, LedgerFile; "
+        "new = Ledger(); new.comment((f'code{n}', 'de', 'text'), 'short'); LedgerFile(c).add(new)",
+        f"{CONNECTION}; from chatkit.localization.ledger import LedgerFile; "
+        "found = {int(code[4:]) for code, *_ in LedgerFile(c).read().comments}",
+    ),
+    "journals": (
+        "",
+        "from bulk.journalling import FileJournal, header; from chatkit.bulk import stores; "
+        "place = stores.journal_folder(False); "
+        "FileJournal.create(place, header(run=f'r-{n}'), []).close()",
+        "import chatkit; found = {int(run[2:]) for run in chatkit.runs().index}",
+    ),
+    "inbox": (
+        "",
+        "from inbox.bodies import entry; from chatkit.inbox.store import InboxStore; "
+        "store = InboxStore(); store.write([entry(n)]); store.close()",
+        "import chatkit; inbox = chatkit.Inbox(); "
+        "found = {int(inbox.delivery(n).identity[3:]) for n in range(1, inbox.last + 1)}",
+    ),
+}  # fmt: skip
+COUNT = 16
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_sixteen_processes_write_at_once_is_all_kept(name, tmp_path):
+    first, add, read = (f"COUNT = {COUNT}; " + line for line in KEPT[name])
+    env = os.environ | {
+        "CHATKIT_CONFIG": str(tmp_path / "config" / "connections.toml"),
+        "CHATKIT_DATA": str(tmp_path / "data"),
+        "CHATKIT_RUNS": "",
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+    }
+    with child(first, env=env) as begun:
+        assert begun.wait() == 0
+    with ExitStack() as stack:
+        go = "import sys; n = int(sys.argv[1]); sys.stdin.readline(); "
+        writers = [stack.enter_context(child(go + add, n, env=env)) for n in range(COUNT)]
+        for writer in writers:
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        assert [writer.wait() for writer in writers] == [0] * COUNT
+    with child(read + "; print(*sorted(found))", env=env) as reader:
+        assert reader.stdout.read().split() == [str(n) for n in range(COUNT)]
+    if os.name == "posix":
+        for path in [tmp_path / "config", tmp_path / "data", *tmp_path.rglob("*")]:
+            if path.exists():
+                assert path.stat().st_mode & 0o077 == 0, path
+
+
+#: Which modules make or replace files, and why no path there is anybody else's.
+WRITERS = {
+    "lock": "the one way to replace a file, and locks beside the files that are locked",
+    "temporary": "below the folder for temporary files of this process, made 0700 by itself",
+    "tables/__init__": "a device or a pipe that the user named is written into, never replaced",
+    "bulk/changes": "a new name in the folder for temporary files of this process",
+    "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
+    "inbox/store": "the file of the inbox that the user named, made where it is missing",
+    "sandbox/store": "the file of the sandbox that the user named, made where it is missing",
+    "account/command": "a new file for secrets that the user named: never one that is there",
+    "account/folder": "names of the layout below the folder that the user named",
+    "books/manifest": "parts below the folder of a book, which the user named",
+    "flowjson/build/classes": "its own module, where the classes are generated",
+}
+
+
+def writes(node: ast.Call) -> bool:
+    """Tell whether a call makes, opens for writing or renames a file."""
+    match node.func:
+        case ast.Attribute(attr="write_text" | "write_bytes" | "rename" | "mkstemp"):
+            return node.func.attr != "rename" or (len(node.args) == 1 and not node.keywords)
+        case ast.Attribute(attr="replace", value=ast.Name(id="os")):
+            return True
+        case ast.Attribute(attr="replace"):
+            return len(node.args) == 1 and not node.keywords
+        case ast.Attribute(attr="open", value=ast.Name(id="os")):
+            return any(isinstance(n, ast.Attribute) and n.attr == "O_CREAT" for n in ast.walk(node))
+        case ast.Name(id="open") | ast.Attribute(attr="open"):
+            texts = [a.value for a in node.args if isinstance(a, ast.Constant)]
+            return any(re.fullmatch("r?[wxab+]{1,3}", str(text)) for text in set(texts) - {"rb"})
+    return False
+
+
+def test_files_are_written_in_the_modules_that_are_listed_with_a_reason():
+    root = Path(chatkit.__file__).parent
+    writers = {
+        path.relative_to(root).with_suffix("").as_posix()
+        for path in root.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and writes(node)
+    }
+    assert writers == WRITERS.keys()

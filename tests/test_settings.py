@@ -233,7 +233,7 @@ def test_the_file_is_private_and_holds_no_token() -> None:
     save("staging", staging())
     path = config_file()
     assert MARKER not in path.read_text()
-    assert [p.name for p in path.parent.iterdir()] == [path.name]
+    assert {p.name for p in path.parent.iterdir()} == {path.name, f"{path.name}.lock"}
     if os.name == "posix":
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -287,7 +287,8 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
     with pytest.raises(SettingsError, match="No space left"):
         save("other", staging())
     assert config_file().read_bytes() == before
-    assert [p.name for p in config_file().parent.iterdir()] == [config_file().name]
+    beside = {config_file().name, f"{config_file().name}.lock"}
+    assert {p.name for p in config_file().parent.iterdir()} == beside
 
 
 @pytest.mark.parametrize(

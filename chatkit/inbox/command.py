@@ -16,7 +16,7 @@ from chatkit.errors import SettingsError
 
 if TYPE_CHECKING:
     from chatkit.inbox.receiver import Receiver
-    from chatkit.profile import ServiceProfile
+from chatkit.profile import ServiceProfile
 
 _SECRETS, _URL = "CHATKIT_SIGNING_SECRETS", "CHATKIT_INBOX"
 
@@ -71,6 +71,7 @@ def add(
 
 def _serve(arguments: argparse.Namespace, read_profile: Callable[[Path], ServiceProfile]) -> int:
     from chatkit.inbox.inbox import Inbox
+    from chatkit.lock import replacing
     from chatkit.signature import BadSignature
 
     if arguments.plain and arguments.authority:
@@ -95,7 +96,8 @@ def _serve(arguments: argparse.Namespace, read_profile: Callable[[Path], Service
                 unverified="refuse" if arguments.refuse_unverified else "keep",
             )
             if arguments.authority and receiver.authority:
-                arguments.authority.write_bytes(receiver.authority)
+                with replacing(arguments.authority, 0o644) as file:
+                    file.write(receiver.authority)
             _tell(receiver, inbox.shown, len(secrets), arguments.json)
             stop.wait()
     except (OSError, BadSignature) as error:

@@ -30,7 +30,7 @@ from chatkit.display import many, values, visible
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, part, slots, source_of
-from chatkit.lock import make_folder, replacing, writing
+from chatkit.lock import replacing, rewrite
 from chatkit.progress import say
 from chatkit.report import Report, marked
 
@@ -675,15 +675,10 @@ class LedgerFile(Report):
             OSError: The file cannot be opened.
         """
         try:
-            with self.path.open("rb") as file:
-                version = _version(os.fstat(file.fileno()))
-                known = _last.get(version)
-                if known is None:
-                    text = _decoded(file.read(), str(self.path))
-                    known = _keep(version, Ledger.of_text(text, str(self.path)))
+            content = self.path.read_bytes()
         except FileNotFoundError:
             return Ledger()
-        return known._copy()
+        return _parsed(content, str(self.path))._copy()
 
     def add(self, new: Ledger) -> Ledger:
         """Merge these lines into the file, and return all that it then says.
@@ -695,31 +690,35 @@ class LedgerFile(Report):
             InputError: Some of its lines cannot be read: it stays as it is.
             OSError: It cannot be written.
         """
-        make_folder(self.path.parent)
-        with writing(self.path):
-            known = self.read()
+        both = Ledger()
+
+        def merged(content: bytes) -> bytes:
+            nonlocal both
+            known = _parsed(content, str(self.path))
             both = known.merge(new)
-            if both != known:
-                with replacing(self.path) as file:
-                    file.write(str(both).encode())
-                _keep(_version(self.path.stat()), both._copy())
+            if both == known:
+                return content
+            merged_content = str(both).encode()
+            _last.clear()
+            _last[merged_content] = both._copy()
+            return merged_content
+
+        rewrite(self.path, merged)
         return both
 
 
-#: What the file said that was read or written last, by its version: reading the lines of a
-#: thousand translations takes longer than saving one of them.
-_last: dict[tuple[int, ...], Ledger] = {}
+#: What the content says that was read or written last: reading the lines of a thousand
+#: translations takes longer than saving one of them.
+_last: dict[bytes, Ledger] = {}
 
 
-def _keep(version: tuple[int, ...], ledger: Ledger) -> Ledger:
-    _last.clear()
-    _last[version] = ledger
-    return ledger
-
-
-def _version(found: os.stat_result) -> tuple[int, ...]:
-    """Tell one version from another: each is a file of its own, or was edited at another time."""
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+def _parsed(content: bytes, name: str) -> Ledger:
+    known = _last.get(content)
+    if known is None:
+        known = Ledger.of_text(_decoded(content, name), name)
+        _last.clear()
+        _last[content] = known
+    return known
 
 
 def _decoded(data: bytes, name: str) -> str:

@@ -1,7 +1,6 @@
 """The sandbox: the whole service on this machine, in memory or in a file."""
 
 import json
-import os
 import secrets
 import sqlite3
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
+from chatkit.lock import replacing
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
@@ -95,7 +95,7 @@ class Sandbox:
             return {}
         try:
             kept = json.loads(self.access_file.read_bytes())
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return kept if isinstance(kept, dict) else {}
 
@@ -120,10 +120,8 @@ class Sandbox:
             "token": self.token,
             "profile": self.profile.model_dump(mode="json", exclude_defaults=True),
         }
-        new = file.with_name(f".{file.name}.{uuid4().hex}")
-        with open(os.open(new, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w") as written:
-            json.dump(kept, written)
-        new.replace(file)
+        with replacing(file) as written:
+            written.write(json.dumps(kept).encode())
 
     def make_token(
         self, *permissions: str, account_id: str | None = None, actor: str | None = None

@@ -22,6 +22,7 @@ import pandas as pd
 
 from chatkit.display import has_half_character
 from chatkit.errors import InputError, Problem, file_bytes
+from chatkit.lock import replacing
 
 #: The index of a frame that was read from a file: the number of each row in the file.
 ROW = "row"
@@ -314,15 +315,26 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
 
 
 def write_file(target: Target, data: bytes) -> None:
-    """Write the bytes of a file. Raises `InputError` where there is no such folder."""
+    """Write the bytes of a file: of a new one for its owner alone, it may name people.
+
+    Raises:
+        InputError: It cannot be written; one that was there is as it was.
+    """
     if not isinstance(target, str | os.PathLike):
         target.write(data)
         return
     path = Path(target).expanduser()
     try:
-        path.write_bytes(data)
+        if path.exists() and not path.is_file():  # a device or a pipe is written into
+            path.write_bytes(data)
+        else:
+            with replacing(path.resolve(), None) as file:
+                file.write(data)
     except FileNotFoundError as error:
         raise InputError(
             f"There is no folder {str(path.parent)!r} to write {path.name} into: make it, or "
             "name another path."
         ) from error
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{path} cannot be written: {why}. Name another path.") from error

@@ -30,6 +30,7 @@ from chatkit.localization.translation.units import (
     translator_note,
 )
 from chatkit.progress import say
+from chatkit.tables import write_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +106,7 @@ def export(
             "another name, or say replace=True."
         )
     for each, (_, data) in made.items():
-        each.write_bytes(data)
+        write_file(each, data)
     lines = [line for each, (part, _) in made.items() for line in _lines(each, part)]
     say(_said(units, made))
     if homeless:
