@@ -21,7 +21,7 @@ from filelock import FileLock
 
 import chatkit
 from chatkit.errors import AccountBusy, JournalError
-from chatkit.lock import lock, make_folder, replacing
+from chatkit.lock import lock, make_folder, replacing, rewrite
 
 HOLDER = """
 import sys
