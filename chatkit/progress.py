@@ -9,10 +9,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from chatkit.display import duration, many, visible
-from chatkit.throttle import rate_words
 
 #: Takes what is done, and how much there is if that is known.
 Watch = Callable[[int, int | None], object]
@@ -274,6 +273,29 @@ class Forecast:
         counted = many(left, f"more {self._noun}" if done else self._noun)
         calls = f"{counted} at {rate_words(rate, self._noun)}"
         say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
+
+
+class Pace(NamedTuple):
+    """How fast calls go: by what they take and how many go at once, or by a limit."""
+
+    concurrency: int  #: calls under way at once
+    latency: float  #: seconds that a call takes, about; 0 while that is not known
+    rate: float  #: calls a second at most; infinite where no limit is known
+
+    def seconds(self, calls: int) -> float:
+        """Estimate how long so many calls take."""
+        return calls * max(self.latency / self.concurrency, 1 / self.rate)
+
+    def __str__(self) -> str:
+        if self.rate * self.latency > self.concurrency or self.rate == math.inf:
+            return f"{self.concurrency} call{'s' * (self.concurrency != 1)} at once"
+        return rate_words(self.rate)
+
+
+def rate_words(rate: float, noun: str = "call") -> str:
+    """Return a rate in words: "10 calls a second"."""
+    number = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
+    return f"{number} {noun}{'s' * (number != '1')} a second"
 
 
 def say(line: str) -> None:

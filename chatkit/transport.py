@@ -66,8 +66,9 @@ from chatkit.errors import (
     RateLimited,
     Unreachable,
 )
+from chatkit.progress import Pace
 from chatkit.secret import Secret
-from chatkit.throttle import AdaptiveThrottle, Pace
+from chatkit.throttle import AdaptiveThrottle
 
 if TYPE_CHECKING:
     from chatkit.wire import Door, Wire

@@ -1,5 +1,6 @@
 """Progress: nothing for quick work, a bar that tells the truth for the rest."""
 
+import math
 import sys
 
 import pytest
@@ -7,7 +8,7 @@ import tqdm.auto
 import tqdm.notebook
 
 from chatkit import progress
-from chatkit.progress import AccountBars, Forecast, Progress
+from chatkit.progress import AccountBars, Forecast, Pace, Progress
 
 
 @pytest.fixture
@@ -241,3 +242,20 @@ def test_who_watches_many_accounts_is_told_what_all_have_done(slow, capfd):
         bars.show({"a": (3, 3), "b": (4, 4)}, ended="ab")
     assert told == [(1, 7), (7, 7)]
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("pace", "seconds", "said"),
+    [
+        (Pace(8, 0.0, math.inf), 0.0, "8 calls at once"),
+        (Pace(8, 0.8, math.inf), 100.0, "8 calls at once"),
+        (Pace(1, 0.8, math.inf), 800.0, "1 call at once"),
+        (Pace(8, 0.08, 10.0), 100.0, "10 calls a second"),
+        (Pace(8, 0.0, 2.5), 400.0, "2.5 calls a second"),
+        (Pace(8, 0.0, 1.0), 1000.0, "1 call a second"),
+        (Pace(8, 1.6, 10.0), 200.0, "8 calls at once"),  # slower than the limit
+    ],
+)
+def test_a_pace_is_that_of_the_calls_or_of_the_limit(pace: Pace, seconds: float, said: str) -> None:
+    assert pace.seconds(1000) == pytest.approx(seconds)
+    assert str(pace) == said

@@ -43,10 +43,10 @@ from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, PlanRefused, SettingsError, file_bytes
 from chatkit.lock import replacing
-from chatkit.progress import LONG, Watch, say
+from chatkit.progress import LONG, Pace, Watch, say
 from chatkit.report import Report
 from chatkit.secret import Secret
-from chatkit.throttle import Pace, Throttle
+from chatkit.throttle import Throttle
 
 if TYPE_CHECKING:
     import pandas as pd
