@@ -32,6 +32,7 @@ def read_contacts(
     sheet: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    hidden: bool = True,
     skip_invalid: bool = False,
 ) -> pd.DataFrame:
     r"""Read contacts from a file, or from a table pasted as text.
@@ -58,6 +59,7 @@ def read_contacts(
         sheet: Which sheet of a workbook; without it the first that is not hidden.
         encoding: How the text is encoded, like "cp1251"; without it this is found out.
         delimiter: What stands between cells; without it this is found out.
+        hidden: Whether to read rows and columns that are hidden in a workbook, as by a filter.
         skip_invalid: Leave out the rows that cannot be read, and say which.
 
     Returns:
@@ -78,6 +80,7 @@ def read_contacts(
         sheet=sheet,
         encoding=encoding,
         delimiter=delimiter,
+        hidden=hidden,
     )
     say(reading.report(skipped=skip_invalid))
     if reading.problems and not skip_invalid:
@@ -95,6 +98,7 @@ def read_file(
     sheet: str | None = None,
     encoding: str | None = None,
     delimiter: str | None = None,
+    hidden: bool = True,
 ) -> FileReading:
     """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
 
@@ -106,7 +110,7 @@ def read_file(
     wanted = {"number": number, "country_code": country_code, "name": name}
     try:
         with collector_paused():
-            table = _table(content, sheet, encoding, delimiter)
+            table = _table(content, sheet, encoding, delimiter, hidden)
             columns = find_columns(table, {field: _several(said) for field, said in wanted.items()})
     except InputError as error:
         error.args = (f"{label}: {error}",)
@@ -132,7 +136,11 @@ def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
 
 
 def _table(
-    content: bytes | str, name: str | None, encoding: str | None, delimiter: str | None
+    content: bytes | str,
+    name: str | None,
+    encoding: str | None,
+    delimiter: str | None,
+    hidden: bool,
 ) -> RawTable:
     form = file_kind(content)
     if name is not None and form != "xlsx":
@@ -142,7 +150,7 @@ def _table(
     if form == "xlsx" and isinstance(content, bytes):
         from chatkit.tables import workbook  # slow to load
 
-        return workbook.read_sheet(content, name)
+        return workbook.read_sheet(content, name, hidden=hidden)
     if form == "vcard":
         return vcards.read_vcards(content, encoding)
     content, said, notes = decode_text(content, encoding)

@@ -7,20 +7,25 @@ seen, the second is refused.
 
 from __future__ import annotations
 
+import operator
 import re
 import warnings
 import zipfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime, time
+from functools import lru_cache
 from io import BytesIO
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+from xml.parsers import expat
 
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
 from openpyxl.styles import Alignment, Font
 
+from chatkit.display import many
 from chatkit.errors import InputError, Problem
 from chatkit.frame import collector_paused
 from chatkit.tables import (
@@ -31,6 +36,7 @@ from chatkit.tables import (
     column_letter,
     frame_texts,
     guarded_cell,
+    list_rows,
     quoted_name,
     unguarded,
     write_file,
@@ -41,35 +47,46 @@ if TYPE_CHECKING:
 
 #: What a spreadsheet program can hold.
 MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
-#: What is read at most: a file can be small, and unpacked larger than any memory.
-_MOST_BYTES, _MOST_CELLS = 2**30, 2**25
+#: What is read at most: a file can be small, and unpacked larger than any memory. Each element is
+#: in memory as a whole, but for the one that holds all rows.
+_MOST_BYTES, _MOST_CELLS, _DEEPEST = 2**30, 2**25, 100
+_MOST_IN = {"c": 2**20, "si": 2**20, "": 2**20, "row": 2**23}  #: bytes of an element; "": of a tag
+_MOST_IN_OTHERS = 2**25
 # XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
 _ESCAPE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
 
-# What a format puts beside the digits, and all of it that stands for no digit.
-_LITERAL = re.compile(r'\\(.)|"([^"]*)"')
-_NO_DIGIT = re.compile(r'\\.|"[^"]*"|\[[^]]*\]|[_*].')
-_PLUS = re.compile(r'(?:\\\+|"\+"|\+)[0#]+')
+# The parts of a number format: literals, brackets, space as wide as a character, the others.
+_FORMAT = re.compile(r'"([^"]*)"|\\(.)|\[([^]]*)]|[_*].|,(?=[0#?])|(General|[eE][+-]|.)')
+_PLACES = ("0", "#", "?")
+_CONDITION = re.compile(r"([<>=]+)(-?\d+)")
+_COMPARISONS = {
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    **{"=": operator.eq, "<>": operator.ne},
+}
+_COLOUR_OR_LOCALE = re.compile(
+    r"\$.*|black|blue|cyan|green|magenta|red|white|yellow|color ?\d+", re.I
+)
 #: So wide is a column of sentences, and any other one at most.
 _SENTENCES, _WORDS = 60, 30
 
 _SheetRows = Sequence[Sequence[str | None]]
 
 
-def read_sheet(data: bytes, sheet: str | None) -> RawTable:
+def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTable:
     """Read one sheet of a workbook.
 
     Args:
         data: The file.
         sheet: Its name; None for the first one that is not hidden.
+        hidden: Whether to read hidden rows and columns; a note names them either way.
 
     Raises:
         InputError: It is no workbook that can be read, or has no such sheet.
     """
     with _reading(data) as book:
         name = sheet or book.shown()[0]
-        table = book.table(name)
+        table = book.table(name, hidden=hidden)
         if others := [other for other in book.visible if other != name]:
             table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
         return table
@@ -85,13 +102,60 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
         return {name: book.table(name) for name in book.names}
 
 
+class _PartScan:
+    """One pass over a part of a workbook, which keeps nothing of its text.
+
+    Raises:
+        InputError: An element is too large for the memory, or a row is beyond the last of a sheet.
+    """
+
+    def __init__(self, part: IO[bytes]) -> None:
+        self.hidden_rows: set[int] = set()
+        self.hidden_columns: set[int] = set()  #: from 0
+        self.filtered = False
+        self._open: list[tuple[str, int]] = []  #: elements with the byte at which each begins
+        self._row = size = 0
+        parser = self._parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = lambda _: self._open.pop()
+        with suppress(expat.ExpatError):  # a picture; what has to be XML is refused when it is read
+            while chunk := part.read(2**16):
+                parser.Parse(chunk)
+                size += len(chunk)
+                for name, start in [*self._open[1:], ("", parser.CurrentByteIndex)]:
+                    most = _MOST_IN.get(name, _MOST_IN_OTHERS)
+                    if size - start > most and name != "sheetData":
+                        where = f"row {self._row}" if self._row else part.name
+                        raise InputError(f"More than {most >> 20} MB stand in one place ({where}).")
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        name = name.rpartition(" ")[2]
+        self._open.append((name, self._parser.CurrentByteIndex))
+        if len(self._open) > _DEEPEST:
+            raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
+        hidden = attributes.get("hidden") in ("1", "true")
+        if name == "row":
+            self._row = int(attributes.get("r", self._row + 1))
+            if self._row > MOST_ROWS:
+                raise InputError(f"Row {self._row} is beyond the {MOST_ROWS:,} rows of a sheet.")
+            self.hidden_rows |= {self._row} if hidden else set()
+        elif name == "col" and hidden:
+            last = min(int(attributes["max"]), _MOST_COLUMNS)
+            self.hidden_columns.update(range(int(attributes["min"]) - 1, last))
+        self.filtered |= name == "filterColumn"
+
+
 class _Book:
     """A workbook that is open: opening it costs as much as reading a small sheet."""
 
     def __init__(self, data: bytes) -> None:
-        with zipfile.ZipFile(BytesIO(data)) as parts:
-            if sum(part.file_size for part in parts.infolist()) > _MOST_BYTES:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _MOST_BYTES:
                 raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
+            self._scans: dict[str, _PartScan] = {}
+            for name in archive.namelist():
+                with archive.open(name) as part:
+                    self._scans[name] = _PartScan(part)
         self._data = data
         self._opened: dict[bool, Any] = {}
         sheets = self._open(values=False).worksheets
@@ -108,8 +172,8 @@ class _Book:
             raise InputError("All sheets of this workbook are hidden: unhide one.")
         return self.visible
 
-    def table(self, name: str) -> RawTable:
-        """Read a sheet.
+    def table(self, name: str, *, hidden: bool = True) -> RawTable:
+        """Read a sheet, with its hidden rows and columns or without.
 
         Raises:
             InputError: There is none of that name, or it is too wide.
@@ -117,16 +181,54 @@ class _Book:
         if name not in self.names:
             there = ", ".join(map(repr, self.visible))
             raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
+        scan = self._scans[self._open(values=False)[name]._worksheet_path]
+        rows: dict[int, list[Any]] = {}
+        formats: dict[str, list[int]] = {}
+        width = 0
         with collector_paused():
-            values = [_trimmed(row) for row in self._cells(name)]
-        width = max(map(len, values), default=0)
-        if width * len(values) > _MOST_CELLS:
-            last = column_letter(width - 1)
-            raise InputError(f"It is too wide: clear what stands in column {last}.")
+            for number, row in enumerate(self._cells(name), 1):
+                if cells := _trimmed(row):
+                    rows[number] = cells
+                    width = max(width, len(cells))
+                if width * len(rows) > _MOST_CELLS:
+                    last = column_letter(width - 1)
+                    raise InputError(f"It is too wide: clear what stands in column {last}.")
+                for cell, value in zip(row, cells, strict=False):
+                    if type(value) is int and not _is_understood(cell.number_format):
+                        formats.setdefault(cell.number_format, []).append(number)
+        for cells in rows.values():
+            cells += [None] * (width - len(cells))
+        places = [
+            place
+            for place in sorted(scan.hidden_columns)
+            if place < width and any(cells[place] is not None for cells in rows.values())
+        ]
+        numbers = [number for number in rows if number in scan.hidden_rows]
         table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
-        for number, cells in enumerate(values, 1):
-            if cells:
-                table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
+        if not hidden:
+            for number in numbers:
+                del rows[number]
+            for cells in rows.values():
+                for place in places:
+                    cells[place] = None
+        table.rows = [TableRow(number, cells) for number, cells in rows.items()]
+        for noun, count, shown in (
+            ("row", len(numbers), list_rows(numbers)),
+            ("column", len(places), ", ".join(map(column_letter, places))),
+        ):
+            if count:
+                filtered = " by a filter" if scan.filtered and noun == "row" else ""
+                them = "it" if count == 1 else "them"
+                action = f"read; leave {them} out with read_contacts(path, hidden=False)"
+                table.notes.append(
+                    f"{many(count, noun)} hidden{filtered} ({shown}): "
+                    f"{action if hidden else 'left out'}"
+                )
+        for form, numbers in formats.items():
+            table.notes.append(
+                f"the number format {form} in {list_rows(numbers)} is not understood: the digits "
+                "are read without it"
+            )
         return table
 
     def close(self) -> None:
@@ -204,27 +306,85 @@ def _value(cell: Any) -> Any:
             value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
         return unguarded(value)
     if type(value) is int:
-        return _seen(value, cell.number_format)
+        return _shown(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
         return value.date()
     return value
 
 
-def _seen(value: int, form: str) -> Any:
-    """Show a whole number as its format does, zeros and all; or say that this cannot be told."""
-    literals = "".join(one or other for one, other in _LITERAL.findall(form))
-    pattern = _NO_DIGIT.sub("", form).partition(";")[0]
-    if re.search("[eE][+-]|%", pattern):
-        return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
-    plus = "+" if _PLUS.fullmatch(form) else ""
-    if not plus and re.search("[+0-9]", literals + pattern.replace("0", "")):
-        return OddCell(
-            str(value), f"is shown with the format {form}, which adds to it: make it text"
+@dataclass(slots=True)
+class _Section:
+    """One section of a number format."""
+
+    condition: tuple[str, int] | None = None
+    parts: list[str] = field(default_factory=list)  #: places of digits; literal digits and plus
+    decimals: bool = False
+    understood: bool = True
+    unusual: bool = False  #: it shows a percentage or an exponent
+
+
+@lru_cache(1024)
+def _sections(form: str) -> list[_Section]:
+    """Parse a number format (ECMA-376, 18.8.31)."""
+    sections = [_Section()]
+    for quoted, escape, bracket, code in _FORMAT.findall(form):
+        section = sections[-1]
+        if code == ";":
+            sections.append(_Section())
+        elif code in (*_PLACES, "General", "@"):
+            place = code if code in _PLACES else "#"
+            section.parts += [place] * (not section.decimals)
+        elif code and code[0] in "eE%":
+            section.unusual = True
+        elif condition := _CONDITION.fullmatch(bracket):
+            section.condition = condition[1], int(condition[2])
+        elif bracket or code == ",":  # a comma after the last place divides by 1,000
+            section.understood &= bool(_COLOUR_OR_LOCALE.fullmatch(bracket))
+        else:
+            section.decimals |= code == "."
+            literal = quoted or escape or code
+            dialled = re.sub("[^0-9+]", "", literal)
+            section.parts += [dialled] * bool(dialled)
+            section.understood &= not (any(map(str.isalpha, literal)) and (code or dialled))
+    return sections
+
+
+def _shown(value: int, form: str) -> Any:
+    """Return a whole number with the zeros, the digits and the plus that its format shows.
+
+    It stays a number where the format adds none of these, or is not understood.
+    """
+    sections = _sections(form)
+    if any(section.condition for section in sections):
+        section = next(
+            (
+                s
+                for s in sections
+                if not s.condition or _COMPARISONS[s.condition[0]](value, s.condition[1])
+            ),
+            sections[-1],
         )
-    zeros = pattern.partition(".")[0].count("0")
-    if not plus and zeros < 2:
+    else:
+        place = 1 if value < 0 else 2 if value == 0 else 0
+        section = sections[place if place < len(sections) else 0]
+    if section.unusual:
+        return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
+    slots = sum(part in _PLACES for part in section.parts)
+    if not slots or not section.understood:
         return value
-    return f"{plus}{value:0{max(zeros, 1) + (value < 0)}d}"
+    text, left = "", str(abs(value))
+    for part in reversed(section.parts):
+        if part in _PLACES:
+            slots -= 1
+            digits, left = (left[-1:], left[:-1]) if slots else (left, "")
+            part = digits or "0" * (part == "0")
+        text = part + text
+    text = "-" * (value < 0) + text
+    return value if text == str(value) else text
+
+
+def _is_understood(form: str) -> bool:
+    return all(section.understood or section.unusual for section in _sections(form))
 
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import datetime as dt
 import io
 import re
+import tomllib
+import tracemalloc
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import openpyxl
@@ -20,6 +23,7 @@ from chatkit.tables import OddCell, RawTable, TableRow, workbook
 from chatkit.tables.workbook import read_sheet as read
 from chatkit.tables.workbook import workbook_of
 
+FORMATS = tomllib.loads((Path(__file__).parent / "cases/number_formats.toml").read_text("utf-8"))
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
@@ -78,42 +82,30 @@ def test_empty_rows_and_columns_are_counted_as_a_person_sees_them() -> None:
     assert found == [TableRow(2, [None, "Name"]), TableRow(4, [None, "Ana"])]
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "seen"),
-    [
-        (491701234567, "General", 491701234567),
-        (1701234567, "00000000000", "01701234567"),
-        (49, "0000", "0049"),
-        (-5, "000", "-005"),
-        (91, '"+"0', "+91"),
-        (91, "+0", "+91"),
-        (91, "\\+000", "+091"),
-        (2025550187, "[<=9999999]###\\-####;\\(###\\)\\ ###\\-####", 2025550187),
-        (1234, "#,##0", 1234),
-        (1234, "0.00", 1234),
-        (1234, '"$"#,##0', 1234),
-        (1234, "000 000 0000", "0000001234"),
-    ],
-)
-def test_a_whole_number_is_what_its_format_shows(value: int, form: str, seen: Any) -> None:
-    assert cells(book([value], A1=form)) == [seen]
+@pytest.mark.parametrize(("value", "form", "shown"), FORMATS["shown"])
+def test_a_whole_number_is_read_as_its_format_shows_it(value: int, form: str, shown: Any) -> None:
+    table = read(book([value], A1=form), None)
+    assert (table.rows[0].cells, table.notes) == ([shown], [])
 
 
-@pytest.mark.parametrize(
-    ("value", "form", "reason"),
-    [
-        (919877000000, "0.00E+00", "with an exponent"),
-        (919877000000, "##0.0E+0", "with an exponent"),
-        (91, "0%", "with an exponent"),
-        (171234567, '"00"0', "which adds to it"),
-        (171234567, "\\+\\4\\9 0", "which adds to it"),
-        ("#N/A", "General", "is an error"),
-        ("#REF!", "General", "is an error"),
-    ],
-)
-def test_what_has_lost_digits_or_cannot_be_told_is_odd(value: Any, form: str, reason: str) -> None:
-    (found,) = cells(book([value], A1=form))
-    assert isinstance(found, OddCell) and reason in found.reason
+@pytest.mark.parametrize(("value", "form"), FORMATS["unknown"])
+def test_a_format_that_is_not_understood_is_noted(value: int, form: str) -> None:
+    table = read(book(["x"], [value], A2=form), None)
+    assert table.rows[1].cells == [value]
+    assert table.notes == [
+        f"the number format {form} in row 2 is not understood: the digits are read without it"
+    ]
+
+
+@pytest.mark.parametrize(("value", "form"), FORMATS["refused"])
+def test_digits_that_a_format_hides_are_refused(value: int, form: str) -> None:
+    (cell,) = cells(book([value], A1=form))
+    assert isinstance(cell, OddCell) and "with an exponent" in cell.reason
+
+
+@pytest.mark.parametrize("error", ["#N/A", "#REF!"])
+def test_an_error_of_the_spreadsheet_is_refused(error: str) -> None:
+    assert cells(book([error])) == [OddCell(error, "is an error in the spreadsheet")]
 
 
 def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
@@ -184,6 +176,95 @@ def test_a_sheet_that_would_fill_the_memory_is_refused(monkeypatch: pytest.Monke
     monkeypatch.setattr(workbook, "_MOST_BYTES", 100)
     with pytest.raises(InputError, match="Unpacked"):
         read(saved(made), None)
+
+
+def with_part(name: str, content: Iterable[bytes], data: bytes | None = None) -> bytes:
+    """Put a part into a workbook, in place of the one that has its name."""
+    target = io.BytesIO()
+    before = zipfile.ZipFile(io.BytesIO(data or book(["Name"])))
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as after:
+        for part in before.namelist():
+            if part != name:
+                after.writestr(part, before.read(part))
+        with after.open(name, "w") as file:
+            for chunk in content:
+                file.write(chunk)
+    return target.getvalue()
+
+
+SHEET = "xl/worksheets/sheet1.xml"
+MAIN = b'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+MEGABYTE = b"x" * 2**20
+
+
+def sheet_of(*chunks: bytes, count: int = 1) -> Iterator[bytes]:
+    """Make a sheet of one row; the second of three parts of it stands there many times."""
+    before, repeated, after = chunks
+    yield b"<worksheet %s><sheetData><row>" % MAIN + before
+    for _ in range(count):
+        yield repeated
+    yield after + b"</row></sheetData></worksheet>"
+
+
+INLINE = b'<c r="A1" t="inlineStr"><is><t>'
+BOMBS = {
+    "a long text": sheet_of(INLINE, MEGABYTE, b"</t></is></c>", count=40),
+    "many runs in one cell": sheet_of(
+        b'<c r="A1" t="inlineStr"><is>', b"<r><t>abc</t></r>" * 4000, b"</is></c>", count=80
+    ),
+    "a long attribute": sheet_of(b'<c r="', MEGABYTE, b'"/>', count=40),
+    "a long comment": sheet_of(b"<!-- ", b"<" * 2**20, b" --><c/>", count=40),
+    "a row of many cells": sheet_of(b"", b"<c><v>%s</v></c>" % (b"1" * 999) * 100, b"", count=200),
+    "an element in an element": sheet_of(b"", b"<c>" * 4000, b"", count=100),
+    "a row far away": [b'<worksheet %s><sheetData><row r="99999999999"/>' % MAIN],
+}
+
+
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_refused_before_it_takes_memory(kind: str) -> None:
+    data = with_part(SHEET, BOMBS[kind])
+    tracemalloc.start()
+    try:
+        with pytest.raises(InputError):
+            read(data, None)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**24
+
+
+def test_a_bomb_among_the_shared_texts_is_refused() -> None:
+    content = [b"<sst %s><si><t>" % MAIN, *[MEGABYTE] * 40, b"</t></si></sst>"]
+    with pytest.raises(InputError, match="More than 1 MB stand in one place"):
+        read(with_part("xl/sharedStrings.xml", content), None)
+
+
+def test_a_cell_as_long_as_excel_allows_is_read() -> None:
+    assert cells(book(["é" * 32767])) == ["é" * 32767]
+
+
+def test_hidden_rows_and_columns_are_named_and_can_be_left_out() -> None:
+    made = openpyxl.Workbook()
+    for row in (["Name", "Mobile", "Note"], *([f"Ann {n}", f"+4479{n}", "x"] for n in range(8))):
+        made.active.append(row)
+    for number in (3, 4, 9, 20):
+        made.active.row_dimensions[number].hidden = True
+    made.active.column_dimensions["C"].hidden = True
+    table, visible = read(saved(made), None), read(saved(made), None, hidden=False)
+    assert [row.number for row in table.rows] == [*range(1, 10)]
+    assert table.notes == [
+        "3 rows hidden (rows 3, 4, 9): read; leave them out with read_contacts(path, hidden=False)",
+        "1 column hidden (C): read; leave it out with read_contacts(path, hidden=False)",
+    ]
+    assert [row.number for row in visible.rows] == [1, 2, 5, 6, 7, 8]
+    assert {tuple(row.cells[2:]) for row in visible.rows} == {(None,)}
+    assert visible.notes == [
+        "3 rows hidden (rows 3, 4, 9): left out",
+        "1 column hidden (C): left out",
+    ]
+    made.active.auto_filter.ref = "A1:C9"
+    made.active.auto_filter.add_filter_column(1, ["x"])
+    assert read(saved(made), None).notes[0].startswith("3 rows hidden by a filter (rows 3, 4, 9)")
 
 
 @given(st.data())
