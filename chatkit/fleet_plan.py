@@ -345,8 +345,7 @@ class FleetPlan(Report):
             The rows of all plans, account first, as `Plan.apply` returns them, whatever has stopped
             their accounts. `attrs["stops"]` says by account why those that have stopped did, and
             why others have a journal that cannot be read, or no plan: what could not be planned
-            has no rows here, as in the result of one account. `attrs["gap"]` is there only if
-            this process has applied all of them, and no cluster.
+            has no rows here, as in the result of one account.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does. Or
@@ -398,7 +397,7 @@ class FleetPlan(Report):
                 came = _apply_here(at_work, options, heard, watch, self._at_work, most)
             else:
                 came = _apply_on(cluster, at_work, options, heard, watch)
-        return self._result(at_work, came, watch)
+        return self._result(at_work, came, watch, gap)
 
     def _tell_time(
         self, plans: Mapping[str, Plan], options: ApplyOptions, most: int, *, goes_on: bool
@@ -435,6 +434,7 @@ class FleetPlan(Report):
         plans: Mapping[str, Plan],
         came: Mapping[str, pd.DataFrame | Exception],
         watch: Watch | None,
+        gap: Gap = "row",
     ) -> pd.DataFrame:
         """Put the results of all accounts together; what gave none is read in its journal."""
         frames, stops, goes_on = {}, {}, False
@@ -454,9 +454,7 @@ class FleetPlan(Report):
         result = rendering.fleet_frame(frames, blank)
         home = _home_of(plans)
         rendering.remember_fleet(result, self.id, stops, home)
-        gaps = [frames[label].attrs.get("gap") for label in plans]
-        if None not in gaps:  # no journal tells it: it is known of what this process has applied
-            result.attrs["gap"] = max((gap for gap in gaps if gap is not None), default=0.0)
+        result.attrs["gap"] = gap
         if stops and watch is None:
             how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
             say(f"{rendering.result_summary(result)}{how}")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import processes
 import pytest
-from bulk.journalling import as_schema_1, journal_path
+from bulk.journalling import journal_path
 from bulk.planning import (  # noqa: F401
     account,
     active,
@@ -594,22 +594,6 @@ def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
     capsys.readouterr()
     chatkit.connect(sandbox).close()
     assert capsys.readouterr().out.count("\n") == 1
-
-
-# --- journals of an older version -----------------------------------------------------------
-
-
-def test_a_run_of_an_older_schema_goes_on_and_is_taken_back(sandbox, client):
-    result = stopped(sandbox, client)
-    as_schema_1(journal_path(name_of(result)))
-    assert chatkit.runs(client)["state"].tolist() == ["open"]
-    before = len(chatkit.journal(result))
-    resumed = chatkit.resume(result, client)
-    assert states(resumed) == ["applied"] * 3
-    assert len(chatkit.journal(resumed)) > before
-    as_schema_1(journal_path(name_of(resumed)))
-    assert states(chatkit.undo(resumed, client).apply()) == ["applied"] * 3
-    assert active(sandbox, "contacts") == {}
 
 
 def test_a_run_is_shown_although_its_account_cannot_be_found(sandbox):

@@ -110,7 +110,6 @@ class Run:
         gap: Gap = "row",
     ) -> None:
         self.rows = RunRows(journal)
-        self.gap = 0.0  #: the longest time between reading a record and writing it, in seconds
         self._by_page = gap == "page"
         self._pages: dict[Listed, Pages] = {}
         self._read_at: dict[int, float] = {}  # when the record of a row was read
@@ -447,8 +446,9 @@ class Run:
         self._start(reads, flight, in_flight)  # they wait for no disk
         now = time.monotonic()
         for (row, _, record), _ in writes:
-            self.gap = max(self.gap, now - self._read_at.get(row.n, now))
             held = {} if record is None else self._judge.held(row, record)
+            if row.n in self._read_at:
+                held["checked_ago"] = round(now - self._read_at[row.n], 3)
             self._judge.note(row, "intent", attempt=row.attempts + 1, **held)
         if writes and not self._committed():
             for (row, _, _), _ in writes:

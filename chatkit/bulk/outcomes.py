@@ -69,8 +69,8 @@ class Row:
     """
 
     __slots__ = (
-        *("after", "attempts", "change", "done", "doubted", "evidence", "key", "live", "n"),
-        *("open", "reason", "seen", "state", "twins"),
+        *("after", "attempts", "change", "checked_ago", "done", "doubted", "evidence", "key"),
+        *("live", "n", "open", "reason", "seen", "state", "twins"),
     )
 
     def __init__(self, n: int, change: Change) -> None:
@@ -80,7 +80,10 @@ class Row:
         self.attempts = 0
         self.state: State = "not sent"
         self.reason = ""
-        self.evidence = ""  #: how we know that it landed: answered, read back, adopted
+        #: How we know that it landed: answered, read back, adopted. "gone": it met a 404 to its
+        #: delete, so somebody else deleted it, or the network delivered our request twice.
+        self.evidence = ""
+        self.checked_ago: float | None = None  #: how old its last look was at the write, seconds
         self.live: dict[str, Any] | None = None  #: what could be sent, as it was before the write
         self.after: dict[str, Any] | None = None  #: what read back, where that is not what was sent
         self.seen: str | None = None  #: its updated_at just before the write
@@ -100,6 +103,7 @@ class Row:
                 self.attempts = detail["attempt"]
                 self.live = detail.get("live", self.live)
                 self.seen = detail.get("seen")
+                self.checked_ago = detail.get("checked_ago")
                 self.open, self.state = True, "unknown"
                 self.reason = "nobody has seen an answer"
             case "in doubt":
@@ -124,6 +128,7 @@ class Row:
             case "differs" | "unchanged" | "conflict" | "failed":
                 self.open, self.state = False, what
                 self.after = detail.get("live")
+                self.evidence = detail.get("evidence", self.evidence)
             case _:
                 raise ValueError(f"a journal of this version knows no {what!r}")
 
@@ -341,6 +346,7 @@ class _Columns:
         self._doubted = bytearray(count)
         self._evidence = bytearray(count)
         self._sent = array("H", bytes(2 * count))
+        self._checked_ago = array("f", [-1]) * count  # seconds; below 0: not looked at
         self._reasons: dict[int, str] = {}
         self._texts: dict[str, str] = {}  # of reasons, each once
         self._numbers = array("q")  # keys of creates, made when the first is known
@@ -354,6 +360,7 @@ class _Columns:
         self.state[n], self.done[n] = _STATES.index(row.state), row.done
         self._doubted[n], self._evidence[n] = row.doubted, _EVIDENCE.index(row.evidence)
         self._sent[n] = min(row.attempts, 65_535)
+        self._checked_ago[n] = -1 if row.checked_ago is None else row.checked_ago
         self._reasons.pop(n, None)
         if row.reason and row.change.kind != "skip":
             self._reasons[n] = self._texts.setdefault(row.reason, row.reason)
@@ -378,6 +385,7 @@ class _Columns:
         row.state, row.done = _STATES[self.state[n]], bool(self.done[n])
         row.doubted, row.evidence = bool(self._doubted[n]), _EVIDENCE[self._evidence[n]]
         row.attempts = self._sent[n]
+        row.checked_ago = self._checked_ago[n] if self._checked_ago[n] >= 0 else None
         if change.kind != "skip":
             row.reason = self._reasons.get(n, "")
         row.twins = self._twins.get(n, [])
@@ -410,7 +418,7 @@ class _Columns:
 
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _STATES: tuple[State, ...] = get_args(State)
-_EVIDENCE = ("", "answered", "adopted", "read back")
+_EVIDENCE = ("", "answered", "adopted", "read back", "gone")
 _BLANKS = tuple(Change(None, kind, None, "") for kind in _KINDS)
 _NO_KEY = -(2**63)
 
@@ -779,8 +787,12 @@ class Judge:
             self.note(row, "conflict", reason=said if shown else "somebody deleted it meanwhile")
         elif row.doubted:
             self.adopt(row, row.key)
-        elif row.open:  # it was read, deleted, and answered 404: nobody else was quicker
-            self.adopt(row, row.key, "404 to its delete, just after it was there: delivered twice")
+        elif row.open:  # it was read, and our request, which was answered, met a 404
+            reason = (
+                "it is gone already: it was there just before, and the delete was answered with "
+                "404. Somebody else deleted it, unless the network delivered the request twice"
+            )
+            self.note(row, "unchanged", reason=reason, evidence="gone")
         else:
             self.note(row, "unchanged", reason="it was gone already")
 

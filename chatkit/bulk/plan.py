@@ -317,7 +317,7 @@ class Plan(Report):
             gap: How each record is read before it is written, to see whether somebody else has
                 changed it: alone ("row"), or a page of the list at a time ("page"), which takes
                 half the calls. What somebody changes between the two is overwritten unseen;
-                `result.attrs["gap"]` says how many seconds that were at most.
+                `checked_ago` in the result says how long that was for each row.
             rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
             at: Where the journal is kept: 'postgresql://user@host/name', so that any machine can
                 go on with the run, or a folder of this machine; without it CHATKIT_RUNS says
@@ -329,7 +329,9 @@ class Plan(Report):
             The rows of the plan, in its order, with its index. `state` is one of applied,
             differs (it landed, but reads back otherwise), unchanged, skipped (it exists and
             is kept, as planned), conflict (somebody else changed it), failed (refused),
-            unknown (nobody can tell yet) and not sent; `reason` says why.
+            unknown (nobody can tell yet) and not sent; `reason` says why. `checked_ago` is how
+            long before its write a record was last looked at; missing where nothing was sent, or
+            where there was nothing to look at.
 
         Raises:
             PlanRefused: It would do more than you allow; the text says which argument does. Or
@@ -385,9 +387,10 @@ class Plan(Report):
                 say(_secrets_told(run.secrets, run.rows.over(self.changes)))
             rows = run.rows.over(self.changes)  # whether the journal can be read still or not
             result = rendering.result_frame(rows, self.id, self._setting.names, run.stopped, where)
-            result.attrs["gap"] = round(run.gap, 3)
-            if run.stopped and watch is None:  # who watches is told by the result
-                say(f"{rendering.result_summary(result)} {how_to_go_on(self.id, where)}")
+            result.attrs["gap"] = gap
+            if (run.stopped or gap == "page") and watch is None:  # who watches sees the result
+                how = f" {how_to_go_on(self.id, where)}" if run.stopped else ""
+                say(f"{rendering.result_summary(result)}{how}")
         return result
 
     def _tell_time(self, left: Remaining, home: str) -> None:

@@ -485,7 +485,7 @@ def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(columns[1:], "str"))
 
 
-_RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent")
+_RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago")
 
 
 def result_frame(
@@ -506,18 +506,26 @@ def result_frame(
         change = row.change
         labels.append(change.row)
         told = change.kind, row.key, change.label, row.state, row.reason, row.evidence
-        for column, value in zip(columns.values(), (*told, row.attempts), strict=True):
+        each = *told, row.attempts, row.checked_ago
+        for column, value in zip(columns.values(), each, strict=True):
             column.append(value)
     texts = ("change", "label", "state", "reason", "evidence")
     frame = _frame(columns, labels, names, texts)
+    frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
     remember(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
     return frame
 
 
 def result_summary(result: pd.DataFrame) -> str:
-    """Say the counts of a result in words, and why its run stopped if it did."""
+    """Count the states of a result in words, with how it was checked and why it stopped."""
     said = state_counts(result["state"])
+    if result.attrs.get("gap") == "page" and result["checked_ago"].notna().any():
+        oldest = result["checked_ago"].max().total_seconds()
+        said += (
+            f" Records were read by pages, up to {oldest:,.1f} s before they were written: what "
+            "somebody changed between the two was overwritten unseen."
+        )
     stopped = memory(result).get("stopped")
     return f"{said} It stopped: {stopped.rstrip('.')}." if stopped else said
 

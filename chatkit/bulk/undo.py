@@ -32,13 +32,14 @@ def undo_plan(
 
     Every row of the run is accounted for: it is taken back by a change of the plan, or it is
     in `plan.refused` because it cannot be, or in `plan.left_out` because it changed nothing.
+    What was gone already when its delete arrived is not brought back: somebody else deleted it.
     Rows that somebody has changed since become conflicts when the plan is applied.
 
     Args:
         journal: What was done.
         desk: Where the records are.
         include_adopted: Take back also what was found after a lost answer: it looks like
-            ours, but somebody else may have made it.
+            ours, but somebody else may have made it, or deleted it.
         only: The numbers of the rows to take back; the others are left as they are.
     """
     changes: list[Change] = []
@@ -46,7 +47,8 @@ def undo_plan(
     header = journal.header
     whole = rows_of_journal(journal)
     rows = whole if only is None else [row for row in whole if row.n in only]
-    done = [row for row in rows if row.state in ("applied", "differs", "unknown") or _doubtful(row)]
+    landed = ("applied", "differs", "unknown")
+    done = [row for row in rows if row.state in landed or row.evidence == "gone" or _doubtful(row)]
     at_stake = {row.n for row in done}
     left = [_left(row) for row in rows if row.n not in at_stake]
     twins = 0
@@ -58,12 +60,15 @@ def undo_plan(
             reason = f"its answer was lost, so it may have landed before: {row.reason}"
         elif row.change.undo == "never":
             reason = row.change.loss
+        elif row.evidence == "gone" and not include_adopted:
+            reason = row.reason
         elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
             reason = "its answer was lost; it was found, but somebody else may have made it"
         elif _of_another(row, desk.of(row.change.code, row.change.noun)):
             reason = "the service answered it with another record, which is not to be deleted"
         if reason:
-            step = "undo(…, include_adopted=True)" if row.evidence == "adopted" else _NEXT
+            adopted = row.evidence in ("adopted", "gone")
+            step = "undo(…, include_adopted=True)" if adopted else _NEXT
             refused.append(RefusedCell(row.change.row, "", row.change.label, reason, step))
         else:
             back = _back(row, desk.of(row.change.code, row.change.noun))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import groupby
 
+import pandas as pd
 import pytest
 from bent import Bent
 from bulk.planning import (  # noqa: F401
@@ -19,15 +21,15 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk import apply
+from chatkit.bulk import apply, rendering
 from chatkit.errors import InputError
 
 ROWS = 150
 
 
-def renaming(client, rows):
+def renaming(client, rows, name="Zoë"):
     frame = client.contacts.frame()
-    frame.iloc[:rows, frame.columns.get_loc("name")] = "Zoë"
+    frame.iloc[:rows, frame.columns.get_loc("name")] = name
     return client.contacts.plan(frame)
 
 
@@ -58,7 +60,10 @@ def test_by_pages_an_update_takes_one_call_and_a_share_of_a_page(sandbox, client
     [result] = results
     assert states(result) == ["applied"] * ROWS
     assert set(result["evidence"]) == {"read back"}
-    assert 0 < result.attrs["gap"] < 60
+    assert result["checked_ago"].between(pd.Timedelta(0), pd.Timedelta(minutes=1)).all()
+    assert re.search(r"read by pages, up to [0-9.]+ s before", rendering.result_summary(result))
+    by_row = renaming(client, ROWS, "Eva").apply(many=True)
+    assert "by pages" not in rendering.result_summary(by_row)
 
 
 def test_by_pages_a_delete_takes_one_call_though_the_others_move_up(sandbox, client):

@@ -16,7 +16,7 @@ from chatkit.bulk.outcomes import Row
 from chatkit.bulk.plan import RefusedCell, setting_of
 from chatkit.bulk.planner import joined
 
-COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent"]
+COLUMNS = ["change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago"]
 
 
 def rows(*changes):

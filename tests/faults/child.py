@@ -275,6 +275,7 @@ def _check_state(job: Job, client: Any) -> None:
 
 def _told(result: Any) -> list[dict[str, Any]]:
     return [
-        {"label": label, "change": row.change, "state": row.state, "reason": row.reason}
+        {"label": label}
+        | {name: getattr(row, name) for name in ("change", "state", "reason", "evidence")}
         for label, row in zip(result.index, result.itertuples(), strict=True)
     ]

@@ -138,7 +138,7 @@ def _row(
             verdict.lost.append(f"{line}, but it is not there")
         elif state != "unchanged" and not effects:
             verdict.lost.append(f"{line}, but nothing of it took effect")
-        elif state == "unchanged" and effects:
+        elif state == "unchanged" and effects and told.get("evidence") != "gone":
             verdict.false.append(f"{line}, but it was our doing")
         elif alone and there and state == "differs":
             verdict.false.append(f"{line}, but the record is as wanted")

@@ -92,6 +92,11 @@ def test_a_row_that_we_changed_and_that_is_said_to_be_unchanged_is_false(case: C
     assert len(case.verdict().false) == 1
 
 
+def test_a_delete_that_met_a_404_may_have_been_our_doing(case: Case) -> None:
+    case.result[0] |= {"state": "unchanged", "evidence": "gone"}
+    assert not case.verdict().false
+
+
 def test_an_unknown_row_is_counted_and_is_no_lie(case: Case) -> None:
     case.result[0]["state"] = "unknown"
     assert not case.verdict().wrong
