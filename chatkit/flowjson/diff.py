@@ -1,9 +1,8 @@
 """Two flow documents compared by what they mean, not line by line.
 
-Both are read into outlines. Then it is found which item of the one is which of the other, though
-both were edited: screens by their ids, components by name, by equality, and by likeness in their
-place (`Pairing`). What was paired is compared, a difference is told in words with its place in
-both documents, and `Diff` shows them all.
+Both are read into outlines. Their items are paired by id or name, then by equality, then by
+position between the same neighbours. What was paired is compared; each difference has its place
+in both documents, and `Diff` shows them all.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, overload
@@ -35,10 +34,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _Pair = tuple[int, int]
-_Bag = Counter[tuple[str, str]]
-
-_ELSEWHERE = 0.6  # what two share at least, to be one that was moved and edited
-_MANY = 10_000  # pairs to look at: where there are more, everything was written anew
 
 
 def same(a: Any, b: Any) -> bool:
@@ -57,127 +52,83 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def word_counts(value: Any) -> _Bag:
-    """Put all words of a value, each with the key it stands under, into a bag."""
-    return Counter(_words("", value))
-
-
-def _words(key: str, value: Any) -> Iterator[tuple[str, str]]:
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from _words(name, item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _words(key, item)
-    elif isinstance(value, str):
-        for word in re.findall(r"\w+", value[:2000]) or [value[:20]]:
-            yield key, word
-    else:
-        yield key, repr(value)
-
-
-def similarity(a: _Bag, b: _Bag) -> float:
-    """Tell how much two bags share, from 0 to 1."""
-    total = a.total() + b.total()
-    return 2 * (a & b).total() / total if total else 1.0
-
-
-def in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[tuple[range, range, bool]]:
-    """Split two lists into stretches that are equal and gaps that are not, in order."""
-    for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        yield range(a0, a1), range(b0, b1), kind == "equal"
-
-
-def pair_most_alike(
-    a: Sequence[int], b: Sequence[int], score: Callable[[int, int], float], least: float
+def align(
+    a: Sequence[Any], b: Sequence[Any], identity: Callable[[Any], Hashable | None]
 ) -> list[_Pair]:
-    """Pair what is most alike first; among equals, what keeps its order."""
-    scored = [
-        (-value, abs(m - n), x, y)
-        for m, x in enumerate(a)
-        for n, y in enumerate(b)
-        if (value := score(x, y)) >= least
-    ]
-    pairs: dict[int, int] = {}
-    taken: set[int] = set()
-    for *_, x, y in sorted(scored):
-        if x not in pairs and y not in taken:
-            pairs[x] = y
-            taken.add(y)
-    return sorted(pairs.items())
-
-
-def pair_items(
-    a: Sequence[Any],
-    b: Sequence[Any],
-    identity: Callable[[Any], Hashable | None],
-    least: float = 0.0,
-) -> list[_Pair]:
-    """Pair the items of two lists: by identity, by equality, or by likeness in the same place.
+    """Pair the items of two lists: by identity, by equality, then by position.
 
     Args:
         a: The items before.
         b: The items after.
-        identity: What names an item, if anything does.
-        least: How much two must have in common to be the same one edited; above 1: all.
+        identity: The name of an item, None for one without.
+
+    Returns:
+        Pairs of positions, in the order of the first list.
     """
     pairs: dict[int, int] = {}
-    names = [identity(item) for item in a], [identity(item) for item in b]
-    texts = [None if m is None else (m, canonical(x)) for m, x in zip(names[0], a, strict=True)]
-    twins = [None if m is None else (m, canonical(x)) for m, x in zip(names[1], b, strict=True)]
-    _pair_equal_elsewhere(texts, twins, pairs)  # of two with one name, the one that is the same
-    _pair_equal_elsewhere(*names, pairs)
-    known = set(pairs.values())
-    left: list[Hashable] = [pairs.get(n, canonical(item)) for n, item in enumerate(a)]
-    right: list[Hashable] = [n if n in known else canonical(item) for n, item in enumerate(b)]
-    gaps = []
-    for x, y, equal in in_order(left, right):
-        if equal:
-            pairs.update(zip(x, y, strict=True))
-        else:
-            gaps.append((x, y))
-    _pair_equal_elsewhere(left, right, pairs)
-    if least <= 1:
-        everywhere = range(len(a)), range(len(b))
-        for x, y in gaps:
-            _pair_alike(a, b, (x, y), pairs, least)
-        _pair_alike(a, b, everywhere, pairs, max(least, _ELSEWHERE))
+    names, others = [identity(item) for item in a], [identity(item) for item in b]
+    texts, after = [canonical(item) for item in a], [canonical(item) for item in b]
+    pair_equal(  # of two items with one name the one that is the same, then the first
+        [None if pair[0] is None else pair for pair in zip(names, texts, strict=True)],
+        [None if pair[0] is None else pair for pair in zip(others, after, strict=True)],
+        pairs,
+    )
+    pair_equal(names, others, pairs)
+    paired = set(pairs.values())
+    left = [pairs.get(n, text) for n, text in enumerate(texts)]
+    right = [n if n in paired else text for n, text in enumerate(after)]
+    gaps = pair_in_order(left, right, pairs)
+    pair_equal(left, right, pairs)
+    pair_by_position(gaps, pairs, ([None] * len(a), [None] * len(b)))
     return sorted(pairs.items())
 
 
-def _pair_alike(
-    a: Sequence[Any],
-    b: Sequence[Any],
-    where: tuple[range, range],
+def pair_in_order(
+    a: Sequence[Hashable], b: Sequence[Hashable], pairs: dict[int, int]
+) -> list[tuple[range, range]]:
+    """Pair what is equal and in the same order; return what stands between, before and after."""
+    gaps = []
+    for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if kind == "equal":
+            pairs.update(zip(range(a0, a1), range(b0, b1), strict=True))
+        else:
+            gaps.append((range(a0, a1), range(b0, b1)))
+    return gaps
+
+
+def pair_by_position(
+    gaps: Iterable[tuple[Sequence[int], Sequence[int]]],
     pairs: dict[int, int],
-    least: float,
+    kinds: tuple[Sequence[Hashable], Sequence[Hashable]],
 ) -> None:
-    """Pair what is alike, the most alike first."""
-    taken = set(pairs.values())
-    lost, new = [n for n in where[0] if n not in pairs], [n for n in where[1] if n not in taken]
-    if len(lost) * len(new) > _MANY:
-        return
-    bags = {n: word_counts(a[n]) for n in lost}, {n: word_counts(b[n]) for n in new}
-    pairs.update(pair_most_alike(lost, new, lambda m, n: similarity(bags[0][m], bags[1][n]), least))
+    """Pair what is left between the same neighbours and of one kind, in order."""
+    for before, after in gaps:
+        paired = set(pairs.values())
+        free = [n for n in after if n not in paired]
+        for m in before:
+            fits = (n for n in free if m not in pairs and kinds[0][m] == kinds[1][n])
+            if (match := next(fits, None)) is not None:
+                pairs[m] = match
+                free = [n for n in free if n > match]
 
 
-def _pair_equal_elsewhere(
+def pair_equal(
     a: Sequence[Hashable | None], b: Sequence[Hashable | None], pairs: dict[int, int]
 ) -> None:
-    """Pair what is equal, wherever it stands now; None equals nothing."""
-    taken = set(pairs.values())
+    """Pair what is equal, wherever it stands; None equals nothing."""
+    paired = set(pairs.values())
     places: dict[Hashable, list[int]] = {}
     for n in reversed(range(len(b))):
-        if n not in taken:
+        if n not in paired:
             places.setdefault(b[n], []).append(n)
     for n, item in enumerate(a):
-        if item is not None and n not in pairs and (found := places.get(item)):
-            pairs[n] = found.pop()
+        if item is not None and n not in pairs and (matches := places.get(item)):
+            pairs[n] = matches.pop()
 
 
 def moved(pairs: Iterable[_Pair]) -> set[int]:
-    """Return the first places of the fewest pairs that must have moved."""
-    ends: list[int] = []  # the least end of a rising row, by its length
+    """Return the first positions of the fewest pairs that must have moved."""
+    ends: list[int] = []  # the lowest end of a rising row, by its length
     rows: list[tuple[int, ...]] = []
     ordered = sorted(pairs)
     for x, y in ordered:
@@ -222,180 +173,107 @@ def place_of(component: ComponentNode) -> str:
 
 
 class Pairing:
-    """Pairs of components, found by name, by equality, and by likeness in their place."""
+    """Pairs of components: by name, by equality, then by position.
+
+    Args:
+        screens: The pairs of screens.
+        first: The document before.
+        second: The document after.
+    """
 
     def __init__(
         self, screens: Sequence[tuple[ScreenNode, ScreenNode]], first: Outline, second: Outline
     ) -> None:
         self.after: dict[ComponentNode, ComponentNode] = {}
         self.before: dict[ComponentNode, ComponentNode] = {}
-        self.cases: dict[ComponentNode, dict[str, str]] = {}
-        self._bags: dict[ComponentNode, _Bag] = {}
-        self._mates = dict(screens) | {y: x for x, y in screens}
+        self._screens = dict(screens) | {y: x for x, y in screens}
         for x, y in screens:
-            self._by_name_and_equality(x, y)
-            self._in_place(x, y)
-            while self._elsewhere(x, y):
-                self._in_place(x, y)
-        self._on_other_screens(first, second)
+            self._match(x.components, y.components, lambda component: component.name)
+            self._by_position(x, y, same_type=False)
+        for x, y in screens:
+            self._match(x.components, y.components, _text_of)
+        # Many footers are alike, and stay where they are.
+        others = [each for each in first.components if each.type != "Footer"]
+        self._match(others, list(second.components), _text_of)
+        for x, y in screens:
+            self._by_position(x, y, same_type=True)
         self.movers = self._moved(first, second)
 
-    def tops(self, component: ComponentNode) -> bool:
-        """Whether nothing around a component that was added or removed says so already."""
-        mates: dict[ComponentNode, ComponentNode] = self.after | self.before
-        parent = component.parent
-        if parent is None:
-            mate = self._mates.get(component.screen)
-            layout = mate.value.get("layout") if mate else None
-            return isinstance(layout, dict) and component.slot in slots(layout)
-        if parent not in mates:
-            return False
-        cases = self.cases.get(parent, {})
-        if parent in self.before:
-            cases = {new: old for old, new in self.cases.get(self.before[parent], {}).items()}
-        slot = component.slot
-        return cases.get(slot, slot) in slots(mates[parent].value)
+    def _match(
+        self,
+        x: Sequence[ComponentNode],
+        y: Sequence[ComponentNode],
+        key: Callable[[ComponentNode], Hashable | None],
+    ) -> None:
+        a = [each for each in x if each not in self.after]
+        b = [each for each in y if each not in self.before]
+        pairs: dict[int, int] = {}
+        pair_equal([key(each) for each in a], [key(each) for each in b], pairs)
+        for m, n in pairs.items():
+            self.after[a[m]], self.before[b[n]] = b[n], a[m]
 
-    def _pair(self, x: ComponentNode, y: ComponentNode) -> None:
-        self.after[x], self.before[y] = y, x
-
-    def _by_name_and_equality(self, x: ScreenNode, y: ScreenNode) -> None:
-        pairs = pair_items(
-            [component.value for component in x.components],
-            [component.value for component in y.components],
-            lambda value: value["name"] if isinstance(value.get("name"), str) else None,
-            least=2.0,
-        )
-        for m, n in pairs:
-            self._pair(x.components[m], y.components[n])
-
-    def _in_place(self, x: ScreenNode, y: ScreenNode) -> None:
-        """Pair what is left where it stands between the same neighbours."""
-        self._align(by_slot(x.top), by_slot(y.top), {})
-        for one in x.components:  # parents come before their children
-            if other := self.after.get(one):
-                mine, theirs = by_slot(one.children), by_slot(other.children)
-                cases = self._renamed_cases(one, other)
-                self.cases[one] = cases
-                self._align(mine, theirs, cases)
+    def _by_position(self, x: ScreenNode, y: ScreenNode, *, same_type: bool) -> None:
+        """Pair what is equal and in order, or else of one type between the same neighbours."""
+        self._align(by_slot(x.top), by_slot(y.top), same_type)
+        for component in x.components:  # parents come before their children
+            if mate := self.after.get(component):
+                self._align(by_slot(component.children), by_slot(mate.children), same_type)
 
     def _align(
         self,
         a: dict[str, list[ComponentNode]],
         b: dict[str, list[ComponentNode]],
-        cases: dict[str, str],
+        same_type: bool,
     ) -> None:
-        for slot, left in a.items():
-            right = b.get(cases.get(slot, slot), [])
-            first = [id(self.after[c]) if c in self.after else canonical(c.value) for c in left]
-            second = [id(c) if c in self.before else canonical(c.value) for c in right]
-            for x, y, _ in in_order(first, second):
-                lost = [n for n in x if left[n] not in self.after]
-                new = [n for n in y if right[n] not in self.before]
-                for m, n in pair_most_alike(
-                    lost,
-                    new,
-                    lambda m, n, left=left, right=right: self._alike(left[m], right[n], 0.0),  # type: ignore[misc]
-                    0.0,
-                ):
-                    self._pair(left[m], right[n])
+        for slot, x in a.items():
+            y = b.get(slot, [])
+            pairs: dict[int, int] = {}
+            gaps = pair_in_order(
+                [id(self.after[each]) if each in self.after else _text_of(each) for each in x],
+                [id(each) if each in self.before else _text_of(each) for each in y],
+                pairs,
+            )
+            if same_type:
+                free = [
+                    (
+                        [m for m in before if x[m] not in self.after],
+                        [n for n in after if y[n] not in self.before],
+                    )
+                    for before, after in gaps
+                ]
+                types = [each.type for each in x], [each.type for each in y]
+                pair_by_position(free, pairs, types)
+            for m, n in pairs.items():
+                self.after[x[m]], self.before[y[n]] = y[n], x[m]
 
-    def _elsewhere(self, x: ScreenNode, y: ScreenNode) -> bool:
-        """Pair what was moved and edited."""
-        lost = [n for n, c in enumerate(x.components) if c not in self.after]
-        new = [n for n, c in enumerate(y.components) if c not in self.before]
-        pairs = pair_most_alike(
-            lost,
-            new,
-            lambda m, n: self._alike(x.components[m], y.components[n], _ELSEWHERE),
-            _ELSEWHERE,
-        )
-        for m, n in pairs:
-            self._pair(x.components[m], y.components[n])
-        return bool(pairs)
-
-    def _on_other_screens(self, first: Outline, second: Outline) -> None:
-        """Pair what was moved to another screen and is the same there."""
-        waiting: dict[str, list[ComponentNode]] = {}
-        for other in second.components:
-            if other not in self.before:
-                waiting.setdefault(canonical(other.value), []).append(other)
-        for one in first.components:
-            if one in self.after or one.type == "Footer":  # many of these are alike
-                continue
-            for other in waiting.get(canonical(one.value), []):
-                either = one.screen in self._mates or other.screen in self._mates
-                if either and other not in self.before:
-                    self._pair_whole(one, other)
-                    break
-
-    def _pair_whole(self, x: ComponentNode, y: ComponentNode) -> None:
-        """Pair two that are the same, and what is in them."""
-        if x in self.after or y in self.before:
-            return
-        self._pair(x, y)
-        theirs = by_slot(y.children)
-        for slot, inner in by_slot(x.children).items():
-            for one, other in zip(inner, theirs[slot], strict=True):
-                self._pair_whole(one, other)
-
-    def _alike(self, x: ComponentNode, y: ComponentNode, least: float) -> float:
-        """Score how alike two are: of different types only if they say much the same."""
-        if x.type != y.type and (slots(x.value) or slots(y.value)):
-            return -1.0  # what is in a container does not make it another kind of container
-        for component in (x, y):
-            if component not in self._bags:
-                self._bags[component] = word_counts(component.value)
-        score = similarity(self._bags[x], self._bags[y])
-        return score if x.type == y.type or score >= max(least, 0.5) else -1.0
-
-    def _renamed_cases(self, x: ComponentNode, y: ComponentNode) -> dict[str, str]:
-        """Find the cases of a Switch that go by another name now."""
-        before, after = slots(x.value), slots(y.value)
-        lost = [slot for slot in before if slot.startswith("/cases/") and slot not in after]
-        new = [slot for slot in after if slot.startswith("/cases/") and slot not in before]
-        pairs = pair_most_alike(
-            range(len(lost)),
-            range(len(new)),
-            lambda m, n: similarity(word_counts(before[lost[m]]), word_counts(after[new[n]])),
-            0.5,
-        )
-        return {lost[m]: new[n] for m, n in pairs}
+    def is_outermost(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:
+        """Return whether the list is in both documents in which a component is in one."""
+        parent = component.parent
+        if parent is not None:
+            return parent in mates and component.slot in slots(mates[parent].value)
+        mate = self._screens.get(component.screen)
+        layout = mate.value.get("layout") if mate else None
+        return isinstance(layout, dict) and component.slot in slots(layout)
 
     def _moved(self, first: Outline, second: Outline) -> set[ComponentNode]:
-        """Find what stands in another list, or in another order, than before.
-
-        A container that was put around a component, or taken away, does not move it.
-        """
+        """Return what stands in another list, or in another order, than before."""
         movers: set[ComponentNode] = set()
-        lists: dict[tuple[int, str], list[tuple[int, int]]] = {}
-        firsts = list(first.components)
-        order = {c: n for both in (firsts, second.components) for n, c in enumerate(both)}
+        lists: dict[Hashable, list[_Pair]] = {}
+        components = list(first.components)
+        order = {each: n for both in (components, second.components) for n, each in enumerate(both)}
         for one, other in self.after.items():
-            parent, slot = self._home(one, self.after)
-            now, new_slot = self._home(other, self.before)
-            if parent is not None:
-                slot = self.cases.get(parent, {}).get(slot, slot)
-                stays = self.after.get(parent) is now
-            else:
-                stays = now is None and self._mates.get(one.screen) is other.screen
-            if stays and slot == new_slot:
-                home = id(now) if now else id(other.screen)
-                lists.setdefault((home, slot), []).append((order[one], order[other]))
+            home = self.after.get(one.parent) if one.parent else self._screens.get(one.screen)
+            if home is (other.parent or other.screen) and one.slot == other.slot:
+                lists.setdefault((id(home), one.slot), []).append((order[one], order[other]))
             else:
                 movers.add(one)
         for pairs in lists.values():
-            movers |= {firsts[n] for n in moved(pairs)}
+            movers |= {components[n] for n in moved(pairs)}
         return movers
 
-    @staticmethod
-    def _home(
-        component: ComponentNode, known: dict[ComponentNode, ComponentNode]
-    ) -> tuple[ComponentNode | None, str]:
-        """Return the nearest container that is in both documents, and the list in it."""
-        while component.parent is not None and component.parent not in known:
-            component = component.parent
-        return component.parent, component.slot
+
+def _text_of(component: ComponentNode) -> str:
+    return canonical(component.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,7 +326,7 @@ class _Comparison:
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
         self.outlines: tuple[Outline, Outline] = outline(a), outline(b)
-        self.screens = pair_items(_screens(a), _screens(b), _id, least=0.5)
+        self.screens = align(_screens(a), _screens(b), _id)
         by_index = [{screen.index: screen for screen in o.screens} for o in self.outlines]
         known = [(by_index[0].get(m), by_index[1].get(n)) for m, n in self.screens]
         self.known = [(x, y) for x, y in known if x is not None and y is not None]
@@ -533,7 +411,7 @@ class _Comparison:
                     yield from self._values(here.step(name, thing="data"), *two)
             elif key == "layout" and isinstance(before, dict) and isinstance(after, dict):
                 yield from self._values(here, own(before, after), own(after, before))
-                yield from self._slots(replace(here, thing="component"), before, after, {})
+                yield from self._slots(replace(here, thing="component"), before, after)
             else:
                 yield from self._values(here, before, after)
         yield from self._components(spot, x, y)
@@ -544,11 +422,11 @@ class _Comparison:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
         for one in one_screen.components:
-            if one not in pairing.after and pairing.tops(one):
+            if one not in pairing.after and pairing.is_outermost(one, pairing.after):
                 yield _component_spot(spot, one, None).differ("removed", one.value, MISSING)
         for other in other_screen.components:
             if (mate := pairing.before.get(other)) is None:
-                if pairing.tops(other):
+                if pairing.is_outermost(other, pairing.before):
                     yield _component_spot(spot, None, other).differ("added", MISSING, other.value)
                 continue
             here = _component_spot(spot, mate, other)
@@ -556,25 +434,18 @@ class _Comparison:
                 yield here.differ("moved", place_of(mate), place_of(other))
             x, y = mate.value, other.value
             yield from self._values(here, own(x, y), own(y, x))
-            yield from self._slots(here, x, y, pairing.cases.get(mate, {}))
+            yield from self._slots(here, x, y)
 
-    def _slots(
-        self, spot: _Spot, x: dict[str, Any], y: dict[str, Any], cases: dict[str, str]
-    ) -> Iterator[Difference]:
+    def _slots(self, spot: _Spot, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
         """Compare which lists of components there are, and what in them is no component."""
-        old = {new: name for name, new in cases.items()}
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
-        names = dict.fromkeys([*(cases.get(name, name) for name in slots(x)), *slots(y)])
-        for name in names:
+        for name in slots(x) | slots(y):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
-            was = old.get(name, name)
-            words = (*spot.words, _slot_word(name))
-            here = _Spot(spot.thing, words, spot.a + was, spot.b + name)
-            before, after = _inside(x, was), _inside(y, name)
+            word = unescape(name.removeprefix("/").replace("cases/", "case "))
+            here = _Spot(spot.thing, (*spot.words, word), spot.a + name, spot.b + name)
+            before, after = _inside(x, name), _inside(y, name)
             if isinstance(before, list) and isinstance(after, list):
-                if was != name:
-                    yield here.differ("renamed", _slot_word(was), _slot_word(name))
                 yield from self._lists(here, _strays(before), _strays(after))
             else:
                 yield from self._values(here, before, after)
@@ -617,7 +488,7 @@ class _Comparison:
     def _lists(self, spot: _Spot, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
         """Compare two lists: what was put in or taken out in one place does not move the rest."""
         x, y = list(a), list(b)
-        pairs = pair_items([a[n] for n in x], [b[n] for n in y], _id)
+        pairs = align([a[n] for n in x], [b[n] for n in y], _id)
         pairs = [(x[m], y[n]) for m, n in pairs]
         ahead = moved(pairs)
         there, here = dict(pairs), {n for _, n in pairs}
@@ -681,10 +552,6 @@ def _name_of(component: ComponentNode) -> str:
 
 def _item_word(n: int, value: Any) -> str:
     return _id(value) or f"item {n + 1}"
-
-
-def _slot_word(slot: str) -> str:
-    return unescape(slot.removeprefix("/").replace("cases/", "case "))
 
 
 def _inside(value: dict[str, Any], slot: str) -> Any:
