@@ -6,11 +6,11 @@ taken without looking: it reads as the text was meant to be read.
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from functools import lru_cache, partial
 from typing import NamedTuple, TypeAlias
 
@@ -209,15 +209,9 @@ def _named(found: Sequence[str]) -> str:
 # --- a wrong encoding: é that became Ã©, because UTF-8 was read as cp1252 -----------------
 
 
-def _byte(code: int) -> dict[str, int]:
-    """Return what one byte became: its sign in cp1252, or else a control character."""
-    found = {chr(code): code}
-    with suppress(UnicodeDecodeError):
-        found[bytes([code]).decode("cp1252")] = code
-    return found
-
-
-_BYTES = {c: code for n in range(0x80, 0x100) for c, code in _byte(n).items()}
+#: The sign of each byte in cp1252; the five that it lacks are control characters.
+_SIGNS = [bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x100)]
+_BYTES = {chr(code): code for code in range(0x100)} | {c: code for code, c in enumerate(_SIGNS)}
 
 
 def _class(first: int, last: int) -> str:
@@ -239,33 +233,59 @@ _ORDINARY = re.compile(
 _UNLIKELY = re.compile("[\x00-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
 
+#: Scripts that stand in one word with Chinese characters.
+_WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
+
+
 def garbled(text: str) -> Oddity | None:
-    """Find UTF-8 that was read as cp1252, once or several times, and what it was."""
+    """Find UTF-8 that was read as cp1252, once or several times, and what it was.
+
+    It is safe to mend if the whole text can be read so, and no byte of it was dropped.
+    """
     if text.isascii():
         return None
-    tidy, sure = text, False
+    mended, whole, lost = text, True, False
     for again in range(3):
-        found = list(_CHARACTER.finditer(tidy))
+        matches = list(_CHARACTER.finditer(mended))
         # one É’ alone is more likely what it says
-        odd = [one for one in found if len(one[0]) > 2 or not _ORDINARY.match(tidy, one.start())]
-        once = _CHARACTER.sub(_ungarbled, tidy)
+        unusual = [m for m in matches if len(m[0]) > 2 or not _ORDINARY.match(mended, m.start())]
+        once = _CHARACTER.sub(_ungarbled, mended)
         if again:  # what was garbled twice begins with these
-            odd = [one for one in odd if one[0][0] in "ÃÂâ"]
-        if not odd or once == tidy:
+            unusual = [match for match in unusual if match[0][0] in "ÃÂâ"]
+        if not unusual or once == mended:
             break
-        tidy, sure = once, len(once) < len(tidy)
-    if not sure:
+        whole &= once == _decoded(mended)
+        lost |= any(
+            _CHARACTER.sub(_ungarbled, w) not in (w, _decoded(w)) for w in mended.split(" ")
+        )
+        mended = once
+    if mended == text or len(mended) == len(text):
         return None
     reason = "letters with accents were read in a wrong encoding"
-    return Oddity("garbled", "warning", reason, tidy, True)
+    scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in _LETTERS.findall(mended)]
+    plausible = all(len(each) == 1 for each in scripts)
+    if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
+        return Oddity("garbled", "warning", f"{reason}, and some of them are lost: write it again")
+    return Oddity("garbled", "warning", reason, mended, whole and plausible)
 
 
-def _ungarbled(found: re.Match[str]) -> str:
+def _decoded(text: str) -> str | None:
+    """Read a text as the UTF-8 that it was; None if it was not, or not all of it is there."""
     try:
-        text = bytes(_BYTES[c] for c in found[0]).decode("utf-8")
+        data = bytes([_BYTES[c] for c in text])
+        whole = data.decode()
+    except (KeyError, UnicodeDecodeError):
+        return None
+    again = data.decode("latin-1"), "".join([_SIGNS[byte] for byte in data])
+    return whole if text in again else None
+
+
+def _ungarbled(match: re.Match[str]) -> str:
+    try:
+        text = bytes(_BYTES[c] for c in match[0]).decode("utf-8")
     except UnicodeDecodeError:
-        return found[0]
-    return found[0] if _UNLIKELY.match(text) else text
+        return match[0]
+    return match[0] if _UNLIKELY.match(text) else text
 
 
 # --- scripts: letters that look like those of another one ---------------------------------
@@ -404,8 +424,14 @@ _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
 _USUAL_WORD = f"(?:(?:[{_LARGE}]?[{_SMALL}]++)++|(?:[А-ЯЁ]?[а-яё]++)++|[ぁ-ゖァ-ヺー一-龥가-힣]++)"
 _PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
 #: Not those of Korean that are blank.
+_LEFTOVER = re.compile(
+    r"(?<!\S)(?:nan|NaN|NAN|NaT|[Nn]one|NONE|[Nn]ull|NULL|\(null\)|<NA>|[Nn]/[Aa]|undefined|\\N"
+    r"|#(?:N/A|REF!|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|#+)|\[object \w+\]"
+    r"|\{\{.*?\}\}|\*\|\w+\|\*)(?!\S)"
+)
+_ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
+_LETTERS = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
-_WORDS = re.compile(r"[^\W\d_]+")
 
 
 def letterless(text: str) -> Oddity | None:
@@ -434,6 +460,29 @@ def questionable(text: str) -> Oddity | None:
     return Oddity("lost letters", "warning", reason)
 
 
+def leftover(text: str) -> Oddity | None:
+    """Find what a program writes where it has no name: nan, None, #N/A, undefined, {{name}}."""
+    if not (matches := _LEFTOVER.findall(text)):
+        return None
+    rest = " ".join(_LEFTOVER.sub("", text).split())
+    reason = f"{matches[0]} is most likely what a program wrote for an empty cell"
+    return Oddity("no name", "warning", reason, rest or None)
+
+
+def entities(text: str) -> Oddity | None:
+    """Find characters that are written as HTML has them: O&#039;Neil."""
+    if not _ENTITY.search(text):
+        return None
+    plain = text
+    while (once := html.unescape(plain)) != plain:  # some programs escape what is escaped
+        plain = once
+    if plain == text:
+        return None
+    safe = plain.isprintable() and not re.search(r"[<>\ufffd]|&#?\w+;?", plain)
+    reason = "a program has written characters of it as HTML does"
+    return Oddity("HTML entities", "warning", reason, plain, safe)
+
+
 def lengthy(text: str) -> Oddity | None:
     """Find what is too long to be a name."""
     if len(text) <= _LONGEST:
@@ -446,10 +495,10 @@ def capitals(text: str) -> Oddity | None:
     """Find names in capitals. An abbreviation, or a short one, may have to be so."""
     if not text.isupper():
         return None
-    words = _WORDS.findall(text)
+    words = _LETTERS.findall(text)
     if sum(map(len, words)) < _SHORT or max(map(len, words)) < _LONG_WORD:
         return None
-    tidy = _WORDS.sub(lambda word: word[0].capitalize(), text)
+    tidy = _LETTERS.sub(lambda word: word[0].capitalize(), text)
     return Oddity("capitals", "note", "it is all capitals", tidy)
 
 
@@ -462,8 +511,8 @@ TEXT: tuple[Check, ...] = (
 )
 #: What can be wrong with a name.
 NAME: tuple[Check, ...] = (
-    *(garbled, half, lost, control, direction, invisible, unknown, alike, styled),
-    *(decomposed, spaces, lengthy, letterless, questionable, capitals, both_directions),
+    *(garbled, entities, half, lost, control, direction, invisible, unknown, alike, styled),
+    *(decomposed, spaces, lengthy, leftover, letterless, questionable, capitals, both_directions),
 )
 
 
@@ -474,7 +523,8 @@ def of_text(text: str) -> list[Oddity]:
 
 def of_name(text: str) -> list[Oddity]:
     """Find what is odd about a name."""
-    if not text or (len(text) <= _LONGEST and _PLAIN.fullmatch(text)):
+    plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text) and not _LEFTOVER.search(text)
+    if not text or plain:
         return []
     return oddities(text, NAME)
 
@@ -488,7 +538,7 @@ def oddities(text: str, checks: Sequence[Check]) -> list[Oddity]:
     for check in checks:
         if odd := check(text):
             found.append(odd)
-            if odd.code == "garbled":
+            if odd.code == "garbled" and odd.safe:
                 break
     return found
 

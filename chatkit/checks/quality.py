@@ -59,11 +59,20 @@ PARTS = ("first_name", "middle_name", "last_name")
 #: What can be mended without a look at each cell.
 FIXABLE = (
     *("garbled", "control characters", "direction marks", "invisible", "look-alike"),
-    *("styled letters", "decomposed", "spaces", "not split", "country code twice"),
+    *("styled letters", "decomposed", "spaces", "HTML entities"),
+    *("not split", "country code twice"),
 )
 _PAIR = ("country_code", "number")
 #: What a name is mended by before it is compared with another.
-_ALWAYS = ("garbled", "control characters", "direction marks", "invisible", "decomposed", "spaces")
+_ALWAYS = (
+    "garbled",
+    "HTML entities",
+    "control characters",
+    "direction marks",
+    "invisible",
+    "decomposed",
+    "spaces",
+)
 
 
 class AskedContacts(Protocol):

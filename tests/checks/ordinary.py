@@ -94,8 +94,8 @@ Scotland 🏴󠁧󠁢󠁳󠁣󠁴󠁿 Yard
 1️⃣ Ana
 CAFÉ’S Ana
 NA
-None
-null
+Nan
+None-Ling
 Bo
 B
 Ö
