@@ -7,6 +7,9 @@
 #   make bench QUICK=1             five minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
 #   make bench BENCH_INSTALL=1     fetches wrk (apt-get, as root) and peers of Node (npm) first
+# `make contract NAME=staging` checks every fact of the API document against an account of yours, by
+# the name under which `chatkit login` keeps it, and prints which hold, differ, or are unknown.
+#   make contract NAME=staging WRITES=1      creates records there, too, and removes them
 # `make test SHOTS=1` leaves what the browser tests saw in tests/browser/shots.
 # `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
 # share of them) and properties with ten times as many examples and more, in half an hour or so.
@@ -24,6 +27,8 @@ BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone 
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0
+NAME    ?=
+WRITES  ?=
 INTERRUPTS ?= 100
 MODULES ?=
 COUNT   ?= 40
@@ -67,7 +72,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check bench faults fuzz mutants pictures clean compiled
+.PHONY: lab test check contract bench faults fuzz mutants pictures clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
@@ -87,6 +92,12 @@ check: .venv/ready-test compiled
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	@$(PY) tests/size.py
+
+# Without the conftest.py above it, which hides your connections from all other tests.
+contract: .venv/ready-test
+	@$(PY) -m pytest --confcutdir=tests/contract -p no:cacheprovider -p no:nbval -q --timeout=0 \
+	  --tb=no -rN --account="$(or $(NAME),$(error make contract NAME=a connection of yours))" \
+	  $(if $(filter 1,$(WRITES)),--writes) tests/contract/test_facts.py
 
 bench: .venv/ready-bench
 	@missed=; broken=; for each in $(BENCHES); do $(PY) tests/bench/$$each.py; \

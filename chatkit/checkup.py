@@ -1,7 +1,7 @@
 """Checkup: what the doctor finds about an account, without changing anything.
 
-It asks the probes of `probe`, tells from them what the token may do, and holds what the service
-does at the points that the API document leaves open against the profile.
+It asks read-only questions, derives from the replies what the token may do, and compares what the
+service does at the points that the API document leaves open with the profile.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
@@ -20,16 +21,17 @@ from urllib.parse import urlsplit
 import msgspec
 from pydantic import ValidationError
 
-from chatkit.answer import Answer, printable
+from chatkit.answer import Answer, Pagination, printable
+from chatkit.call import Call
 from chatkit.client import Client, connect
 from chatkit.connection import Connection
 from chatkit.display import visible
-from chatkit.errors import BadAnswer, ChatkitError, NotFound
-from chatkit.probe import Prober, Reply
+from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.profile import ServiceProfile
 from chatkit.record import document
 from chatkit.report import Report, html_heading, html_tables, marked
 from chatkit.settings import TokenPlace, save
+from chatkit.transport import Transport
 from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
@@ -177,7 +179,7 @@ def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
     connection = to.connection
     return CheckupReport(
         f"account {connection.account_id} at {connection.base_url}",
-        _checks(connection, Prober(to.transport, Reply)),
+        _checks(connection, Prober(to.transport)),
     )
 
 
@@ -198,7 +200,7 @@ def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
     save(name, connection, place)
 
 
-def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
+def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
     contacts = ask.get("contacts")
     address = _address(connection, contacts)
     yield address
@@ -207,7 +209,7 @@ def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
         "Chat Flows": ask.get("flows"),
-        "Chat Templates": ask.languages("default"),
+        "Chat Templates": ask.get("templates", "default", "contents", "lookups", "languages"),
         "Chat Contacts": contacts,
         "Chat Detail": ask.get("webhooks"),
     }
@@ -228,6 +230,99 @@ def _checks(connection: Connection, ask: Prober[Reply]) -> Iterator[Check]:
     seen_points = {observation.field for observation in observations}
     unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
     yield Check("Other open points", "unknown", f"reading cannot tell: {', '.join(unseen)}")
+
+
+# --- questions and replies ----------------------------------------------------------------
+
+#: An id and a template code that no account has.
+_NO_ID = 2147483646
+_NO_CODE = "chatkit_doctor_none"
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Reply to one call: an answer, and the error if there is none that can be used."""
+
+    call: Call
+    answer: Answer | None = None
+    error: CallError | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status; None when there was no answer."""
+        return None if self.answer is None else self.answer.status
+
+    @property
+    def granted(self) -> bool:
+        """Whether the service did it, and answered as the document describes."""
+        return self.error is None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the service understood and said no."""
+        return isinstance(self.error, Refused) and self.status != 429
+
+    @property
+    def said(self) -> str:
+        """The status or the kind of failure; never a text of the service: it may be an echo."""
+        return str(self.status) if self.status is not None else type(self.error).__name__
+
+    @cached_property
+    def json(self) -> Any:
+        """The decoded body; `msgspec.UNSET` when it is not JSON."""
+        try:
+            return msgspec.json.decode(self.answer.body if self.answer else b"")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return msgspec.UNSET
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The fields of the envelope; none when it is no object."""
+        return self.json if type(self.json) is dict else {}
+
+    @property
+    def data(self) -> Any:
+        """The `data` of the envelope; `msgspec.UNSET` when there is none."""
+        return self.envelope.get("data", msgspec.UNSET)
+
+    @property
+    def found(self) -> list[dict[str, Any]]:
+        """The records of a list, or the one record, as far as they are objects."""
+        data = self.data if self.granted else []
+        return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
+
+    @property
+    def pagination(self) -> Pagination | None:
+        """Pagination of the page, if it was told."""
+        told = self.envelope.get("pagination") if self.granted else None
+        return None if told is None else msgspec.convert(told, Pagination)
+
+
+class Prober:
+    """Asks an account read-only questions: it makes no other calls than GET."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.profile = transport.profile
+        self._transport = transport
+
+    def get(self, *segments: str | int, **query: str | int) -> Reply:
+        """Read, and bring back whatever came of it."""
+        call = Call("GET", segments, query)
+        answer = None
+        try:
+            answer = self._transport.answer(call)
+            answer.unwrap(self.profile)
+        except CallError as error:
+            return Reply(call, answer, error)
+        return Reply(call, answer)
+
+    def unknown_record(self, resource: str) -> Reply:
+        """Read a record that nobody has."""
+        return self.get(resource, _NO_ID)
+
+    def unknown_template(self) -> Reply:
+        """Read the contents of a template that nobody has."""
+        return self.get("templates", _NO_CODE, "contents")
 
 
 # --- address, token and permissions -------------------------------------------------------
@@ -430,9 +525,7 @@ def _point(observation: Observation, profile: ServiceProfile) -> Check:
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(
-    ask: Prober[Reply], contacts: Reply, flows: Reply, webhooks: Reply
-) -> Iterator[Observation]:
+def observe(ask: Prober, contacts: Reply, flows: Reply, webhooks: Reply) -> Iterator[Observation]:
     """Look at one open point after the other. Takes the first pages, read without a query."""
     resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
     if not first.granted:
@@ -445,7 +538,7 @@ def observe(
     yield _delivery_time(webhooks)
 
 
-def _pages(ask: Prober[Reply], resource: str, first: Reply) -> Iterator[Observation]:
+def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
     said = first.envelope.get("statusCode") is not None
     yield Observation("status_code_in_body", "in a list", said)
@@ -457,12 +550,12 @@ def _pages(ask: Prober[Reply], resource: str, first: Reply) -> Iterator[Observat
                       pagination.page)  # fmt: skip
     yield Observation("default_page_size", "when none is asked for", pagination.page_size)
     yield from _page_sizes(ask, resource)
-    beyond = ask.page(resource, pagination.page + pagination.total_pages + 3)
+    beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
     yield _either("page_past_end", beyond, "empty", "a page after the last")
-    yield _either("bad_page", ask.page(resource, -1), "clamp", "page -1")
+    yield _either("bad_page", ask.get(resource, page=-1), "clamp", "page -1")
 
 
-def _page_sizes(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
+def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
     assumed = ask.profile.max_page_size
     largest = ask.get(resource, pageSize=assumed)
     if largest.pagination is None:
@@ -484,7 +577,7 @@ def _page_sizes(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
         yield _either("over_max_page_size", over, "clamp", f"a page of {assumed + 1}")
 
 
-def _records(ask: Prober[Reply], contacts: Reply, flows: Reply) -> Iterator[Observation]:
+def _records(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
     row = next(iter(contacts.found + flows.found), {})
     yield _from_record("id_type", "in a list", _name(row.get("id"), integer=int, string=str))
     digits = re.search(r":\d\d(?:\.(\d+))?(?:Z|\+)", str(row.get("updated_at")))
@@ -498,7 +591,7 @@ def _records(ask: Prober[Reply], contacts: Reply, flows: Reply) -> Iterator[Obse
     yield from _flow_document(ask, flows)
 
 
-def _flow_document(ask: Prober[Reply], flows: Reply) -> Iterator[Observation]:
+def _flow_document(ask: Prober, flows: Reply) -> Iterator[Observation]:
     key = str(flows.found[0].get("id")) if flows.found else ""
     flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.found:
@@ -511,7 +604,7 @@ def _flow_document(ask: Prober[Reply], flows: Reply) -> Iterator[Observation]:
     yield _from_record("flow_json_form", "reading one flow", form)
 
 
-def _unknown_keys(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
+def _unknown_keys(ask: Prober, resource: str) -> Iterator[Observation]:
     missing = ask.unknown_record(resource)
     if missing.answer is None or not missing.refused:
         yield _untold("not_found_status", f"an unknown id was answered with {missing.said}")
@@ -526,7 +619,7 @@ def _unknown_keys(ask: Prober[Reply], resource: str) -> Iterator[Observation]:
 
 
 def _parameter(
-    ask: Prober[Reply], field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+    ask: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
     """Find the parameter that filters: with it, a text that nothing holds finds nothing."""
     if not whole.found:
@@ -534,7 +627,7 @@ def _parameter(
     assumed = getattr(ask.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
-        found = ask.filtered(resource, by=name, text=_NO_TEXT)
+        found = ask.get(resource, **{name: _NO_TEXT})
         if found.granted and not found.found:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)

@@ -205,18 +205,6 @@ def _parser() -> argparse.ArgumentParser:
     connections = commands.add_parser("connections", help="list the connections that are kept")
     connections.set_defaults(run=_connections)
 
-    conformance = commands.add_parser(
-        "conformance", help="hold a service against every fact of the API document"
-    )
-    _connection(conformance)
-    conformance.add_argument("--base-url", help="an address, in place of a connection")
-    conformance.add_argument("--account-id", help="its token is CHATKIT_TOKEN")
-    _profile_of(conformance)
-    conformance.add_argument(
-        "--allow-writes", action="store_true", help="create marked records, and clean up after"
-    )
-    conformance.set_defaults(run=_conformance)
-
     try:
         with needed_by("chatkit inbox"):
             from chatkit.inbox import command as inbox_command
@@ -557,28 +545,6 @@ def _connections(arguments: argparse.Namespace) -> int:
     if not names:
         print(f"None yet. Keep one with `{command('login NAME')}`.")
     return OK
-
-
-@needed_by("chatkit conformance")
-def _conformance(arguments: argparse.Namespace) -> int:
-    from chatkit.client import Client
-    from chatkit.conformance import run
-    from chatkit.settings import resolve
-
-    to = resolve(
-        arguments.name,
-        base_url=arguments.base_url,
-        account_id=arguments.account_id,
-        profile=None if arguments.profile is None else _read_profile(arguments.profile),
-    )
-    if to is None:
-        raise SettingsError(
-            "Name a connection, or give --base-url, --account-id and CHATKIT_TOKEN."
-        )
-    with Client(to.base_url, to.account_id, to.token, profile=to.profile) as client:
-        report = run(client, allow_writes=arguments.allow_writes)
-    print(report)
-    return report.status
 
 
 def _read_profile(path: Path) -> ServiceProfile:

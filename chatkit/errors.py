@@ -203,7 +203,7 @@ class PartMissing(ChatkitError, ImportError):
 def needed_by(what: str) -> Iterator[None]:
     """Raise `PartMissing`, which says what needs which part, for an import that finds none.
 
-    Widgets, inbox, conformance, sandbox and files can each be left out: the rest works.
+    Widgets, inbox, sandbox and files can each be left out: the rest works.
     """
     try:
         yield

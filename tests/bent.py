@@ -1,4 +1,4 @@
-"""A sandbox whose answers are bent on purpose, to see which facts notice."""
+"""A sandbox whose answers are bent on purpose, to see who notices."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
-import pytest
-
 import chatkit
-from chatkit.conformance import ConformanceReport, run
 
 ALL_TOKEN = "the token with all permissions"
 
@@ -96,51 +93,6 @@ class Bent:
         return exchange.status, fields, exchange.body
 
 
-def quiet(sandbox: chatkit.Sandbox) -> dict[str, Any]:
-    """What a trial needs so that every fact can be told but those about deliveries."""
-    return {
-        "allow_writes": True,
-        "make_token": lambda permissions: sandbox.make_token(*permissions),
-    }
-
-
-def hooks(sandbox: chatkit.Sandbox) -> dict[str, Any]:
-    """What a trial needs so that every fact can be told."""
-
-    def send_event(kind: str) -> None:
-        headers = {
-            "authorization": f"Bearer {sandbox.admin_token}",
-            "content-type": "application/json",
-        }
-        body = json.dumps({"kind": kind, "payload": {}}).encode()
-        assert sandbox.answer("POST", "/_sandbox/events", headers, body)[0] == 200
-
-    return {**quiet(sandbox), "send_event": send_event}
-
-
-def report_of(
-    before: Bend | None = None,
-    after: Bend | None = None,
-    profile: chatkit.ServiceProfile | None = None,
-) -> ConformanceReport:
-    """Run all facts against a bent sandbox."""
-    with (
-        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
-        chatkit.connect(Bent(sandbox, before, after)) as client,  # type: ignore[arg-type]
-    ):
-        return run(client, **hooks(sandbox))
-
-
-def differing(
-    before: Bend | None = None,
-    after: Bend | None = None,
-    profile: chatkit.ServiceProfile | None = None,
-) -> set[str]:
-    """The names of the facts that differ on a bent sandbox."""
-    report = report_of(before, after, profile)
-    return {outcome.fact.name for outcome in report.outcomes if outcome.state == "differs"}
-
-
 def status(room: str, verb: str, number: int) -> Bend:
     """Answer a successful operation with another status."""
 
@@ -210,8 +162,3 @@ def unlocked(room: str, verbs: str) -> Bend:
             x.headers["authorization"] = ALL_TOKEN
 
     return bend
-
-
-def broken(how: str, facts: str, *, before: Bend | None = None, after: Bend | None = None) -> Any:
-    """One way to break a service, in words, and the facts that then differ."""
-    return pytest.param(set(facts.split()), before, after, id=how.replace(" ", "-"))

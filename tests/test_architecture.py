@@ -22,7 +22,7 @@ FILES = {path.relative_to(ROOT): path for path in sorted(ROOT.glob("chatkit/**/*
 # Top to bottom: a line may import itself and what stands below it.
 ORDER = [
     ("__main__", "chatkit"),
-    ("checkup", "cli", "conformance", "fleet", "history", "inbox", "widgets"),
+    ("checkup", "cli", "fleet", "history", "inbox", "widgets"),
     ("account",),
     ("fleet_plan",),
     ("client",),
@@ -30,7 +30,7 @@ ORDER = [
     ("resource",),
     ("accessor", "books", "checks", "files", "localization"),
     ("bulk",),
-    ("endpoints", "listing", "probe", "tables"),
+    ("endpoints", "listing", "tables"),
     ("frame", "transport"),
     ("wire",),
     (

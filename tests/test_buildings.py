@@ -108,12 +108,6 @@ if MISSING not in ("widgets", "inbox"):
     assert chatkit.Tail and chatkit.funnel
 if MISSING != "files":
     assert len(chatkit.read_contacts("number,name\\n+4915123456789,Ana\\n")) == 1
-if MISSING not in ("conformance", "sandbox"):
-    from chatkit import conformance
-
-    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
-        report = conformance.run(client)
-        assert report.status == 0, report
 try:
     cli.main(["--help"])
 except SystemExit as end:
@@ -121,12 +115,11 @@ except SystemExit as end:
 assert not [name for name in sys.modules if (name + ".").startswith(f"chatkit.{MISSING}.")]
 """
 
-PARTS = ("widgets", "inbox", "conformance", "sandbox", "files")
+PARTS = ("widgets", "inbox", "sandbox", "files")
 #: What needs each part, and what it says then.
 ASKED = {
     "widgets": ("chatkit.Grid", "chatkit.Grid needs chatkit.widgets"),
     "inbox": ("chatkit.Inbox", "chatkit.Inbox needs chatkit.inbox"),
-    "conformance": ("import chatkit.conformance", "No module named 'chatkit.conformance'"),
     "sandbox": (
         "chatkit.connect()",
         "chatkit.connect() without a connection needs chatkit.sandbox",
@@ -193,7 +186,7 @@ except ImportError as error:
     assert done.stdout.startswith(said) and done.stdout.count("\n") == 1, done.stdout
 
 
-@pytest.mark.parametrize("command", ["sandbox", "inbox", "conformance"])
+@pytest.mark.parametrize("command", ["sandbox", "inbox"])
 def test_a_command_whose_part_is_missing_says_so(command: str, tmp_path: Path) -> None:
     arguments = {"inbox": ["inbox", "serve", "--port", "0"]}.get(command, [command])
     code = f"from chatkit.cli import main; sys.exit(main({json.dumps(arguments)}))"

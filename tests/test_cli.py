@@ -223,7 +223,7 @@ def test_the_sandbox_says_how_to_log_in_and_shows_no_token(
     assert file.exists() == kept and (file == tmp_path / "shop.db.access") == kept
 
 
-@pytest.mark.parametrize("name", ["lab", "sandbox", "login", "doctor", "logout", "conformance"])
+@pytest.mark.parametrize("name", ["lab", "sandbox", "login", "doctor", "logout"])
 def test_every_argument_of_a_command_is_explained(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -407,7 +407,7 @@ def test_help_is_there_for_every_command_and_loads_nothing_heavy() -> None:
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    for name in ("lab", "sandbox", "doctor", "login", "logout", "connections", "conformance"):
+    for name in ("lab", "sandbox", "doctor", "login", "logout", "connections"):
         assert name in done.stdout
     assert done.stdout.endswith("[]\n")
 
@@ -636,23 +636,6 @@ def test_ctrl_c_ends_quietly(environment: dict[str, str]) -> None:
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=20)[1] == ""
         assert process.returncode == 130
-
-
-# --- conformance --------------------------------------------------------------------
-
-
-def test_conformance_prints_its_table_and_never_the_token(environment: dict[str, str]) -> None:
-    with Sandbox(seed="demo") as sandbox, sandbox.serve() as base_url:
-        environment["CHATKIT_TOKEN"] = sandbox.token
-        flags = ("--base-url", base_url, "--account-id", sandbox.account_id)
-        runs = [chatkit("conformance", *flags, env=environment)]
-        del environment["CHATKIT_TOKEN"]
-        runs += [chatkit("conformance", *more, env=environment) for more in (flags, ())]
-        assert not [run for run in runs if sandbox.token in run.stdout + run.stderr]
-    assert [run.returncode for run in runs] == [0, 2, 2], runs[0]
-    assert "holds" in runs[0].stdout
-    assert "set CHATKIT_TOKEN" in runs[1].stderr
-    assert "Name a connection" in runs[2].stderr
 
 
 # --- lab ----------------------------------------------------------------------------

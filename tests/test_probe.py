@@ -5,11 +5,10 @@ import pytest
 
 from chatkit.answer import Answer
 from chatkit.call import Call
-from chatkit.checkup import Observation
+from chatkit.checkup import Observation, Prober, Reply
 from chatkit.checkup import observe as observed
 from chatkit.connection import Connection
 from chatkit.errors import Unreachable
-from chatkit.probe import Prober, Reply
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.transport import Transport
@@ -18,7 +17,7 @@ from chatkit.transport import Transport
 @contextmanager
 def observing(
     service: ServiceProfile, assumed: ServiceProfile | None = None, seed: str = "demo"
-) -> Iterator[Prober[Reply]]:
+) -> Iterator[Prober]:
     with Sandbox(seed=seed, profile=service) as sandbox:
         connection = Connection(
             base_url="http://localhost",
@@ -26,7 +25,7 @@ def observing(
             token=sandbox.token,
             profile=assumed or service,
         )
-        yield Prober(Transport(connection, door=sandbox.answer), Reply)
+        yield Prober(Transport(connection, door=sandbox.answer))
 
 
 def observe(

@@ -1,4 +1,4 @@
-"""Templates: facts about template contents, and the calls that tell them."""
+"""Facts about template contents."""
 
 from __future__ import annotations
 
@@ -7,35 +7,34 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from chatkit.conformance.fact import (
+from contract.account import Account, Caller, Reply, ResourceCalls
+from contract.fact import (
     ANYTHING,
     FLAG,
     TEXT,
     WHOLE,
     Facts,
-    NotTold,
+    Unknown,
     ValueKind,
-    add_fields,
     array_of,
     expect,
-    not_told,
     object_of,
     pattern,
+    unknown,
 )
-from chatkit.conformance.trial import Caller, ResourceEvidence, Trial, TrialReply
 
 #: The two languages in which contents are made: those the document has as examples.
 LANGUAGES = ("en_US", "en")
 
 
 def content_body(lang_code: str, text: str) -> dict[str, Any]:
-    """The body of a create or an update, with every field."""
+    """Return the body of a create or an update, with every field."""
     return {
         "lang_code": lang_code,
         "parameter_format": "TEXT",
         "text": text,
         "variables": {"1": "Ana", "2": "1001"},
-        "footer": "chatkit conformance",
+        "footer": "chatkit contract",
         "is_draft": True,
         "is_catalog": False,
         "catalog_format": None,
@@ -52,7 +51,7 @@ def content_body(lang_code: str, text: str) -> dict[str, Any]:
         "buttons": [
             BUTTON,
             {**BUTTON, "type": "visit_website", "label": "Look", "url_type": "static",
-             "value": "https://conformance.example/"},
+             "value": "https://contract.example/"},
             {**BUTTON, "type": "call_phone", "label": "Call", "country_code": "+1",
              "value": "2025550143"},
         ],
@@ -65,85 +64,87 @@ BUTTON = {"type": "custom", "label": "Stop", "value": None, "country_code": None
           "url_type": None, "dynamic_url": None}  # fmt: skip
 
 
-class TemplateEvidence(ResourceEvidence):
-    """Evidence about the contents of one template: each call is made once."""
+class TemplateCalls(ResourceCalls):
+    def __init__(self, account: Account, suffix: str = "") -> None:
+        super().__init__(account)
+        self.path = (
+            "templates",
+            f"{account.marker} {suffix}".strip().replace(" ", "_"),
+            "contents",
+        )
 
-    def __init__(self, trial: Trial, suffix: str = "") -> None:
-        super().__init__(trial)
-        self.path = ("templates", f"{trial.marker} {suffix}".strip().replace(" ", "_"), "contents")
-
-    def new(self, lang_code: str, by: Caller | None = None, **fields: Any) -> TrialReply:
+    def new(self, lang_code: str, caller: Caller | None = None, **fields: Any) -> Reply:
         """Create a content."""
         sent = {
-            **content_body(lang_code, f"Hello {{{{1}}}}, {self.trial.word} {{{{2}}}}."),
+            **content_body(lang_code, f"Hello {{{{1}}}}, {self.account.word} {{{{2}}}}."),
             **fields,
         }
-        return (by or self._call).create(self.path, sent)
+        return (caller or self.caller).create(self.path, sent)
 
-    def another(self, by: Caller) -> TrialReply:
-        """Create the content of one more template, as some caller."""
-        return TemplateEvidence(self.trial, secrets.token_hex(2)).new(LANGUAGES[0], by)
+    def create_as(self, caller: Caller) -> Reply:
+        """Create the content of one more template with the token of a caller."""
+        return TemplateCalls(self.account, secrets.token_hex(2)).new(LANGUAGES[0], caller)
 
     @cached_property
-    def created(self) -> TrialReply:
+    def created(self) -> Reply:
         """The content of a language."""
         return self.new(LANGUAGES[0])
 
     @cached_property
-    def doomed(self) -> TrialReply:
+    def removable(self) -> Reply:
         """The content of another language; it is deleted later."""
         return self.new(LANGUAGES[1], text="Nothing {{1}} to find {{2}}.")
 
-    def key(self, created: TrialReply) -> Any:
+    def key(self, created: Reply) -> Any:
         """The language of a content that was created."""
-        created.expect_done()
+        created.require_done()
         return (created.call.body or {})["lang_code"]
 
     @property
     def first(self) -> Any:
-        """The language of the first content: only a trial knows one of its template."""
+        """The language of the first content: no call lists the templates of an account."""
         return self.key(self.created)
 
     @cached_property
-    def languages(self) -> TrialReply:
+    def languages(self) -> Reply:
         """The language lookup."""
-        with suppress(NotTold):
+        with suppress(Unknown):
             _ = self.created  # a template without contents may count as unknown
-        return self._call.languages(self.path[1])
+        return self.caller.languages(self.path[1])
 
     @cached_property
-    def listed(self) -> TrialReply:
+    def listed(self) -> Reply:
         """The list of contents."""
-        with suppress(NotTold):
-            _ = self.created, self.doomed
-        return self._call.get(*self.path)
+        with suppress(Unknown):
+            _ = self.created, self.removable
+        return self.caller.get(*self.path)
 
     @cached_property
-    def twice(self) -> TrialReply:
+    def created_twice(self) -> Reply:
         """The list of another template, whose one content was created twice."""
-        other = TemplateEvidence(self.trial, "twice")
-        other.created.expect_done()
+        other = TemplateCalls(self.account, "twice")
+        other.created.require_done()
         other.new(LANGUAGES[0])
-        return self._call.get(*other.path)
+        return self.caller.get(*other.path)
 
     @property
     def changes(self) -> dict[str, Any]:
         """The body of an update of the first content: another text, and no draft."""
         _ = self.read  # what was there before
-        text = f"Hello again {{{{1}}}}, {self.trial.word} is {{{{2}}}}."
+        text = f"Hello again {{{{1}}}}, {self.account.word} is {{{{2}}}}."
         return {**content_body(self.first, text), "is_draft": False}
 
-    def refusal(self, **fields: Any) -> TrialReply:
-        """Create a content with something wrong, in the language that is free again."""
+    def create_invalid(self, **fields: Any) -> Reply:
+        """Create a content with an error, in the language that is free again."""
         if not self.gone.refused:
-            not_told("a content could not be deleted first")
+            unknown("a content could not be deleted first")
         return self.new(LANGUAGES[1], **fields)
 
-    def expect_known(self, reply: TrialReply) -> None:
-        """Raise `Differs` unless a call succeeded, `NotTold` if the template is the reason."""
-        known = self.trial.allow_writes and self.created.ok
-        if not known and reply.status == self.trial.profile.not_found_status:
-            not_told("the template is not known, and the API cannot make one")
+    def expect_template(self, reply: Reply) -> None:
+        """Raise `Differs` unless a call succeeded, `Unknown` if the template is the reason."""
+        known = self.account.writes and self.created.ok
+        if not known and reply.status == self.account.profile.not_found_status:
+            unknown("the template is not known, and the API cannot make one")
         reply.expect_success()
 
 
@@ -175,9 +176,9 @@ _VARIABLES = ValueKind(
     ),
 )
 
-facts = Facts(TemplateEvidence)
+facts = Facts(TemplateCalls)
 
-add_fields(facts, "Template content", "content", [
+facts.fields("Template content", "content", [
     (28, "id", WHOLE, "list get create update"),
     (29, "lang_code text", TEXT, "list get create update"),
     (30, "is_draft", FLAG, "list get create update"),
@@ -196,112 +197,112 @@ add_fields(facts, "Template content", "content", [
 
 
 @facts(40, "Template contents")
-def languages(seen: TemplateEvidence) -> None:
+def languages(calls: TemplateCalls) -> None:
     """GET …/contents/lookups/languages answers with an array of code and label, both text."""
-    seen.expect_known(seen.languages)
-    seen.languages.expect_list()
+    calls.expect_template(calls.languages)
+    calls.languages.expect_list()
     item = object_of({"code": TEXT, "label": TEXT})
-    expect(all(map(item.fits, seen.languages.data)), "an item is not code and label")
+    expect(all(map(item.accepts, calls.languages.data)), "an item is not code and label")
 
 
 @facts(41, "Template contents")
-def list_contents(seen: TemplateEvidence) -> None:
+def list_contents(calls: TemplateCalls) -> None:
     """GET …/contents answers with an array of contents."""
-    seen.expect_known(seen.listed)
-    seen.listed.expect_list()
-    if seen.trial.allow_writes:
-        seen.created.expect_done()
-        listed = [row.get("lang_code") for row in seen.listed.rows()]
+    calls.expect_template(calls.listed)
+    calls.listed.expect_list()
+    if calls.account.writes:
+        calls.created.require_done()
+        listed = [row.get("lang_code") for row in calls.listed.rows()]
         expect(LANGUAGES[0] in listed, "a content that was created is not in it")
 
 
 @facts(42, "Template contents")
-def search_contents(seen: TemplateEvidence) -> None:
+def search_contents(calls: TemplateCalls) -> None:
     """The list can be searched."""
-    seen.created.expect_done()
-    found = [row.get("lang_code") for row in seen.filtered("search_param", seen.trial.word)]
-    expect(LANGUAGES[0] in found, "a word of its text does not find a content")
-    expect(LANGUAGES[1] not in found, "a content without the word is found, too")
+    calls.created.require_done()
+    languages = [row.get("lang_code") for row in calls.filtered("search_param", calls.account.word)]
+    expect(LANGUAGES[0] in languages, "a word of its text does not find a content")
+    expect(LANGUAGES[1] not in languages, "a content without the word matches, too")
 
 
 @facts(43, "Template contents")
-def get_content(seen: TemplateEvidence) -> None:
+def get_content(calls: TemplateCalls) -> None:
     """GET …/contents/:langCode answers with the content of that language."""
-    seen.read.expect_success()
-    shown = seen.read.expect_object()
-    expect(shown.get("lang_code") == LANGUAGES[0], "its lang_code is another")
+    calls.read.expect_success()
+    shown = calls.read.expect_object()
+    expect(shown.get("lang_code") == LANGUAGES[0], "its lang_code is a different one")
 
 
 @facts(44, "Template contents")
-def create_content(seen: TemplateEvidence) -> None:
+def create_content(calls: TemplateCalls) -> None:
     """POST …/contents takes all fields but id and answers with the content."""
-    seen.expect_known(seen.created)
-    seen.created.expect_object()
+    calls.expect_template(calls.created)
+    calls.created.expect_object()
 
 
 @facts(45, "Template content")
-def content_comes_back(seen: TemplateEvidence) -> None:
+def content_comes_back(calls: TemplateCalls) -> None:
     """A get shows what was sent, in every field."""
-    shown, sent = seen.read.record(), seen.created.call.body or {}
-    others = [name for name in sent if name in shown and shown[name] != sent[name]]
-    expect(not others, f"{', '.join(others)} came back otherwise")
+    shown, sent = calls.read.record(), calls.created.call.body or {}
+    changed = [name for name in sent if name in shown and shown[name] != sent[name]]
+    expect(not changed, f"{', '.join(changed)} came back otherwise")
 
 
 @facts(46, "Template content")
-def one_content_per_language(seen: TemplateEvidence) -> None:
+def one_content_per_language(calls: TemplateCalls) -> None:
     """A template has one content per language, even when it is created twice."""
-    same = [row for row in seen.twice.rows() if row.get("lang_code") == LANGUAGES[0]]
+    same = [row for row in calls.created_twice.rows() if row.get("lang_code") == LANGUAGES[0]]
     expect(len(same) == 1, "the list has two of one language")
 
 
 @facts(47, "Template content")
-def language_codes(seen: TemplateEvidence) -> None:
+def language_codes(calls: TemplateCalls) -> None:
     """A language code is one such as en or en_US, and comes back as it was sent."""
-    for reply, lang_code in zip((seen.created, seen.doomed), LANGUAGES, strict=True):
+    for reply, lang_code in zip((calls.created, calls.removable), LANGUAGES, strict=True):
         expect(reply.record().get("lang_code") == lang_code, f"{lang_code} came back otherwise")
 
 
 @facts(48, "Template content")
-def header_types(seen: TemplateEvidence) -> None:
+def header_types(calls: TemplateCalls) -> None:
     """A header is a text, image, video or document and nothing else."""
-    reply = seen.refusal(headers=[{**HEADER, "type": "conformance"}])
-    reply.expect_refusal("a header of another type")
+    reply = calls.create_invalid(headers=[{**HEADER, "type": "contract"}])
+    reply.expect_refusal("a header of an unknown type")
 
 
 @facts(49, "Template content")
-def button_types(seen: TemplateEvidence) -> None:
+def button_types(calls: TemplateCalls) -> None:
     """A button has one of the five types."""
-    reply = seen.refusal(buttons=[{**BUTTON, "type": "conformance"}])
-    reply.expect_refusal("a button of another type")
+    reply = calls.create_invalid(buttons=[{**BUTTON, "type": "contract"}])
+    reply.expect_refusal("a button of an unknown type")
 
 
 @facts(50, "Template contents")
-def update_content(seen: TemplateEvidence) -> None:
+def update_content(calls: TemplateCalls) -> None:
     """PUT …/contents/:langCode answers with the content."""
-    seen.updated.expect_updated("", seen.trial.profile)
+    calls.updated.expect_updated()
 
 
 @facts(51, "Template contents")
-def update_changes_content(seen: TemplateEvidence) -> None:
+def update_changes_content(calls: TemplateCalls) -> None:
     """An update changes the content."""
-    sent = seen.updated.call.body or {}
-    expect(seen.changed.get("text") == sent["text"], "the text is not what was sent")
+    sent = calls.updated.call.body or {}
+    expect(calls.changed.get("text") == sent["text"], "the text is not what was sent")
 
 
 @facts(52, "States")
-def is_draft_is_set_by_the_client(seen: TemplateEvidence) -> None:
+def is_draft_is_set_by_the_client(calls: TemplateCalls) -> None:
     """is_draft is set by whoever sends it."""
-    expect(seen.read.record().get("is_draft") is True, "it was created with true")
-    expect(seen.changed.get("is_draft") is False, "it was updated to false")
+    expect(calls.read.record().get("is_draft") is True, "it was created with true")
+    expect(calls.changed.get("is_draft") is False, "it was updated to false")
 
 
 @facts(53, "Template contents")
-def delete_content(seen: TemplateEvidence) -> None:
+def delete_content(calls: TemplateCalls) -> None:
     """DELETE …/contents/:langCode answers with success, a message and data null."""
-    seen.deleted.expect_deleted(seen.trial.profile)
+    calls.deleted.expect_deleted()
 
 
 @facts(54, "Template contents")
-def deleted_content_is_gone(seen: TemplateEvidence) -> None:
+def deleted_content_is_gone(calls: TemplateCalls) -> None:
     """A content that was deleted is no longer there."""
-    seen.gone.expect_refusal("a get of a deleted content")
+    calls.gone.expect_refusal("a get of a deleted content")
