@@ -34,8 +34,9 @@ ORDER = [
     ("frame", "transport"),
     ("wire",),
     (
-        *("answer", "asgi_server", "background", "call", "connection", "display", "errors"),
+        *("answer", "asgi_server", "background", "call", "connection", "directory", "display"),
         *(
+            "errors",
             "finding",
             "json_pointer",
             "json_reader",

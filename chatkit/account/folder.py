@@ -8,18 +8,15 @@ has moved in the account is taken, and where both have moved it is a conflict, w
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import secrets
-import shutil
 import subprocess
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from glob import iglob
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import pandas as pd
 
@@ -30,18 +27,21 @@ from chatkit.account.layout import (
     CONTACTS,
     EDITED,
     FLOWS,
+    LARGEST,
+    LARGEST_OTHER,
     LEDGER,
     NOUNS,
     OURS,
     TEMPLATES,
     WEBHOOKS,
     FolderContents,
+    FolderFiles,
     FolderReader,
     PathNames,
     account_text,
     base_text,
+    contact_keys,
     is_ours,
-    read_base,
     record_text,
     webhooks_text,
     write_contacts,
@@ -57,9 +57,11 @@ from chatkit.account.reading import (
     default_of,
     read_account,
 )
+from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, client_of
 from chatkit.connection import account_words
-from chatkit.display import cut, many, values
+from chatkit.directory import Directory
+from chatkit.display import cut, many, values, visible
 from chatkit.errors import InputError, Problem, command, steady
 from chatkit.finding import SEVERITIES
 from chatkit.flowjson.document import read_source
@@ -67,7 +69,7 @@ from chatkit.flowjson.lint import lint
 from chatkit.flows.backup import folder_owner
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.lock import sync_folder, writing
+from chatkit.lock import make_folder, replacing, writing
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
@@ -80,16 +82,28 @@ if TYPE_CHECKING:
 #: What becomes of a field that was changed both in a file and in the account.
 Conflicts = Literal["refuse", "files", "account"]
 
-_PENDING = f"{OURS}/pending.zip"
 _MANIFEST = "manifest.json"
-#: Git leaves out what is personal or of one moment, and shows no differences of our copy.
-_OURS_IGNORE = b"contacts.csv\npending*\n*.lock\n"
-_OURS_ATTRIBUTES = b"base.json -diff linguist-generated=true\n"
-_SYNCED = 50  #: so many files are made durable one by one, more of them all at once
+_IGNORE, _OURS_IGNORE, _OURS_ATTRIBUTES = (
+    *(".gitignore", f"{OURS}/.gitignore", f"{OURS}/.gitattributes"),
+)
+#: Git leaves out what is personal, and shows no differences of our copy.
+_GIT = {
+    _OURS_IGNORE: b"contacts.csv\n",
+    _OURS_ATTRIBUTES: b"base.json -diff linguist-generated=true\n",
+}
+_GIT_LONGEST = 1 << 20  #: bytes of such a file
+#: The account as it was pulled, which is written after all else; and files for the owner alone.
+_BASES = (BASE, BASE_CONTACTS)
+_PRIVATE = (*_BASES, CONTACTS)
+_ROUNDS = 5  #: so often a pull merges again what is saved while it runs
 _CHECKED = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
     ("severity", "code", "message", "hint"), "str"
 )
 _LONG = 60  #: characters of a value in a conflict
+
+
+#: What a file is to hold: its bytes, or what writes them.
+_Text: TypeAlias = bytes | Callable[[Any], None]
 
 
 class _Absent:
@@ -187,7 +201,9 @@ class Folder:
         if not self.path.is_dir():
             return f"<folder {self.path}, which does not exist yet>"
         try:
-            return f"<folder {repr(self.state())[1:]}"
+            state, found = self._state()
+            waits = ", an interrupted pull waits: pull again to end it" * found.interrupted
+            return f"<folder {repr(state)[1:-1]}{waits}>"
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
@@ -212,27 +228,38 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column. Or
                 the folder holds no account, or git does not know the revision.
         """
+        return self._state(revision, contacts, codes)[0]
+
+    def _state(
+        self, revision: str | None = None, contacts: bool = False, codes: Codes | None = None
+    ) -> tuple[AccountState, FolderContents]:
+        """Read what the files hold, also as they hold it."""
         files = self._files(contacts) if revision is None else git_files(self.path, revision)
-        name = str(self.path) if revision is None else f"{self.path}@{revision}"
-        found = FolderReader(files, name).read(contacts=contacts)
+        found = FolderReader(files).read(contacts=contacts)
         if found.account is None and not found.paths:
             raise InputError(
-                f"{name} holds no account: `{command(f'pull NAME {self.path}')}` writes one."
+                f"{files.name} holds no account: `{command(f'pull NAME {self.path}')}` writes one."
             )
         wanted = {*found.codes} if codes is None else {*template_codes(codes)}
         told = []
+        if found.interrupted:
+            told.append(
+                f"A pull into {self.path} was interrupted. What it had still to write is read as "
+                f"written: `{command(f'pull NAME {self.path}')}` ends it."
+            )
         if contacts and found.contacts is None:
-            told.append(f"{name} has no {CONTACTS}: a pull with contacts writes it.")
-        return AccountState(
-            origin=name,
+            told.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
+        state = AccountState(
+            origin=files.name,
             flows=found.records["flow"],
             contents={k: v for k, v in found.records["content"].items() if k[0] in wanted},
             webhooks=found.records["webhook"],
-            contacts=self._with_parts(found.contacts, files),
+            contacts=_with_parts(found),
             codes=tuple(sorted(wanted)),
             ids={},
             not_carried=[*told, NOT_CARRIED],
         )
+        return state, found
 
     def _seed_records(self) -> AccountRecords:
         """Tell what the files hold as plain data, to make a sandbox of it."""
@@ -269,7 +296,7 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
-        state = self.state(revision, contacts=contacts)
+        state, found = self._state(revision, contacts)
         plan = plan_state(
             state,
             client,
@@ -278,7 +305,8 @@ class Folder:
             broken=broken,
             skip_invalid=skip_invalid,
         )
-        if revision is None and (moved := self._set_back(plan, state, client)):
+        base = found.base if revision is None else None
+        if base is not None and (moved := self._set_back(plan, state, client, base)):
             few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
             plan.notes.insert(
                 0,
@@ -287,13 +315,11 @@ class Folder:
             )
         return plan
 
-    def _set_back(self, plan: Plan, state: AccountState, client: Client) -> list[str]:
+    def _set_back(
+        self, plan: Plan, state: AccountState, client: Client, base: FolderContents
+    ) -> list[str]:
         """Name what a plan changes although nobody edited it in the files."""
-        place = self.path / BASE
         updates = [each for each in plan.changes if each.kind == "update" and each.noun in NOUNS]
-        if not updates or not place.is_file():
-            return []
-        base = read_base(place.read_bytes(), str(self.path))
         if base.account != folder_owner(client.connection):
             return []
         found = []
@@ -321,99 +347,66 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
         """
         files = self._files(contacts=False)
-        found = FolderReader(files, str(self.path)).read()
+        found = FolderReader(files).read(ledger=True)
         rows = [
             (found.paths["flow", name], f"/flow_json{each.pointer}", each)
             for name, fields in found.records["flow"].items()
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
-        ledger = _folder_ledger(files, str(self.path))
         contents = [
             {"template_code": code, "lang_code": lang, **_whole(fields)}
             for (code, lang), fields in found.records["content"].items()
         ]
         rows += [
             (found.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
-            for each in (check_contents(contents, source, ledger=ledger) if contents else ())
+            for each in (check_contents(contents, source, ledger=found.ledger) if contents else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
         told = []
         for path, pointer, each in rows:
-            at = read_source(files[path]).find(pointer)
+            at = read_source(files.files[path]).find(pointer)
             said = (each.severity, each.code, each.message, each.hint)
             told.append((path, at.line, at.column, *said))
         return pd.DataFrame(told, columns=list(_CHECKED)).astype(_CHECKED)
 
-    def _with_parts(
-        self, contacts: pd.DataFrame | None, files: Mapping[str, bytes]
-    ) -> pd.DataFrame | None:
-        """Put beside each name that nobody edited the parts that the service had of it."""
-        if contacts is None:
-            return None
-        base = _base_contacts(files, str(self.path))
-        frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
-        if base is None or not len(base):
-            return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
-        rows = _keys(base).get_indexer(_keys(contacts))
-        same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
-        for column in CONTACT_COLUMNS[3:]:
-            taken = base[column].take(rows).reset_index(drop=True)
-            frame[column] = taken.where(pd.Series(same, index=taken.index))
-        return frame
-
-    def _files(self, contacts: bool) -> dict[str, bytes]:
+    def _files(self, contacts: bool) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them."""
         if not self.path.is_dir():
             raise InputError(
                 f"{self.path} does not exist: `{command(f'pull NAME {self.path}')}` writes it."
             )
-        if not (self.path / OURS).is_dir():
-            return self._read(contacts)
-        if not os.access(self.path / OURS, os.W_OK) and not (self.path / _PENDING).exists():
-            return self._read(contacts)  # nobody who may write it is known: a copy to read
-        with self._locked():
-            self._finish()
-            return self._read(contacts)
+        with self._opened() as (directory, unfinished):
+            return self._read(directory, unfinished, contacts)
 
-    def _read(self, contacts: bool) -> dict[str, bytes]:
-        found, problems = {}, []
-        for path in self._paths():
-            if path in (CONTACTS, BASE_CONTACTS) and not contacts:
-                continue
-            place = os.path.join(self.path, path)
-            try:
-                if os.path.islink(place):
-                    raise OSError(0, "is a link, which may lead out of the folder: put the file")
-                with open(place, "rb") as file:
-                    found[path] = file.read()
-            except OSError as error:
-                problems.append(Problem(path, "", error.strerror or type(error).__name__))
-        if problems:
-            raise InputError(f"Some files of {self.path} cannot be read:", problems)
-        return found
-
-    def _paths(self) -> Iterator[str]:
-        """Yield the paths of the files that are ours."""
-        for top in (ACCOUNT, WEBHOOKS, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
-            if os.path.lexists(self.path / top):
-                yield top
-        for pattern in (f"{FLOWS}/*", f"{TEMPLATES}/*/*"):
-            names = iglob(pattern, root_dir=self.path, include_hidden=True)
-            for name in sorted(each.replace(os.sep, "/") for each in names):
-                if is_ours(name) and not os.path.isdir(os.path.join(self.path, name)):
-                    yield name
+    def _read(self, directory: Directory, unfinished: _Unfinished, contacts: bool) -> FolderFiles:
+        files = FolderFiles(str(self.path))
+        tops = [ACCOUNT, WEBHOOKS, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)]
+        for path in tops:
+            files.add(path, directory.read)
+        for folder in (FLOWS, TEMPLATES):
+            for path, kind in _listed(directory, folder, files):
+                if folder == FLOWS or kind == "file":
+                    inside = [path]
+                else:
+                    inside = [each for each, _ in _listed(directory, path, files)]
+                for each in filter(is_ours, inside):
+                    files.add(each, directory.read)
+        unfinished.lay_over(files, directory, contacts=contacts)
+        return files
 
     @contextmanager
-    def _locked(self, *, made: bool = False) -> Iterator[None]:
-        """Keep other processes from writing the folder, which is made if that is wanted."""
+    def _opened(self, *, write: bool = False) -> Iterator[tuple[Directory, _Unfinished]]:
+        """Open the folder, and keep this user's other processes from writing it."""
         try:
-            if made:
-                (self.path / OURS).mkdir(parents=True, exist_ok=True)
-            with writing(self.path / OURS / "folder"):
-                yield
+            with Directory(self.path, make=write) as directory:
+                unfinished = _Unfinished(directory)
+                with unfinished.locked(make=write):
+                    yield directory, unfinished
         except OSError as error:
-            why = error.strerror or str(error)
+            why = visible(error.strerror or str(error))
+            if error.filename and not os.path.isabs(error.filename):
+                why = f"{visible(error.filename)} {why}"
             raise InputError(f"{self.path} cannot be used: {why}.") from error
 
     # --- pull -----------------------------------------------------------------------
@@ -454,27 +447,42 @@ class Folder:
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         mine = folder_owner(client.connection)
-        here = self._here(self._files(contacts) if self.path.is_dir() else {}, contacts)
-        self._refuse_other(here[1].account, mine, other_account)
-        named = [*here[1].codes, *client.templates.codes]
+        files = self._files(contacts) if self.path.is_dir() else FolderFiles(str(self.path))
+        here = FolderReader(files).read(contacts=contacts, ledger=True)
+        self._refuse_other(here.account, mine, other_account)
+        named = [*here.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
         state = read_account(client, sorted({*named}), contacts=contacts)
         ledger = LedgerFile(client.connection)
-        with self._locked(made=True):
-            self._finish()
-            files = self._read(contacts)
-            here = here if files == here[0] else self._here(files, contacts)
-            pull = _Pull(self, *here, state, mine, conflicts, other_account)
-            pull.merge_ledger(ledger.read())
-            pull.commit()
+        done: dict[str, str] = {}
+        saved: dict[str, None] = {}
+        with self._opened(write=True) as (directory, unfinished):
+            unfinished.finish(directory)
+            for _ in range(_ROUNDS):
+                now = self._read(directory, unfinished, contacts)
+                if now != files:
+                    files = now
+                    here = FolderReader(files).read(contacts=contacts, ledger=True)
+                pull = _Pull(
+                    self, directory, files.files, here, state, mine, conflicts, other_account, saved
+                )
+                pull.merge_ledger(ledger.read())
+                changed = pull.commit(unfinished)
+                saved |= dict.fromkeys(changed)
+                done |= {path: what for path, what in pull.changes.items() if path not in changed}
+                if not changed:
+                    break
+            else:
+                raise InputError(
+                    f"{', '.join(saved)} of {self.path} was saved again and again while the pull "
+                    "ran. Close what writes it, and pull again."
+                )
         if pull.ledger is not None:
             ledger.add(pull.ledger)
-        return pull.report()
-
-    def _here(
-        self, files: dict[str, bytes], contacts: bool
-    ) -> tuple[dict[str, bytes], FolderContents]:
-        return files, FolderReader(files, str(self.path)).read(contacts=contacts)
+        notes = (
+            [f"Saved while the pull ran, and merged again: {', '.join(saved)}."] if saved else []
+        )
+        return pull.report(done, notes)
 
     def _refuse_other(self, theirs: str | None, mine: str, other_account: bool) -> None:
         if theirs not in (None, mine) and not other_account:
@@ -483,78 +491,143 @@ class Folder:
                 f"{account_words(mine)}: take another folder, or say other_account=True."
             )
 
-    # --- whole or not at all --------------------------------------------------------
 
-    def _commit(
-        self, texts: Mapping[str, bytes | Callable[[Any], None]], gone: Iterable[str]
-    ) -> None:
-        """Write and remove files: first all into one file beside, which then counts.
-
-        Whoever opens the folder after this process was killed ends what it began.
-        """
-        beside = self.path / f"{OURS}/pending-{secrets.token_hex(4)}"
-        manifest: dict[str, Any] = {"write": {}, "remove": {}}
-        for path in gone:
-            manifest["remove"][path] = _digest(self.path / path)
-        try:
-            with zipfile.ZipFile(beside, "x", zipfile.ZIP_STORED) as pending:
-                for path, text in texts.items():
-                    with pending.open(path, "w", force_zip64=True) as entry:
-                        digests = _Digests(entry)
-                        if callable(text):
-                            text(digests)
-                        else:
-                            digests.write(text)
-                    manifest["write"][path] = [_digest(self.path / path), digests.hexdigest()]
-                pending.writestr(_MANIFEST, json.dumps(manifest))
-            _sync([beside])
-            beside.replace(self.path / _PENDING)
-            sync_folder(self.path / OURS)
-        finally:
-            beside.unlink(missing_ok=True)
-        self._finish()
-
-    def _finish(self) -> None:
-        """End what a pull has begun that was killed; a file that was edited since is left."""
-        for left in (self.path / OURS).glob("pending-*"):
-            left.unlink(missing_ok=True)  # was never whole
-        if not (self.path / _PENDING).exists():
-            return
-        written, made = [], set()
-        with zipfile.ZipFile(self.path / _PENDING) as pending:
-            manifest = json.loads(pending.read(_MANIFEST))
-            for path, (before, _) in manifest["write"].items():
-                target = self.path / path
-                if _digest(target) != before:
-                    continue  # it is written already, or a person has edited it since
-                if target.parent not in made:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    made.add(target.parent)
-                beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-                try:
-                    with pending.open(path) as entry, beside.open("xb") as file:
-                        shutil.copyfileobj(entry, file, 2**20)
-                    beside.replace(target)
-                finally:
-                    beside.unlink(missing_ok=True)
-                written.append(target)
-        for path, before in manifest["remove"].items():
-            if _digest(self.path / path) == before:
-                (self.path / path).unlink(missing_ok=True)
-                with suppress(OSError):  # other files are in it
-                    (self.path / path).parent.rmdir()
-        _sync(written)
-        (self.path / _PENDING).unlink()
+def _listed(directory: Directory, folder: str, files: FolderFiles) -> Iterator[tuple[str, str]]:
+    """Yield the paths in a folder, sorted, and the kind of each."""
+    try:
+        for name, kind in sorted(directory.entries(folder).items()):
+            if not name.startswith("."):
+                yield f"{folder}/{name}", kind
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        files.refuse(folder, error)
 
 
-def _folder_ledger(files: Mapping[str, bytes], name: str) -> Ledger:
-    """Read the ledger of a folder; nothing is in it where there is none yet.
+# --- whole or not at all ----------------------------------------------------------------
 
-    Raises:
-        InputError: Lines of the file cannot be read.
+
+class _Unfinished:
+    """What a pull has to write: kept whole in the user's data directory until it is written.
+
+    What lies in the folder itself came with it, and is not trusted to say what is to be written.
+
+    Args:
+        directory: The folder, which is known by its path and its inode.
     """
-    text = files.get(LEDGER, b"").decode("utf-8-sig", "replace")
-    return Ledger.of_text(text, f"{name}/{LEDGER}")
+
+    def __init__(self, directory: Directory) -> None:
+        digest = sha256(os.fsencode(directory.path)).hexdigest()[:32]
+        self._folder = journal_folder(passing=False) / "folders" / digest
+        self._path, self._inode = self._folder / "pull.zip", directory.inode
+        self._name = str(directory.path)
+
+    @contextmanager
+    def locked(self, *, make: bool) -> Iterator[None]:
+        """Hold the lock of the folder; without `make` only if something was ever pulled."""
+        if make:
+            make_folder(self._folder)
+        if not os.access(self._folder, os.W_OK):
+            yield
+            return
+        with writing(self._folder / "folder"):
+            yield
+
+    def keep(
+        self, texts: Mapping[str, _Text], gone: Iterable[str], before: Mapping[str, str | None]
+    ) -> None:
+        """Keep what is to be written and removed, and the digest of what each file was."""
+        manifest: dict[str, Any] = {"inode": self._inode, "write": {}}
+        manifest["remove"] = {path: before[path] for path in gone}
+        with (
+            replacing(self._path, beside=self._path.with_name("new.zip")) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
+        ):
+            for path, text in texts.items():
+                with pending.open(path, "w", force_zip64=True) as entry:
+                    digests = _Digests(entry)
+                    if callable(text):
+                        text(digests)
+                    else:
+                        digests.write(text)
+                manifest["write"][path] = [before[path], digests.hexdigest()]
+            pending.writestr(_MANIFEST, json.dumps(manifest))
+
+    def finish(self, directory: Directory) -> list[str]:
+        """Write and remove what is kept.
+
+        Returns:
+            The files that are not any more what they were when they were merged: they are left.
+            The base is then left, too, so that the next merge sees what was edited.
+        """
+        with self._pending() as pending:
+            if pending is None:
+                return []
+            archive, manifest = pending
+            written: list[str] = []
+            left: list[str] = []
+            for path, before in manifest["remove"].items():
+                if directory.digest(path) is not None and not directory.remove(path, before):
+                    left.append(path)
+            for path, (before, after) in _base_last(manifest["write"]):
+                if directory.digest(path) == after or (left and path in _BASES):
+                    continue
+                mode = 0o600 if path in _PRIVATE else 0o666
+                with archive.open(path) as entry:
+                    done = directory.replace(path, entry, before, mode)
+                (written if done else left).append(path)
+            directory.sync(written)
+        self._path.unlink()
+        return left
+
+    def lay_over(self, files: FolderFiles, directory: Directory, *, contacts: bool) -> None:
+        """Put what is kept over the files that were read, as `finish` will write it."""
+        with self._pending() as pending:
+            if pending is None:
+                return
+            archive, manifest = pending
+            files.interrupted, left = True, False
+            others = {*_GIT, _IGNORE} if contacts else {*_GIT, _IGNORE, CONTACTS, BASE_CONTACTS}
+            asked = manifest["write"].keys() - others
+            for path, before in manifest["remove"].items():
+                if _digest(files.files.get(path)) == before:
+                    files.files.pop(path, None)
+                else:
+                    left = left or path in files.files
+            for path, (before, after) in _base_last(manifest["write"]):
+                data = files.files.get(path)
+                now = directory.digest(path) if data is None else _digest(data)
+                if now not in (before, after):
+                    left = True
+                elif now == before and path in asked and not (left and path in _BASES):
+                    files.files[path] = archive.read(path)
+
+    @contextmanager
+    def _pending(self) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]] | None]:
+        """Open what is kept for this folder."""
+        if not self._path.exists():
+            yield None
+            return
+        try:
+            with zipfile.ZipFile(self._path) as archive:
+                manifest = json.loads(archive.read(_MANIFEST))
+                known = (is_ours(path) or path in (_IGNORE, *_GIT) for path in manifest["write"])
+                if not all((*known, *map(is_ours, manifest["remove"]))):
+                    raise ValueError("a file in it has no place in a folder")
+                yield None if manifest["inode"] != self._inode else (archive, manifest)
+        except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
+            raise InputError(
+                f"{self._path} is damaged ({error}), so that the interrupted pull into "
+                f"{self._name} cannot be ended. Delete it, and pull again."
+            ) from None
+
+
+def _base_last(paths: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return sorted(paths.items(), key=lambda each: each[0] in _BASES)
+
+
+def _digest(data: bytes | None) -> str | None:
+    return None if data is None else sha256(data).hexdigest()
 
 
 def _whole(fields: Fields) -> dict[str, Any]:
@@ -568,7 +641,7 @@ class _Digests:
     closed = False
 
     def __init__(self, file: Any) -> None:
-        self._file, self._digest = file, hashlib.sha256()
+        self._file, self._digest = file, sha256()
 
     def write(self, data: Any) -> int:
         data = bytes(data)
@@ -582,25 +655,6 @@ class _Digests:
         return self._digest.hexdigest()
 
 
-def _digest(path: Path) -> str | None:
-    """Return the digest of a file, None where there is none."""
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _sync(paths: list[Path]) -> None:
-    """Make files durable."""
-    if len(paths) > _SYNCED and hasattr(os, "sync"):
-        os.sync()
-        return
-    for path in paths:
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-
-
 # --- one pull ---------------------------------------------------------------------------
 
 
@@ -609,35 +663,40 @@ class _Pull:
 
     Args:
         folder: The folder.
+        directory: The same, open.
         files: The bytes of its files.
         here: What they hold.
         state: What the account holds.
         account: Which account it is.
         conflicts: What becomes of what both sides changed.
         anew: Whether it may be another account: then there is no base.
+        saved: The files that were saved while this pull ran and are merged again.
     """
 
     def __init__(
         self,
         folder: Folder,
+        directory: Directory,
         files: Mapping[str, bytes],
         here: FolderContents,
         state: AccountState,
         account: str,
         conflicts: Conflicts,
         anew: bool,
+        saved: Collection[str],
     ) -> None:
         folder._refuse_other(here.account, account, anew)
-        self._folder, self._files, self._here = folder, files, here
-        self._state, self._account = state, account
+        self._folder, self._directory, self._files, self._here = folder, directory, files, here
+        self._state, self._account, self._saved = state, account, saved
         self.ledger: Ledger | None = None
-        self._texts: dict[str, bytes | Callable[[Any], None]] = {}
+        self._texts: dict[str, _Text] = {}
+        self._before: dict[str, str | None] = {}  #: the digest of each file that was merged
         self._gone: list[str] = []
         self._edited: list[str] = []
         self._left_out: dict[str, int] = {}
         self._base = FolderContents()
-        if BASE in files and here.account == account:
-            self._base = read_base(files[BASE], str(folder.path))
+        if here.base is not None and here.account == account == here.base.account:
+            self._base = here.base
         self._codes = sorted({*here.codes, *state.codes})
         self._paths = dict(here.paths)
         self._merge(conflicts)
@@ -653,7 +712,7 @@ class _Pull:
             self._left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
         people, base_people = None, None
         if self._state.contacts is not None:
-            base_people = _base_contacts(self._files, str(self._folder.path))
+            base_people = self._base.contacts
             people, wrong = merged_contacts(
                 base_people, self._here.contacts, self._state.contacts, conflicts
             )
@@ -675,11 +734,14 @@ class _Pull:
             self._edited.append(WEBHOOKS)
         if self._here.account != self._account or [*self._here.codes] != self._codes:
             self._texts[ACCOUNT] = account_text(self._account, self._codes)
-        self._ours(f"{OURS}/.gitignore", _OURS_IGNORE)
-        self._ours(f"{OURS}/.gitattributes", _OURS_ATTRIBUTES)
+        for path, text in _GIT.items():
+            if self._of_git(path) != text:
+                self._texts[path] = text
         if people is not None and self._state.contacts is not None:
             self._contacts(people, self._state.contacts, base_people)
-        self._ours(BASE, base_text(self._account, self._codes, live))
+        pulled = base_text(self._account, self._codes, live)
+        if self._files.get(BASE) != pulled:
+            self._texts[BASE] = pulled
 
     def _keep(
         self, noun: str, name: Any, fields: Fields, live: Fields | None, names: PathNames
@@ -692,21 +754,22 @@ class _Pull:
         if here is not None and fields != live:
             self._edited.append(path)
 
-    def _ours(self, path: str, text: bytes) -> None:
-        """Write a file of our own if it says something else."""
-        place = self._folder.path / path
-        there = self._files.get(path) or (place.read_bytes() if place.is_file() else None)
-        if there != text:
-            self._texts[path] = text
+    def _of_git(self, path: str) -> bytes:
+        """Read a file of git in the folder; nothing is in one that is missing."""
+        try:
+            found = self._directory.read(path, _GIT_LONGEST)
+        except FileNotFoundError:
+            return b""
+        self._before[path] = _digest(found)
+        return found
 
     def _contacts(
         self, people: pd.DataFrame, live: pd.DataFrame, base: pd.DataFrame | None
     ) -> None:
-        ignore = self._folder.path / ".gitignore"
-        said = ignore.read_bytes() if ignore.is_file() else b""
-        if b"/contacts.csv" not in said.split():
-            gap = b"" if not said or said.endswith(b"\n") else b"\n"
-            self._texts[".gitignore"] = said + gap + b"/contacts.csv\n"
+        ignored = self._of_git(_IGNORE)
+        if b"/contacts.csv" not in ignored.split():
+            gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
+            self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
         if self._here.contacts is None or not _same_people(people, self._here.contacts):
             self._texts[CONTACTS] = lambda file: write_contacts(people, EDITED, file)
         if base is None or not _same_people(base, live, CONTACT_COLUMNS):
@@ -722,9 +785,14 @@ class _Pull:
             )
             for each in found
         ]
+        written = "Nothing was written"
+        if self._saved:
+            written = (
+                f"{', '.join(self._saved)} was saved while the pull ran, and is as you saved it"
+            )
         raise InputError(
-            f"{many(len(found), 'field')} changed both in the files and in the account. Nothing "
-            "was written: write into the file what the account has, or pull with "
+            f"{many(len(found), 'field')} changed both in the files and in the account. "
+            f"{written}: write into the file what the account has, or pull with "
             "conflicts='files' to keep yours, or with 'account' to take theirs:",
             problems,
         )
@@ -744,28 +812,45 @@ class _Pull:
         Raises:
             InputError: Lines of the file cannot be read.
         """
-        both = known.merge(_folder_ledger(self._files, str(self._folder.path)))
-        if both != Ledger():
-            self._ours(LEDGER, str(both).encode())
+        both = known.merge(self._here.ledger)
+        text = str(both).encode()
+        if both != Ledger() and self._files.get(LEDGER) != text:
+            self._texts[LEDGER] = text
         self.ledger = both if both != known else None
 
-    def commit(self) -> None:
-        """Write what has changed; nothing at all where nothing has."""
-        if self._texts or self._gone:
-            self._folder._commit(self._texts, self._gone)
+    def commit(self, unfinished: _Unfinished) -> list[str]:
+        """Write what has changed; nothing at all where nothing has.
 
-    def report(self) -> PullReport:
-        """Say what was written."""
+        Returns:
+            The files that were saved since they were merged, and so were not written.
+        """
+        touched = (*self._texts, *self._gone)
+        before = {path: _digest(self._files.get(path)) for path in touched} | self._before
+        changed = [path for path in touched if self._directory.digest(path) != before[path]]
+        if touched and not changed:
+            unfinished.keep(self._texts, self._gone, before)
+            changed = unfinished.finish(self._directory)
+        if self._state.contacts is not None:
+            for path in _PRIVATE:
+                self._directory.restrict(path)
+        return changed
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """What becomes of each file."""
         shown = [path for path in self._texts if not path.startswith((OURS, ".git"))]
         changes = dict.fromkeys(self._edited, "edited")
         changes |= {path: "changed" if path in self._files else "new" for path in shown}
-        changes |= dict.fromkeys(self._gone, "removed")
+        return changes | dict.fromkeys(self._gone, "removed")
+
+    def report(self, changes: Mapping[str, str], notes: Iterable[str]) -> PullReport:
+        """Return what was written."""
         if changes.get(CONTACTS) == "new":
             say(
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
                 "it out of what others can read."
             )
-        return PullReport(self._folder, self._state, changes, self._left_out)
+        return PullReport(self._folder, self._state, changes, self._left_out, notes)
 
 
 def _carried(
@@ -794,17 +879,24 @@ def _said(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _base_contacts(files: Mapping[str, bytes], name: str) -> pd.DataFrame | None:
-    if BASE_CONTACTS not in files:
+def _with_parts(found: FolderContents) -> pd.DataFrame | None:
+    """Put beside each name that nobody edited the parts that the service had of it."""
+    contacts, base = found.contacts, found.base.contacts if found.base else None
+    if contacts is None:
         return None
-    reader = FolderReader(files, name)
-    found = reader.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
-    reader.refuse()
-    return found
+    frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
+    if base is None or not len(base):
+        return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
+    rows = _keys(base).get_indexer(_keys(contacts))
+    same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
+    for column in CONTACT_COLUMNS[3:]:
+        taken = base[column].take(rows).reset_index(drop=True)
+        frame[column] = taken.where(pd.Series(same, index=taken.index))
+    return frame
 
 
 def _keys(contacts: pd.DataFrame) -> pd.Index[Any]:
-    return pd.Index(contacts["country_code"] + " " + contacts["number"])
+    return pd.Index(contact_keys(contacts))
 
 
 def _names(contacts: pd.DataFrame) -> Any:
@@ -877,7 +969,7 @@ def merged_contacts(
 # --- git --------------------------------------------------------------------------------
 
 
-def git_files(path: Path, revision: str) -> dict[str, bytes]:
+def git_files(path: Path, revision: str) -> FolderFiles:
     """Read the files of a folder as they were in a revision of git; nothing is checked out.
 
     Raises:
@@ -890,29 +982,41 @@ def git_files(path: Path, revision: str) -> dict[str, bytes]:
         path, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}",
         unknown=f"git does not know the revision {values(revision)} of {path}",
     ).decode().strip()  # fmt: skip
-    listed = _git(path, "ls-tree", "-r", "-z", "--full-tree", commit, "--", inside or ".")
-    blobs = {}
+    listed = _git(path, "ls-tree", "-r", "-z", "-l", "--full-tree", commit, "--", inside or ".")
+    files = FolderFiles(f"{path}@{revision}")
+    blobs: dict[str, tuple[str, int]] = {}
     for line in listed.decode(errors="surrogateescape").split("\0"):
         head, _, name = line.partition("\t")
-        kind = head.split(" ")
-        name = name.removeprefix(inside)
-        if len(kind) == 3 and kind[0].startswith("100") and is_ours(name):
-            blobs[name] = kind[2]
-    asked = "".join(f"{blob}\n" for blob in blobs.values()).encode()
-    data, found = _git(path, "cat-file", "--batch", given=asked), {}
-    place = 0
-    for name in blobs:
-        end = data.index(b"\n", place)
-        size = int(data[place:end].split(b" ")[2])
-        found[name] = data[end + 1 : end + 1 + size]
-        place = end + 1 + size + 1
-    return found
+        kind, name = head.split(), name.removeprefix(inside)
+        if len(kind) == 4 and kind[0] == "120000" and (is_ours(name) or is_ours(f"{name}/x.json")):
+            files.refuse(name, OSError(0, "is a link, which may lead out of the folder"))
+        elif len(kind) == 4 and kind[0].startswith("100") and is_ours(name):
+            blobs[name] = kind[2], int(kind[3])
+    asked = []
+    for name, (blob, size) in blobs.items():
+        if size <= LARGEST.get(name, LARGEST_OTHER):
+            asked.append((name, blob, size))
+        else:
+            files.refuse(name, OSError(0, "is larger than what is read of such a file"))
+    given = "".join(f"{blob}\n" for _, blob, _ in asked).encode()
+    data, place = _git(path, "cat-file", "--batch", given=given), 0
+    for name, blob, size in asked:
+        place += len(f"{blob} blob {size}\n")
+        files.files[name] = data[place : place + size]
+        place += size + 1
+    if place != len(data):
+        raise InputError(f"git does not have all files of {files.name}: fetch it as a whole.")
+    return files
 
 
 def _git(path: Path, *arguments: str, given: bytes = b"", unknown: str = "") -> bytes:
-    call = ["git", "-C", str(path), *arguments]
+    call = ["git", "-c", "core.fsmonitor=false", "-C", str(path), *arguments]
+    # The repository may be a stranger's: its settings must not fetch, nor run a program for it.
+    closed = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     try:
-        done = subprocess.run(call, input=given, capture_output=True, check=False)  # noqa: S603
+        done = subprocess.run(  # noqa: S603
+            call, input=given, capture_output=True, check=False, env={**os.environ, **closed}
+        )
     except FileNotFoundError:
         raise InputError("Revisions of a folder need git, which is not installed here.") from None
     if done.returncode:
@@ -980,6 +1084,7 @@ class PullReport(Report):
         state: What the account holds.
         changes: What became of each file; those that are as they were are not in it.
         left_out: How many records of each resource somebody took out of the files.
+        notes: What else is to be known.
     """
 
     def __init__(
@@ -988,11 +1093,15 @@ class PullReport(Report):
         state: AccountState,
         changes: Mapping[str, str],
         left_out: Mapping[str, int],
+        notes: Iterable[str] = (),
     ) -> None:
         self._folder, self._state = folder, state
         self._left_out = ", ".join(many(count, noun) for noun, count in left_out.items() if count)
         self.changes = dict(changes)  #: what became of each file, by its path
-        self.notes = [*state.not_carried]  #: what is in the account and not in the folder
+        self.notes = [
+            *notes,
+            *state.not_carried,
+        ]  #: what else is to be known, and what is in the account and not in the folder
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each file that changed, or that was edited: `file` and `change`."""

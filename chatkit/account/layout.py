@@ -23,7 +23,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -31,14 +31,18 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
+from pydantic import BaseModel, ValidationError, create_model
 
 from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
-from chatkit.display import many, values
+from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flows.backup import is_reserved, json_text, safe
 from chatkit.flows.resource import FlowBody
 from chatkit.frame import frame_of_texts
+from chatkit.json_pointer import escape
+from chatkit.json_reader import is_deeper
+from chatkit.localization.ledger import Ledger
 from chatkit.record import Body
 from chatkit.tables import guarded, unguarded
 from chatkit.templates import ContentBody
@@ -74,6 +78,11 @@ Place: TypeAlias = Callable[[str], "LineColumn | None"]
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 _MOST = 50  #: wrong rows of one table that are told one by one
+#: The levels of a record's file; a flow document may have 60. The base holds records 3 deeper.
+_DEEPEST = 96
+#: Bytes of a file that is read, at most.
+LARGEST_OTHER = 8 << 20
+LARGEST = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
 #: A cell that could begin a formula, or that looks as if it was kept from that.
 _RISKY = "^$|[=+\\-@＝＋－＠'\\x00-\\x1f]"
 #: Files that other programs put into folders: beginnings and ends of their names.
@@ -95,6 +104,9 @@ class FolderContents:
         records: By noun and name; those of `NOUNS`.
         paths: The file of each record, by noun and name.
         contacts: The contacts, if they are here and were asked for.
+        ledger: From which source text each translation was made, if it was asked for.
+        base: The account as it was pulled.
+        interrupted: Whether a pull that was interrupted has still to be ended.
     """
 
     account: str | None = None
@@ -102,6 +114,39 @@ class FolderContents:
     records: Records = field(default_factory=lambda: {noun: {} for noun in NOUNS})
     paths: Paths = field(default_factory=dict)
     contacts: pd.DataFrame | None = None
+    ledger: Ledger = field(default_factory=Ledger)
+    base: FolderContents | None = None
+    interrupted: bool = False
+
+
+@dataclass
+class FolderFiles:
+    """The bytes of the files of a folder.
+
+    Attributes:
+        name: What the folder is called, for messages.
+        files: The bytes of each file by its path.
+        problems: What could not be read.
+        interrupted: Whether a pull that was interrupted has still to be ended.
+    """
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    interrupted: bool = False
+
+    def add(self, path: str, read: Callable[[str, int], bytes]) -> None:
+        """Read a file; one that is missing is left out, and what is wrong with it is noted."""
+        try:
+            self.files[path] = read(path, LARGEST.get(path, LARGEST_OTHER))
+        except FileNotFoundError:
+            pass  # removed since it was listed
+        except OSError as error:
+            self.refuse(path, error)
+
+    def refuse(self, path: str, error: OSError) -> None:
+        """Note what is wrong with a file or folder."""
+        self.problems.append(Problem(visible(path), "", error.strerror or type(error).__name__))
 
 
 # --- names ------------------------------------------------------------------------------
@@ -241,25 +286,26 @@ class FolderReader:
     """Reads the files of a folder; what is wrong is collected, so that all of it is told.
 
     Args:
-        files: The bytes of each file by its path.
-        name: What the folder is called, for messages.
+        folder: The files.
     """
 
-    def __init__(self, files: Mapping[str, bytes], name: str) -> None:
-        self._files, self._name = files, name
-        self.problems: list[Problem] = []
-        self.found = FolderContents()
+    def __init__(self, folder: FolderFiles) -> None:
+        self._files, self._name = folder.files, folder.name
+        self.problems = [*folder.problems]
+        self.found = FolderContents(interrupted=folder.interrupted)
         #: The account as it was pulled: what a service has, it may have.
         self.base = FolderContents()
 
-    def read(self, *, contacts: bool = False) -> FolderContents:
+    def read(self, *, contacts: bool = False, ledger: bool = False) -> FolderContents:
         """Read all of it.
 
         Raises:
             InputError: Some files cannot be read, or say what cannot be: `problems` has all.
         """
         if BASE in self._files:
-            self.base = read_base(self._files[BASE], self._name)
+            self._base()
+        if contacts and BASE_CONTACTS in self._files:
+            self.base.contacts = self.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
         codes = self._account()
         for path in sorted(self._files):
             kind = path.split("/")[0]
@@ -271,22 +317,22 @@ class FolderReader:
             self._webhooks()
         if contacts and CONTACTS in self._files:
             self.found.contacts = self.contacts(CONTACTS, EDITED)
+        if ledger and LEDGER in self._files:
+            self._ledger()
         self.found.codes = tuple(
             sorted({*codes, *(code for code, _ in self.found.records["content"])})
         )
-        self.refuse()
-        return self.found
-
-    def refuse(self) -> None:
-        """Raise `InputError` with all that was wrong, if something was."""
         if self.problems:
-            files = len({problem.field.partition(",")[0] for problem in self.problems})
+            files = len({problem.field.partition(", line ")[0] for problem in self.problems})
             what = f"{many(len(self.problems), 'place')} in {many(files, 'file')} of {self._name}"
             raise InputError(f"{what} cannot be read; correct them all:", self.problems)
+        if BASE in self._files:
+            self.found.base = self.base
+        return self.found
 
     def _tell(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
         place = f", line {at.line}, column {at.column}" if at else ""
-        self.problems.append(Problem(f"{path}{place}", value, reason))
+        self.problems.append(Problem(f"{visible(path)}{place}", value, reason))
 
     # --- account.toml and webhooks.toml ---
 
@@ -318,22 +364,41 @@ class FolderReader:
     def _toml(self, path: str) -> dict[str, Any] | None:
         if path not in self._files:
             return None
+        if (text := self._utf8(path)) is None:
+            return None
         try:
-            return tomllib.loads(self._files[path].decode("utf-8-sig").replace("\r\n", "\n"))
-        except UnicodeDecodeError as error:
-            before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
-            at = LineColumn(len(before), len(before[-1]) + 1)
-            self._tell(path, at, "is not UTF-8 text: save it as UTF-8")
+            value = tomllib.loads(text.replace("\r\n", "\n"))
+            if not is_deeper(value, _DEEPEST):
+                return value
+            self._tell(path, LineColumn(1, 1), f"is more than {_DEEPEST} levels deep")
         except tomllib.TOMLDecodeError as error:
             found = _PLACE.search(str(error))
-            lines = self._files[path].decode("utf-8-sig").splitlines() or [""]
+            lines = text.splitlines() or [""]
             end = LineColumn(len(lines), len(lines[-1]) + 1)
             at = LineColumn(int(found[1]), int(found[2])) if found and found[1] else end
             reason = _PLACE.sub("", str(error)).strip()
             self._tell(path, at, f"is not valid TOML: {reason[:1].lower()}{reason[1:]}")
         except RecursionError:
             self._tell(path, LineColumn(1, 1), "is nested too deeply")
+        except ValueError:  # a number with too many digits, a date that is none
+            self._tell(path, LineColumn(1, 1), "is not valid TOML: a value cannot be read")
         return None
+
+    def _utf8(self, path: str) -> str | None:
+        try:
+            return self._files[path].decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
+            at = LineColumn(len(before), len(before[-1]) + 1)
+            self._tell(path, at, "is not UTF-8 text: save it as UTF-8")
+            return None
+
+    def _ledger(self) -> None:
+        if (text := self._utf8(LEDGER)) is not None:
+            try:
+                self.found.ledger = Ledger.of_text(text, "it")
+            except (InputError, RecursionError) as error:
+                self._tell(LEDGER, None, f"cannot be read: {error}")
 
     def _line(self, path: str, text: str, table: int | None = None) -> LineColumn | None:
         """Find a text in a file, in the n-th of its tables if that is said."""
@@ -370,10 +435,42 @@ class FolderReader:
     def _in_table(self, number: int, field_name: str) -> LineColumn | None:
         return self._line(WEBHOOKS, field_name.partition(".")[0], number)
 
+    # --- .chatkit/base.json ---
+
+    def _base(self) -> None:
+        """Read the account as it was pulled."""
+        if (read := self._json(BASE, _DEEPEST + 3)) is None:
+            return
+        source, found = read
+        try:
+            _base_model().model_validate(found, strict=True)
+        except ValidationError as error:
+            for each in error.errors(include_url=False, include_input=False)[:_MOST]:
+                steps = [str(step) for step in each["loc"]]
+                at = source.find("".join(f"/{escape(step)}" for step in steps))
+                named = values(".".join(steps))
+                reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
+                self._tell(BASE, at, f"{reason}delete it, and each difference is a conflict")
+            return
+        self.base.account, self.base.codes = found["account"], tuple(found.get("templates", ()))
+        self.base.records = {
+            "flow": found["flows"],
+            "webhook": found["webhooks"],
+            "content": {
+                (code, lang): fields
+                for code, languages in found["contents"].items()
+                for lang, fields in languages.items()
+            },
+        }
+
     # --- flows/ and templates/ ---
 
-    def _json(self, path: str) -> tuple[DocumentSource, dict[str, Any]] | None:
+    def _json(
+        self, path: str, deepest: int = _DEEPEST
+    ) -> tuple[DocumentSource, dict[str, Any]] | None:
         source = read_source(self._files[path])
+        if not source.fault and is_deeper(source.value, deepest):
+            source.fault = f"it is more than {deepest} levels deep"
         if source.fault:
             self._tell(path, source.at, f"is not valid JSON: {source.fault}")
             return None
@@ -396,6 +493,9 @@ class FolderReader:
             at = source.find("/screens")
             step = 'put it under "flow_json", beside "name"'
             self._tell(path, at, f"is a flow document and no flow: {step}")
+            return
+        if not isinstance(fields.get("flow_json", {}), dict):  # a text could name another file
+            self._tell(path, source.find("/flow_json"), "flow_json must be an object: write { … }")
             return
         fields = {"template_name": "default", **fields}
         place = partial(_find, source)
@@ -491,6 +591,10 @@ class FolderReader:
             self._tell(path, LineColumn(1, 1), f"is not a table in CSV: {reason:.200}")
             return None
         named = table.column_names
+        if doubled := [name for n, name in enumerate(named) if name in named[:n]]:
+            reason = f"the column {values(doubled[0])} stands there twice: leave one out"
+            self._tell(path, LineColumn(1, 1), reason)
+            return None
         if lost := [name for name in columns[:2] if name not in named]:
             reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
             self._tell(path, LineColumn(1, 1), reason, ", ".join(named)[:80])
@@ -505,7 +609,7 @@ class FolderReader:
             else pa.nulls(len(table), pa.large_string())
             for name in columns
         }
-        if len(table):
+        if wrong or (len(table) and path == CONTACTS):
             self._check_numbers(path, cells, wrong, len(named))
         return frame_of_texts(
             {name: _or_null(array) for name, array in cells.items()}, ["country_code", "number"]
@@ -544,18 +648,8 @@ class FolderReader:
 
     def _pulled(self) -> Any:
         """Return the numbers, with country codes, of the contacts that were pulled."""
-        if BASE_CONTACTS not in self._files:
-            return pa.array([], pa.large_string())
-        base = pa_csv.read_csv(
-            pa.BufferReader(self._files[BASE_CONTACTS]),
-            parse_options=pa_csv.ParseOptions(newlines_in_values=True),
-            convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(CONTACT_COLUMNS, pa.large_string()),
-                include_columns=["country_code", "number"],
-            ),
-        )
-        code, number = (_bare(base[name].combine_chunks()) for name in base.column_names)
-        return pc.binary_join_element_wise(code, number, pa.scalar(" ", pa.large_string()))
+        base = self.base.contacts
+        return pa.array([] if base is None else contact_keys(base), pa.large_string())
 
     def _tell_rows(self, path: str, found: Mapping[int, tuple[str, str]], width: int) -> None:
         """Tell what is wrong with rows, by the lines in which they end."""
@@ -563,7 +657,13 @@ class FolderReader:
         reader, good = csv.reader(io.StringIO(text, newline="")), -1
         head = next(reader, [])
         before = reader.line_num
-        for row in reader:
+        while True:
+            try:
+                if (row := next(reader, None)) is None:
+                    return
+            except csv.Error as error:  # a cell of more than 131,072 characters
+                self._tell(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
+                return
             line, before = before + 1, reader.line_num
             if not row:
                 continue
@@ -579,36 +679,29 @@ class FolderReader:
                 self._tell(path, LineColumn(line, column), reason)
 
 
-def read_base(data: bytes, name: str) -> FolderContents:
-    """Read the account as it was pulled.
+def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
+    """Return what names each contact: country code and number as one text."""
+    return contacts["country_code"] + " " + contacts["number"]
 
-    Raises:
-        InputError: The file is damaged.
-    """
-    source = read_source(data)
-    said = source.value
-    sound = (
-        isinstance(said, dict)
-        and isinstance(said.get("account"), str)
-        and all(
-            isinstance(said.get(key), dict) and all(isinstance(v, dict) for v in said[key].values())
-            for key in ("flows", "contents", "webhooks")
-        )
-    )
-    if source.fault or not sound:
-        why = f": {source.fault}" if source.fault else ""
-        raise InputError(
-            f"{name}/{BASE} is damaged{why}. Bring back a copy of it; or delete it, and what "
-            "differs between the files and the account is told as a conflict."
-        )
-    found = FolderContents(said["account"], tuple(said.get("templates", ())))
-    found.records["flow"], found.records["webhook"] = said["flows"], said["webhooks"]
-    found.records["content"] = {
-        (code, lang): fields
-        for code, languages in said["contents"].items()
-        for lang, fields in languages.items()
+
+@cache
+def _base_model() -> type[BaseModel]:
+    """Return the model of the base: the types of all fields, without the rules of their values."""
+    table: Any = dict
+    models: dict[str, Any] = {}
+    for noun, (body, _, _) in _BODIES.items():
+        fields: dict[str, Any] = {}
+        for name, each in body.model_fields.items():
+            nested = "chatkit." in str(each.annotation)
+            plain: Any = list[dict[str, Any]] if nested else each.annotation
+            fields[name] = (plain | None, None)
+        models[noun] = table[str, create_model(noun, **fields)]
+    fields = {"account": (str, ...), "templates": (list[str], []), "flows": (models["flow"], ...)}
+    fields |= {
+        "webhooks": (models["webhook"], ...),
+        "contents": (table[str, models["content"]], ...),
     }
-    return found
+    return create_model("Base", **fields)
 
 
 def _is_name(name: Any) -> bool:

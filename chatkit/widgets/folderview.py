@@ -186,7 +186,7 @@ def _read(
         second = state_of(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):
-        paths |= layout.FolderReader(left._files(False), str(left.path)).read().paths
+        paths |= layout.FolderReader(left._files(False)).read().paths
     names = layout.PathNames(paths, paths.values())
     texts = [_texts(state, paths, names) for state in (first, second)]
     files = {path: (texts[0].get(path), texts[1].get(path)) for path in {**texts[0], **texts[1]}}

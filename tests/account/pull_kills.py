@@ -19,17 +19,23 @@ from typing import Any
 import chatkit
 from chatkit.account import folder as folder_module
 from chatkit.account.reading import AccountState, read_account
+from chatkit.bulk.stores import journal_folder
 
 
 def touches(path: Path, kill_at: int) -> None:
-    """Kill this process at the n-th touch of a file below a folder."""
-    count = 0
+    """Kill this process at the n-th touch of a file of a folder or of the user's data.
+
+    Files of a folder are opened relative to it: their names are no absolute paths.
+    """
+    count, data = 0, str(journal_folder(passing=False))
 
     def hear(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal count
         if event in ("open", "os.rename", "os.remove", "os.mkdir", "os.rmdir") and arguments:
             place = arguments[0]
-            if isinstance(place, str | os.PathLike) and str(place).startswith(str(path)):
+            if isinstance(place, str | os.PathLike) and (
+                str(place).startswith((str(path), data)) or not os.path.isabs(place)
+            ):
                 count += 1
                 if count == kill_at:
                     os.kill(os.getpid(), signal.SIGKILL)
@@ -80,7 +86,9 @@ def main(top: Path, each: int) -> dict[str, Any]:
                 found["half"].append(kill_at)
             chatkit.Folder(place).pull(client, codes=codes, contacts=True)
             again = chatkit.Folder(place)
-            strays = [str(path) for path in place.rglob("*") if "pending" in path.name]
+            strays = [str(each) for each in place.rglob("*") if each.name.endswith(".chatkit")]
+            strays = [each for each in strays if Path(each) != place / ".chatkit"]
+            strays += [str(each) for each in journal_folder(passing=False).rglob("*.zip")]
             if held(again.state(contacts=True)) != new or strays:
                 found["half"].append(f"{kill_at} after the next pull: {strays}")
             shutil.rmtree(place)

@@ -67,9 +67,10 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[chatkit
 
 def shell(step: dict[str, Any], tools: Path) -> subprocess.CompletedProcess[str]:
     """Run what a step runs, as the runner does, with commands of our own in front."""
+    environment = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "NUMBER": "7"}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-        env=os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "NUMBER": "7"},
+        env=os.environ | environment | {"RUNNER_TEMP": str(tools.parent / "runner")},
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
 
@@ -78,6 +79,7 @@ def shell(step: dict[str, Any], tools: Path) -> subprocess.CompletedProcess[str]
 def test_its_commands_plan_comment_and_apply(account: chatkit.Sandbox, tmp_path: Path) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
+    (tmp_path / "runner").mkdir()
     program = f"#!/bin/sh\nexec '{sys.executable}' -m chatkit \"$@\"\n"
     (tools / "chatkit").write_text(program, "utf-8")
     (tools / "gh").write_text(
@@ -96,6 +98,8 @@ def test_its_commands_plan_comment_and_apply(account: chatkit.Sandbox, tmp_path:
     assert '+     footer: "Bis bald"' in comment
     assert all(call.method == "GET" for call in account.middleware.log)
 
+    (tmp_path / "runner/plan").mkdir()  # where the other job downloads it
+    (tmp_path / "runner/plan.json").rename(tmp_path / "runner/plan/plan.json")
     applied = shell(steps(APPLY)["Apply it"], tools)
     assert applied.returncode == 0, applied.stderr
     assert account.token not in applied.stdout + applied.stderr + comment

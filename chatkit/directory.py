@@ -1,0 +1,253 @@
+"""Directory: the files of one folder, opened relative to it without following links.
+
+A folder that came by git or in an archive may hold links, pipes and devices under any name.
+Everything here opens each step of a path from the folder above it and refuses what is not a
+folder or a regular file, so that nothing outside the folder is ever read, written or removed.
+Windows cannot open relative to a folder: there each step is resolved and compared instead,
+which does not protect from somebody who swaps a step between the two.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from hashlib import file_digest
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Self
+
+_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = _FLAGS | getattr(os, "O_NOFOLLOW", 0)
+#: A pipe is opened at once instead of waiting for somebody who writes into it.
+_READ = os.O_RDONLY | _NO_LINK | getattr(os, "O_NONBLOCK", 0)
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
+_MANY = 50  #: so many files are made durable one by one, more of them all at once
+_REASONS = {
+    "link": "is a link, which may lead out of the folder: put the file or folder itself there",
+    "folder": "is a folder, where a file is expected",
+    "file": "is a file, where a folder is expected",
+    "other": "is a pipe, a socket or a device: remove it",
+    "shared": "has a second name (a hard link), maybe outside the folder: put a copy in its place",
+}
+
+
+class Directory:
+    """An open folder, whose files are named by paths relative to it, with "/" between the steps.
+
+    Its methods raise `OSError` with a reason that reads on after the path: "is a link, …".
+
+    Args:
+        path: The folder; it alone may be a link, which is resolved once.
+        make: Make it if it is missing.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, make: bool = False) -> None:
+        if make:
+            Path(path).mkdir(parents=True, exist_ok=True)
+        self.path = Path(os.path.realpath(path))
+        self._root = os.open(self.path, _FOLDER | _FLAGS) if _RELATIVE else None
+        if self._root is None and not self.path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._root is not None:
+            os.close(self._root)
+
+    @property
+    def inode(self) -> int:
+        """The number by which the file system knows the folder."""
+        return os.stat(self.path if self._root is None else self._root).st_ino
+
+    def entries(self, path: str) -> dict[str, str]:
+        """Return the names in a folder and the kind of each: file, folder, link or other."""
+        with (
+            self._folder(path.split("/"), make=False) as (prefix, parent),
+            os.scandir(prefix if parent is None else parent) as scanned,
+        ):
+            return {each.name: _kind(each.stat(follow_symlinks=False)) for each in scanned}
+
+    def read(self, path: str, most: int) -> bytes:
+        """Read a file that has at most so many bytes."""
+        with self._at(path) as (name, parent), _opened(name, parent, _READ) as file:
+            data = file.read(most + 1)
+        if len(data) > most:
+            raise OSError(errno.EFBIG, f"is larger than {most >> 20} MB, the most that is read")
+        return data
+
+    def digest(self, path: str) -> str | None:
+        """Return the SHA-256 digest of a file, None where there is none."""
+        try:
+            with self._at(path) as (name, parent):
+                return _digest(name, parent)
+        except FileNotFoundError:
+            return None
+
+    def replace(self, path: str, source: IO[bytes], before: str | None, mode: int) -> bool:
+        """Write a file as a whole if it still is what it was; make its folder if need be.
+
+        Args:
+            path: The file.
+            source: What is written.
+            before: The digest of what the file was; None for no file.
+            mode: The rights of the file, without what the mask of the process forbids.
+
+        Returns:
+            Whether it was written.
+        """
+        with self._at(path, make=True) as (name, parent):
+            folder, last = os.path.split(name)
+            new = os.path.join(folder, f".{last}.chatkit")  # one name, which a killed process left
+            with suppress(FileNotFoundError):
+                os.unlink(new, dir_fd=parent)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK
+            try:
+                with open(os.open(new, flags, mode, dir_fd=parent), "wb") as file:
+                    shutil.copyfileobj(source, file, 2**20)
+                if _digest(name, parent) != before:
+                    return False
+                os.replace(new, name, src_dir_fd=parent, dst_dir_fd=parent)
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(new, dir_fd=parent)
+        return True
+
+    def remove(self, path: str, before: str | None) -> bool:
+        """Remove a file if it still is what it was, and its folder where that is empty then."""
+        with self._at(path) as (name, parent):
+            if _digest(name, parent) != before:
+                return False
+            os.unlink(name, dir_fd=parent)
+        with suppress(OSError), self._at(path.rpartition("/")[0]) as (name, parent):
+            os.rmdir(name, dir_fd=parent)  # fails where other files are in it
+        return True
+
+    def restrict(self, path: str) -> None:
+        """Take the rights to a file from all but its owner, if the file is there."""
+        with (
+            suppress(FileNotFoundError),
+            self._at(path) as (name, parent),
+            _opened(name, parent, _READ) as file,
+        ):
+            if hasattr(os, "fchmod"):
+                os.fchmod(file.fileno(), 0o600)
+
+    def sync(self, paths: Sequence[str]) -> None:
+        """Make files and their names durable."""
+        if len(paths) > _MANY and hasattr(os, "sync"):
+            os.sync()
+            return
+        for path in paths:
+            with self._at(path) as (name, parent):
+                with _opened(name, parent, os.O_RDWR | _NO_LINK) as file:
+                    os.fsync(file.fileno())
+                if parent is not None:
+                    os.fsync(parent)
+
+    @contextmanager
+    def _at(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
+        """Open the folder of a file, and yield what names the file: name and descriptor."""
+        *folders, name = path.split("/")
+        try:
+            _check_steps([name])
+            with self._folder(folders, make=make) as (prefix, parent):
+                yield os.path.join(prefix, name), parent
+        except OSError as error:
+            error.filename = path
+            raise
+
+    @contextmanager
+    def _folder(self, steps: Sequence[str], *, make: bool) -> Iterator[tuple[str, int | None]]:
+        """Open a folder for as long as the block lasts.
+
+        Yields:
+            What stands before a name in it, and its descriptor: nothing and a number; the path
+            and None where the system cannot open relative to a folder.
+        """
+        _check_steps(steps)
+        prefix, parent = "" if _RELATIVE else str(self.path), self._root
+        try:
+            for step in steps:
+                step = os.path.join(prefix, step)
+                if make:
+                    with suppress(FileExistsError):  # hidden folders are for their owner alone
+                        hidden = os.path.basename(step).startswith(".")
+                        os.mkdir(step, 0o700 if hidden else 0o777, dir_fd=parent)
+                if parent is None:
+                    _refuse(step, None, "folder")
+                    prefix = step
+                    continue
+                try:
+                    inner = os.open(step, _FOLDER | _NO_LINK, dir_fd=parent)
+                except OSError:
+                    _refuse(step, parent, "folder")
+                    raise
+                if parent != self._root:
+                    os.close(parent)
+                parent = inner
+            yield prefix, parent
+        finally:
+            if parent is not None and parent != self._root:
+                os.close(parent)
+
+
+def _check_steps(steps: Sequence[str]) -> None:
+    forbidden = "\0" if os.name == "posix" else "\0\\:"
+    if any(step in ("", ".", "..") or not {*step}.isdisjoint(forbidden) for step in steps):
+        raise OSError(errno.EINVAL, "does not name a place in the folder")
+
+
+def _kind(info: os.stat_result) -> str:
+    if stat.S_ISLNK(info.st_mode):
+        return "link"
+    if stat.S_ISDIR(info.st_mode):
+        return "folder"
+    return "file" if stat.S_ISREG(info.st_mode) else "other"
+
+
+def _refuse(name: str, parent: int | None, expected: str) -> None:
+    """Raise OSError with a reason if a name, which is not followed, is not of a kind.
+
+    Raises:
+        OSError: It is of another kind, or is missing.
+    """
+    kind = _kind(os.stat(name, dir_fd=parent, follow_symlinks=False))
+    if parent is None and os.path.normcase(os.path.realpath(name)) != os.path.normcase(name):
+        kind = "link"  # also the junctions and the names of devices of Windows
+    if kind != expected:
+        raise OSError(errno.ELOOP if kind == "link" else errno.EINVAL, _REASONS[kind])
+
+
+def _opened(name: str, parent: int | None, flags: int) -> BufferedReader:
+    """Open a regular file that has one name."""
+    if parent is None:
+        _refuse(name, None, "file")
+    try:
+        descriptor = os.open(name, flags, dir_fd=parent)
+    except OSError:
+        _refuse(name, parent, "file")
+        raise
+    try:
+        info = os.fstat(descriptor)
+        kind = "shared" if info.st_nlink > 1 and _kind(info) == "file" else _kind(info)
+        if kind != "file":
+            raise OSError(errno.EINVAL, _REASONS[kind])
+    except OSError:
+        os.close(descriptor)
+        raise
+    return open(descriptor, "rb")
+
+
+def _digest(name: str, parent: int | None) -> str | None:
+    try:
+        with _opened(name, parent, _READ) as file:
+            return file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None

@@ -1,0 +1,498 @@
+"""Folders that a stranger has made: nothing outside them is read, shown, written or removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import zipfile
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import chatkit
+from chatkit import directory
+from chatkit.account import folder as folder_module
+from chatkit.bulk.stores import journal_folder
+
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="links and pipes need rights there")
+
+SECRET = "SECRETPASS"
+FILES = (
+    *("account.toml", "webhooks.toml", "contacts.csv", "translations.jsonl"),
+    *("flows/rent-a-bike.json", "templates/order_ready/en.json"),
+    *(".chatkit/base.json", ".chatkit/contacts.csv"),
+)
+FOLDERS = (".chatkit", "flows", "templates", "templates/order_ready")
+
+
+def link(path: Path, outside: Path) -> None:
+    """Put a link to a file or folder outside in place of what is there."""
+    target = outside / ("folder" if path.is_dir() else "secret.json")
+    remove(path)
+    path.symlink_to(target)
+
+
+def dangling(path: Path, outside: Path) -> None:
+    remove(path)
+    path.symlink_to(outside / "not-there")
+
+
+def pipe(path: Path, outside: Path) -> None:
+    remove(path)
+    os.mkfifo(path)
+
+
+def hard_link(path: Path, outside: Path) -> None:
+    remove(path)
+    os.link(outside / "secret.json", path)
+
+
+def other_kind(path: Path, outside: Path) -> None:
+    """A folder in place of a file, a file in place of a folder."""
+    was_folder = path.is_dir()
+    remove(path)
+    path.write_text(SECRET) if was_folder else path.mkdir()
+
+
+def listening(path: Path, outside: Path) -> None:
+    remove(path)
+    here = os.open(path.parent, os.O_RDONLY)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(f"/proc/self/fd/{here}/{path.name}")
+    os.close(here)
+
+
+def remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+KINDS = {"link": link, "dangling": dangling, "pipe": pipe, "other kind": other_kind}
+PLACES = [(path, kind) for path in (*FILES, *FOLDERS) for kind in KINDS]
+PLACES.remove(("templates/order_ready", "other kind"))  # other files may lie in templates/
+PLACES += [(path, "hard link") for path in FILES] + [("flows/rent-a-bike.json", "socket")]
+KINDS |= {"hard link": hard_link, "socket": listening}
+
+DEEP = 100_000
+TEXTS: dict[str, bytes] = {
+    "deep": b"[" * DEEP + b"]" * DEEP,
+    "deep objects": b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    "not so deep": b'{"name": "x", "flow_json": ' + b"[" * 300 + b"]" * 300 + b"}",
+    "not UTF-8": b'{"name": "\xff\xfe"}',
+    "NUL": b"\0" * 50,
+    "empty": b"",
+    "a list": b"[1]",
+    "a number": b"1" * 5000,
+    "NaN": b'{"name": NaN}',
+    "half a character": b'{"name": "\\ud800", "text": "\\udc00"}',
+    "large": b" " * (9 << 20),
+}
+TOML = {
+    "deep": b"x = " + b"[" * DEEP,
+    "dotted": b"a" + b".a" * 5000 + b" = 1",
+    "value": b"x=" + b"1" * 5000,
+}
+TOML |= {"date": b"x = 2026-99-99", "not UTF-8": b'account = "\xe9"', "large": TEXTS["large"]}
+CSV = {
+    "doubled": b"country_code,number,number\n+1,2,3\n",
+    "all doubled": b"country_code,country_code,number,name\n+1,+1,2,3\n",
+    "not UTF-8": b"country_code,number,name\n+1,2,\xff\n",
+    "a long cell": b"country_code,number,name\n+1,2\n+1,3," + b"x" * 200_000 + b"\n",
+    "NUL": b"country_code,number,name\n+1,2,a\0b\n+x,3,c\n",
+    "no head": b"\n\n\n",
+    "empty": b"",
+}
+BASES = {
+    "records": {"flows": 5},
+    "a record": {"flows": {"Rent a bike": 5}},
+    "a field": {"webhooks": {"https://a.example": {"events": 5}}},
+    "a language": {"contents": {"order_ready": {"en": []}}},
+    "a text": {"contents": {"order_ready": {"en": {"text": 5}}}},
+    "buttons": {"contents": {"order_ready": {"en": {"buttons": [5]}}}},
+    "codes": {"templates": 5},
+    "account": {"account": None},
+}
+CONTENTS = [(path, f"{name} in {path}", text) for path in FILES if path.endswith("json")
+            for name, text in TEXTS.items()]  # fmt: skip
+CONTENTS += [(path, f"{name} in {path}", text) for path in FILES if path.endswith("toml")
+             for name, text in TOML.items()]  # fmt: skip
+CONTENTS += [(path, f"{name} in {path}", text) for path in FILES if path.endswith("csv")
+             for name, text in CSV.items()]  # fmt: skip
+CONTENTS += [("translations.jsonl", "bytes in ledger", b"\xff\n"),
+             ("translations.jsonl", "deep ledger", TEXTS["deep"])]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[chatkit.Client]:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        client.templates.remember(["order_ready"])
+        client.templates.accept(["de"], ["order_ready"])
+        yield client
+
+
+@pytest.fixture(scope="module")
+def original(client: chatkit.Client, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("original") / "shop"
+    chatkit.Folder(path).pull(client, contacts=True)
+    return path
+
+
+@pytest.fixture
+def shop(original: Path, tmp_path: Path) -> Path:
+    outside = tmp_path / "outside"
+    (outside / "folder").mkdir(parents=True)
+    said = json.dumps({"name": SECRET, "token": SECRET, "flow_json": {"version": SECRET}})
+    for place in ("secret.json", "folder/en.json", "folder/base.json", "folder/rent-a-bike.json"):
+        (outside / place).write_text(said)
+    shutil.copytree(original, tmp_path / "shop")
+    return tmp_path / "shop"
+
+
+def operations(shop: Path, client: chatkit.Client) -> dict[str, Callable[[], Any]]:
+    folder = chatkit.Folder(shop)
+    reading: dict[str, Callable[[], Any]] = {
+        "repr": lambda: repr(folder),
+        "state": lambda: repr(folder.state(contacts=True)),
+        "check": folder.check,
+        "plan": lambda: repr(folder.plan(client, contacts=True, broken=True, skip_invalid=True)),
+        "compare": lambda: repr(chatkit.compare(folder, client, contacts=True)),
+    }
+    pulls = {
+        f"pull {conflicts}": lambda conflicts=conflicts: repr(
+            folder.pull(client, contacts=True, conflicts=conflicts)
+        )
+        for conflicts in ("refuse", "files", "account")
+    }
+    return reading | pulls
+
+
+def snapshot(top: Path) -> dict[str, Any]:
+    """All that lies in a folder: kinds, bytes, rights and targets of links."""
+    found: dict[str, Any] = {}
+    for path in sorted(top.rglob("*")):
+        info = path.lstat()
+        data: Any = os.readlink(path) if path.is_symlink() else None
+        if path.is_file() and not path.is_symlink():
+            data = path.read_bytes()
+        found[str(path)] = (info.st_mode, data)
+    return found
+
+
+def tried(shop: Path, client: chatkit.Client, *, refused: bool = True) -> dict[str, str]:
+    """Do all that can be done with a folder; return what each said."""
+    outside = snapshot(shop.parent / "outside")
+    said: dict[str, str] = {}
+    for name, operation in operations(shop, client).items():
+        inside = snapshot(shop)
+        try:
+            said[name] = f"done {operation()}"
+        except chatkit.InputError as error:
+            said[name] = str(error)
+        assert SECRET not in said[name], name
+        assert snapshot(shop.parent / "outside") == outside, name
+        if "pull" not in name or not said[name].startswith("done"):
+            assert snapshot(shop) == inside, f"{name} wrote into the folder"
+        if refused and name != "check" and name != "repr":
+            assert not said[name].startswith("done"), name
+        said[name].encode()
+    return said
+
+
+@pytest.fixture(params=["relative", "resolved"])
+def how(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open files as this system does, and as one does that cannot open relative to a folder."""
+    if request.param == "resolved":
+        monkeypatch.setattr(directory, "_RELATIVE", False)
+
+
+@pytest.mark.one_of(4)
+@pytest.mark.parametrize(("path", "kind"), PLACES)
+@pytest.mark.usefixtures("how")
+def test_what_is_no_regular_file_or_folder_is_refused_by_its_name(
+    shop: Path, client: chatkit.Client, path: str, kind: str
+) -> None:
+    KINDS[kind](shop / path, shop.parent / "outside")
+    said = tried(shop, client, refused=path != "translations.jsonl")
+    for name, text in said.items():
+        if not text.startswith("done") and name != "repr":
+            assert path in text, name
+    assert path in said["pull account"]
+
+
+@pytest.mark.parametrize(("path", "text"), [(path, text) for path, _, text in CONTENTS],
+                         ids=[name for _, name, _ in CONTENTS])  # fmt: skip
+def test_a_damaged_file_is_refused_by_its_name(
+    shop: Path, client: chatkit.Client, path: str, text: bytes
+) -> None:
+    (shop / path).write_bytes(text)
+    said = tried(shop, client, refused=False)
+    for name, each in said.items():
+        if not each.startswith("done") and name != "repr":
+            assert path in each, name
+
+
+@pytest.mark.parametrize("damage", BASES.values(), ids=BASES)
+def test_a_base_of_other_types_is_refused_with_the_place(
+    shop: Path, client: chatkit.Client, damage: dict[str, Any]
+) -> None:
+    place = shop / ".chatkit/base.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | damage))
+    said = tried(shop, client)
+    del said["repr"]
+    for text in said.values():
+        assert ".chatkit/base.json" in text
+
+
+def test_all_that_is_wrong_is_named_at_once(shop: Path, client: chatkit.Client) -> None:
+    link(shop / "flows/rent-a-bike.json", shop.parent / "outside")
+    pipe(shop / "templates/order_ready/de.json", shop.parent)
+    (shop / "account.toml").write_bytes(b"\xff")
+    (shop / ".chatkit/base.json").write_text("{")
+    (shop / "templates/order_ready/en.json").write_text("[")
+    (shop / "contacts.csv").write_text("number,number\n")
+    with pytest.raises(chatkit.InputError) as refused:
+        chatkit.Folder(shop).state(contacts=True)
+    named = {problem.field.partition(",")[0] for problem in refused.value.problems}
+    assert named == {
+        *("flows/rent-a-bike.json", "templates/order_ready/de.json", "account.toml"),
+        *(".chatkit/base.json", "templates/order_ready/en.json", "contacts.csv"),
+    }
+
+
+def test_a_flow_does_not_name_its_document_by_a_path(shop: Path, client: chatkit.Client) -> None:
+    secret = shop.parent / "outside/secret.json"
+    for text in (str(secret), "../outside/secret.json", '{"version": "1"}'):
+        (shop / "flows/x.json").write_text(json.dumps({"name": "x", "flow_json": text}))
+        assert "flow_json must be an object" in tried(shop, client)["plan"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\\..\\..\\x.json", "..json", "...json", "con.json", "a\nb.json", "\x1b[2J.json",
+     "\u202egpj.json", os.fsdecode(b"\xff.json"), "A.json", "-rf.json", "C:x.json", "~.json"],
+)  # fmt: skip
+def test_any_name_of_a_file_is_taken_or_refused(
+    shop: Path, client: chatkit.Client, name: str
+) -> None:
+    for folder in ("flows", "templates/order_ready", "templates/é\x1b"):
+        (shop / folder).mkdir(exist_ok=True)
+        (shop / folder / name).write_text("{")
+    for text in tried(shop, client, refused=not name.startswith(".")).values():
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+
+
+# --- what a pull has begun --------------------------------------------------------------
+
+
+def kept(path: Path, texts: dict[str, bytes | None], inode: int | None = None) -> bytes:
+    """Make the file of an interrupted pull; None removes."""
+
+    def digest(name: str) -> str | None:
+        place = path / name
+        return sha256(place.read_bytes()).hexdigest() if place.is_file() else None
+
+    manifest: dict[str, Any] = {"inode": inode or path.stat().st_ino, "write": {}, "remove": {}}
+    place = path.parent / "made.zip"
+    with zipfile.ZipFile(place, "w") as archive:
+        for name, text in texts.items():
+            if text is None:
+                manifest["remove"][name] = digest(name)
+                continue
+            archive.writestr(name, text)
+            manifest["write"][name] = [digest(name), sha256(text).hexdigest()]
+        archive.writestr("manifest.json", json.dumps(manifest))
+    data = place.read_bytes()
+    place.unlink()
+    return data
+
+
+def data_of(shop: Path) -> Path:
+    """Where a pull into a folder keeps what it has begun."""
+    name = sha256(os.fsencode(os.path.realpath(shop))).hexdigest()[:32]
+    return journal_folder(passing=False) / "folders" / name / "pull.zip"
+
+
+EVIL: dict[str, bytes | None] = {
+    "../outside/folder/en.json": b"evil", "../outside/new": b"evil", "../outside/secret.json": None,
+    ".git/hooks/pre-commit": b"evil", "flows/../../outside/x.json": b"evil",
+}  # fmt: skip
+
+
+def test_what_lies_in_a_folder_as_an_interrupted_pull_is_ignored(
+    shop: Path, client: chatkit.Client
+) -> None:
+    (shop / ".chatkit/pending.zip").write_bytes(kept(shop, EVIL))
+    for text in tried(shop, client, refused=False).values():
+        assert "interrupted pull" not in text
+    assert not (shop / ".git").exists()
+
+
+@pytest.mark.parametrize("name", [*EVIL, "/etc/x.json", "flows/a\0.json", "README.md", "garbage"])
+def test_a_damaged_interrupted_pull_is_named_and_not_obeyed(
+    shop: Path, client: chatkit.Client, name: str
+) -> None:
+    data_of(shop).parent.mkdir(parents=True)
+    data = b"PK" * 50 if name == "garbage" else kept(shop, {name: EVIL.get(name, b"evil")})
+    data_of(shop).write_bytes(data)
+    for text in tried(shop, client).values():
+        assert "pull.zip is damaged" in text or "cannot be used" in text
+    data_of(shop).unlink()
+
+
+def test_an_interrupted_pull_is_read_as_written_and_ended_by_the_next(
+    shop: Path, client: chatkit.Client
+) -> None:
+    place, gone = shop / "templates/order_ready/en.json", shop / "templates/order_ready/de.json"
+    text = place.read_bytes().replace(b"Larkspur", b"Moved")
+    data_of(shop).parent.mkdir(parents=True)
+    pending: dict[str, bytes | None] = {"templates/order_ready/en.json": text}
+    data_of(shop).write_bytes(kept(shop, pending | {"templates/order_ready/de.json": None}))
+    before = snapshot(shop)
+    folder = chatkit.Folder(shop)
+    assert "an interrupted pull waits: pull again" in repr(folder)
+    state = folder.state()
+    assert "Moved" in state.contents["order_ready", "en"]["footer"]
+    assert ("order_ready", "de") not in state.contents
+    assert "was interrupted" in state.not_carried[0]
+    assert any("was interrupted" in note for note in folder.plan(client).notes)
+    assert snapshot(shop) == before
+    folder.pull(client)
+    assert place.read_bytes() == text
+    assert not gone.exists()
+    assert not data_of(shop).exists()
+    assert "an interrupted pull" not in repr(folder)
+
+
+def test_what_was_saved_since_an_interrupted_pull_is_merged(
+    shop: Path, client: chatkit.Client
+) -> None:
+    """The base stays as it was, so that the edit is an edit and the account's change is taken."""
+    place, base = shop / "templates/order_ready/en.json", shop / ".chatkit/base.json"
+    new = {
+        "templates/order_ready/en.json": place.read_bytes().replace(b"Larkspur", b"Moved"),
+        ".chatkit/base.json": base.read_bytes().replace(b"Larkspur", b"Moved"),
+    }
+    data_of(shop).parent.mkdir(parents=True)
+    data_of(shop).write_bytes(kept(shop, dict(new)))
+    place.write_bytes(place.read_bytes().replace(b"Hi ", b"Dear ").replace(b"Hello", b"Dear"))
+    mine, was = place.read_bytes(), base.read_bytes()
+    chatkit.Folder(shop).state()
+    chatkit.Folder(shop).pull(client)
+    assert place.read_bytes() == mine
+    assert base.read_bytes() == was
+
+
+def test_another_folder_at_the_same_path_does_not_end_an_interrupted_pull(
+    shop: Path, client: chatkit.Client
+) -> None:
+    data_of(shop).parent.mkdir(parents=True)
+    data_of(shop).write_bytes(kept(shop, {"flows/new.json": b"{}"}, inode=1))
+    chatkit.Folder(shop).pull(client)
+    assert not (shop / "flows/new.json").exists()
+
+
+# --- what is saved while a pull runs ----------------------------------------------------
+
+
+@pytest.fixture
+def moved(shop: Path) -> Iterator[chatkit.Client]:
+    """An account in which the text of a content has moved since the folder was pulled."""
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        client.templates("order_ready").update("en", text="Hello {{1}}, moved {{2}} of {{3}} now.")
+        yield client
+
+
+@pytest.mark.parametrize("when", ["merge_ledger", "commit", "replace", "last"])
+def test_an_edit_that_is_saved_while_a_pull_runs_is_merged(
+    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    place = shop / "templates/order_ready/en.json"
+
+    def save() -> None:
+        said = json.loads(place.read_text())
+        place.write_text(json.dumps(said | {"footer": "MY EDIT"}))
+
+    owner: Any = folder_module._Pull if when in ("merge_ledger", "commit") else directory.Directory
+    name = "replace" if when == "last" else when
+    original = getattr(owner, name)
+
+    def hooked(self: Any, *arguments: Any) -> Any:
+        if when != "last" or arguments[0].endswith("en.json"):
+            save()
+        return original(self, *arguments)
+
+    monkeypatch.setattr(owner, name, hooked)
+    report = chatkit.Folder(shop).pull(moved)
+    said = json.loads(place.read_text())
+    assert said["footer"] == "MY EDIT"
+    assert "moved" in said["text"]
+    assert "templates/order_ready/en.json" in report.notes[0]
+    assert "Saved while the pull ran" in repr(report)
+    assert chatkit.Folder(shop).pull(moved).changes == {"templates/order_ready/en.json": "edited"}
+
+
+@pytest.mark.parametrize("owner", [folder_module._Pull, directory.Directory])
+def test_an_edit_of_what_has_moved_is_a_conflict(
+    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch, owner: Any
+) -> None:
+    place = shop / "templates/order_ready/en.json"
+    name = "commit" if owner is folder_module._Pull else "replace"
+    original = getattr(owner, name)
+
+    def hooked(self: Any, *arguments: Any) -> Any:
+        place.write_text(json.dumps(json.loads(place.read_text()) | {"text": "MY EDIT"}))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(owner, name, hooked)
+    with pytest.raises(chatkit.InputError, match=r"(?s)saved while the pull ran.*MY EDIT"):
+        chatkit.Folder(shop).pull(moved)
+    assert json.loads(place.read_text())["text"] == "MY EDIT"
+
+
+def test_a_file_that_is_saved_again_and_again_ends_the_pull(
+    shop: Path, moved: chatkit.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, count = shop / "templates/order_ready/en.json", iter(range(100))
+    original = folder_module._Pull.commit
+
+    def hooked(self: Any, *arguments: Any) -> Any:
+        said = json.loads(place.read_text()) | {"footer": str(next(count))}
+        place.write_text(json.dumps(said))
+        return original(self, *arguments)
+
+    monkeypatch.setattr(folder_module._Pull, "commit", hooked)
+    with pytest.raises(chatkit.InputError, match="again and again"):
+        chatkit.Folder(shop).pull(moved)
+
+
+# --- rights -----------------------------------------------------------------------------
+
+
+def rights(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_personal_data_is_for_the_owner_alone(shop: Path, moved: chatkit.Client) -> None:
+    folder = chatkit.Folder(shop.parent / "new")
+    folder.pull(moved, contacts=True)
+    private = ("contacts.csv", ".chatkit/contacts.csv", ".chatkit/base.json")
+    for again in (False, True):
+        if again:
+            for name in private:
+                (folder.path / name).chmod(0o644)
+            contact = moved.contacts.frame().index[0]
+            moved.contacts.update(contact, name="Another Name")
+            folder.pull(moved, contacts=True)
+        assert {name: rights(folder.path / name) for name in private} == dict.fromkeys(
+            private, 0o600
+        )
+        assert rights(folder.path / ".chatkit") == 0o700
+    assert rights(data_of(folder.path).parent) == 0o700
+    (folder.path / "contacts.csv").chmod(0o644)
+    folder.pull(moved, contacts=True)
+    assert rights(folder.path / "contacts.csv") == 0o600
