@@ -186,7 +186,7 @@ def test_a_column_without_a_name_in_front_shifts_nothing() -> None:
 
 
 def test_names_that_are_there_twice_are_not_renamed_in_silence() -> None:
-    with pytest.raises(InputError, match="columns A and C = 'name': is there twice"):
+    with pytest.raises(InputError, match=r"'name' and 'name \(column C\)' are called alike"):
         chatkit.read_contacts("name,number,name\nAna,1,Cruz\n")
 
 

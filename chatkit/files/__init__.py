@@ -210,7 +210,10 @@ class FileReading:
             skipped: Say which rows are left out, too.
         """
         meant = {name: of for name, of in self.columns.items() if name in FIELDS}
-        sources = [" + ".join(map(quoted_name, of)) for of in meant.values()]
+        sources = [
+            (" or " if name == "number" else " + ").join(map(quoted_name, of))
+            for name, of in meant.items()
+        ]
         width = max(map(len, sources), default=0)
         lines = [f"{self._source}: {many(len(self.frame), 'row')} ({self._kind})"]
         lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]

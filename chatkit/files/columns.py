@@ -1,23 +1,28 @@
 """Columns: the rows of a table as a frame, in which the columns of contacts have their names.
 
-The row that names the columns is found below titles, then which of them is the number, the country
-code and the name, by what people call these in many languages. The rows below are read by that;
-a row of which a cell cannot be read is left out, and it is said why.
+The heading row is found below titles; then the columns of the number, the country code and the
+name are chosen by what all headings mean (`headings.toml`, in many languages) and by what their
+cells hold. A row of which a cell cannot be read is left out, and the reason is kept.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache, lru_cache
+from itertools import zip_longest
+from pathlib import Path
 from types import NoneType
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from chatkit.display import shortened
+from chatkit.display import many, shortened
 from chatkit.errors import InputError, Problem
 from chatkit.tables import (
     ROW,
@@ -33,100 +38,161 @@ from chatkit.tables import (
     read_word,
 )
 
+_KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
+_LEAST = len(_KINDS)  #: the kind of a column that is called just `Number`
+#: What else may stand in the heading of a column of numbers, or of names.
+_BESIDE_PHONE = {
+    *_KINDS,
+    "number",
+    "home",
+    "work",
+    "secondary",
+    "filler",
+    "person",
+    "company",
+    "address",
+}
+_NAME_PARTS = {"name", "first", "middle", "last"}
+_ALONE = {"first_alone": "first", "middle_alone": "middle", "last_alone": "last"}
+_BESIDE_NAME = {*_NAME_PARTS, *_ALONE, "filler", "person", "address"}
+_OWNERS = {"person", "company", "address"}  #: roles that say whose a column is
+#: A text that is more likely a telephone number than a heading.
+_LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
+_DATE_OR_AMOUNT = re.compile(
+    r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T].*)?"
+    r"|[^\d+]*(?:\d{1,3}(?:[,.' ]\d{3}){1,2}|\d{1,7})[.,]\d{1,2}\D*"
+)
+_PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
+_CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
+_TITLES = 20  #: The heading row stands within so many rows, below titles.
+_SAMPLE = 200  #: So many rows show what a column holds.
+_SHOWN = 12  #: columns that a message names
 
-def _words(name: str) -> list[str]:
-    """Split the name of a column into small letters without accents: PhoneNo_1 is phone, no, 1."""
-    apart = re.sub("(?<=[a-z])(?=[A-Z])", " ", name)
-    kinds = ((c, unicodedata.category(c)) for c in unicodedata.normalize("NFKD", apart.casefold()))
+
+class Heading(NamedTuple):
+    """The meaning of a heading."""
+
+    roles: frozenset[str]  #: tables of `headings.toml` that its words are in
+    extra: frozenset[str] = frozenset()  #: words that are unknown, or that say whose it is
+    unknown: bool = False  #: whether some word is in no table
+
+    def number_rank(self) -> tuple[int, ...] | None:
+        """Return the rank of a column of telephone numbers, the best lowest; None for others."""
+        if self.roles == {"number"} and not self.extra:
+            return _LEAST, 0, 0
+        kind = next((rank for rank, role in enumerate(_KINDS) if role in self.roles), None)
+        if kind is None or not self.roles <= _BESIDE_PHONE:
+            return None
+        place = 2 if "work" in self.roles else int("home" in self.roles)
+        return kind, place, int("secondary" in self.roles)
+
+    def name_part(self) -> str | None:
+        """Return which part of a name this is: name (all of it), first, middle, last; or None."""
+        parts = {_ALONE.get(role, role) for role in self.roles & (_NAME_PARTS | {*_ALONE})}
+        alone = not self.roles & _NAME_PARTS
+        if not parts or self.unknown or not self.roles <= _BESIDE_NAME or (alone and self.extra):
+            return None
+        if len(parts) > 1 and self.roles & {*_ALONE}:
+            parts.discard("name")  # Name (first)
+        return parts.pop() if len(parts) == 1 else "name"
+
+    def is_code(self) -> bool:
+        """Check if the heading is one of country codes."""
+        others = _BESIDE_PHONE | {"code", "country"}
+        return "code" in self.roles and self.roles <= others and not self.unknown
+
+    def is_country(self) -> bool:
+        """Check if the heading is one of countries."""
+        others = {*_KINDS, "home", "work", "filler", "address", "country"}
+        return "country" in self.roles and self.roles <= others and not self.unknown
+
+    def is_known(self) -> bool:
+        """Check if the heading is one of a contact's number, country code or name."""
+        return bool(self.number_rank() or self.name_part() or self.is_code())
+
+    def below(self, upper: Heading) -> Heading:
+        """Return the meaning of a heading that stands below another one."""
+        clear = self.is_known() and self.roles != {"number"}
+        kept = _OWNERS | {"unreachable"} if clear else upper.roles
+        extra = upper.extra if upper.roles & _OWNERS else frozenset[str]()
+        return Heading(self.roles | (upper.roles & kept), self.extra | extra, self.unknown)
+
+
+def _words(text: str) -> list[str]:
+    """Split a heading into small letters without accents: PhoneNo_1 is phone, no, 1."""
+    apart = re.sub(
+        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])",
+        " ",
+        text,
+    )
+    kinds = (
+        (c, unicodedata.category(c))
+        for c in unicodedata.normalize("NFKD", apart.casefold().replace("ı", "i"))
+    )
     return "".join(c if kind[0] in "LNM" else " " for c, kind in kinds if kind != "Mn").split()
 
 
-def _all(names: str) -> frozenset[str]:
-    return frozenset("".join(_words(name)) for name in names.split())
+def heading_phrases() -> Iterator[tuple[str, str]]:
+    """Yield each phrase of `headings.toml`, written without blanks, and its role."""
+    tables = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
+    for role, languages in tables.items():
+        for phrase in ",".join(languages.values()).split(","):
+            yield "".join(_words(phrase)), role
 
 
-_WHATSAPP = _all("whatsapp whatsappno whatsappnumber wa")
-_MOBILE = _all(
-    "mobile mobileno mobilenumber mob mobil móvil cell cellphone cellular cellno handy "
-    "handynummer mobilnummer mobiltelefon gsm celular portable portabile cellulare mobiel natel "
-    "ponsel komórka komórkowy cep мобильный мобилен сотовый κινητό 手机 手机号 手机号码 手機 "
-    "携帯 携帯電話 携帯番号 휴대폰 휴대전화 핸드폰 휴대폰번호 جوال الجوال موبايل محمول נייד "
-    "मोबाइल มือถือ เบอร์มือถือ"
-)
-_PHONE = _all(
-    "phone phones phoneno phonenumber ph telephone tel telno telefon telefonnummer teléfono "
-    "telefone telefoon telefoonnummer telefonnr rufnummer fon fone telp telepon puhelin "
-    "puhelinnumero telefonszám sími thoại τηλέφωνο телефон тел телефона 电话 电话号码 联系电话 "
-    "電話 電話番号 電話號碼 전화 전화번호 연락처 هاتف الهاتف טלפון फ़ोन फोन โทรศัพท์ contactno "
-    "contactnumber เบอร์โทร เบอร์โทรศัพท์"
-)
-#: Any number may be called so: only without a column that says more.
-_NUMBER = _all("number nummer número numer numéro numara číslo szám номер 号码 番号 번호 رقم")
-#: A column with one of these words is about a number, and is none itself.
-_ABOUT = _all(
-    "fax telefax type typ label id code ext extension verified carrier country area kind status "
-    "provider optin consent date time note notes model os brand name last first"
-)
-_COUNTRY_CODE = _all(
-    "countrycode cc dialcode dialingcode diallingcode callingcode countrycallingcode phonecode "
-    "countrydialcode isd isdcode phonecountrycode mobilecountrycode internationalcode landcode "
-    "landesvorwahl ländervorwahl laendervorwahl ländercode laendercode landeskennzahl "
-    "códigopaís códigodepaís códigodelpaís códigodopaís prefijopaís prefijointernacional "
-    "indicatif indicatifpays codepays prefissointernazionale codicepaese ddi landnummer "
-    "landsnummer landskod landekode maakoodi maatunnus kodkraju kodenegara ülkekodu mãquốcgia "
-    "кодстраны 国家代码 国家区号 国番号 국가번호 국가코드 رمزالدولة देशकोड"
-)
-_NAME = _all(
-    "name fullname contactname customername clientname displayname personname nombre "
-    "nombrecompleto nombreyapellido nombreyapellidos nom nomcomplet nometprénom nome "
-    "nomecompleto naam volledigenaam namn navn nimi nama namalengkap kontaktname "
-    "vollständigername imięinazwisko adsoyad họvàtên имя фио 姓名 名前 氏名 お名前 이름 성명 "
-    "الاسم اسم שם नाम ชื่อ"
-)
-_FIRST = _all(
-    "firstname givenname forename fname vorname prénom nombres primeironome primernombre "
-    "voornaam förnamn fornavn etunimi imię prenume jméno keresztnév ad 名 الاسمالأول שםפרטי"
-)
-_MIDDLE = _all(
-    "middlename additionalname segundonombre deuxièmeprénom zweitername zweitervorname "
-    "mellannamn mellomnavn mellemnavn tussenvoegsel отчество"
-)
-_LAST = _all(
-    "lastname surname familyname lname nachname familienname zuname nomdefamille apellido "
-    "apellidos primerapellido segundoapellido apellidopaterno apellidomaterno cognome sobrenome "
-    "apelido apelidos achternaam efternamn etternavn efternavn sukunimi nazwisko příjmení "
-    "vezetéknév soyad soyadı фамилия 姓 성 اسمالعائلة שםמשפחה"
-)
-_MEANT = _COUNTRY_CODE | _NAME | _FIRST | _MIDDLE | _LAST
-#: How well a word tells the number; the first is for a column that has our own name.
-_OURS, _RANKS, _LEAST = 0, (_WHATSAPP, _MOBILE, _PHONE), 9
-#: Text that is more likely a telephone number than the name of a column.
-_LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
-#: The names of columns stand within so many rows, below titles.
-_TITLES = 20
+@cache
+def _roles() -> dict[str, str]:
+    return dict(heading_phrases())
 
 
-class FoundColumns(NamedTuple):
-    """The places of the columns that mean something."""
+@lru_cache(4096)
+def parse_heading(text: str) -> Heading:
+    """Find the known phrases in a heading, the longest first."""
+    words, roles, extra, unknown = _words(text), set[str](), set[str](), False
+    while words:
+        for size in range(min(5, len(words)), 0, -1):
+            phrase = "".join(words[:size])
+            if found := {_roles()[phrase]} if phrase in _roles() else set():
+                break
+        found = found or _compound_roles(phrase)
+        unknown |= not found
+        roles |= found
+        if not found or found & _OWNERS:
+            extra.add(phrase)
+        words = words[size:]
+    return Heading(frozenset(roles), frozenset(extra), unknown)
 
-    number: int | None
-    country_code: int | None
-    name: tuple[int, ...]  #: joined in this order
-    others: tuple[int, ...]  #: could be the number as well
+
+def _compound_roles(text: str) -> set[str]:
+    """Return the roles of a word, or of the parts of a compound like handynummer."""
+    if text in _roles():
+        return {_roles()[text]}
+    if text.isdigit():
+        return {"filler" if int(text) < 2 else "secondary"} if len(text) < 3 else set()
+    for end in range(len(text) - 1, 0, -1):
+        role = _roles().get(text[:end])
+        if role and (end > 2 or not text.isascii()) and (rest := _rest_roles(text[end:])):
+            return {role} | rest
+    return set()
+
+
+def _rest_roles(text: str) -> set[str]:
+    short = len(text) < 3 and text.isascii() and _roles().get(text) != "number"
+    return set() if short else _compound_roles(text)
 
 
 def count_column_names(names: Iterable[Any]) -> int:
-    """Count the texts that would be good names of columns. Among data there are few."""
-    texts = (_words(name) for name in names if isinstance(name, str) and len(name) < 60)
-    return sum(_rank(words) is not None or "".join(words) in _MEANT for words in texts)
+    """Count the texts that would be good headings. Among data there are few."""
+    texts = (name for name in names if isinstance(name, str) and len(name) < 60)
+    return sum(parse_heading(text).is_known() for text in texts)
 
 
 def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
-    """Find the row that names the columns: the first, but for titles above it.
+    """Find the heading row: the first, but for titles above it.
 
     Args:
         rows: The rows from the top.
-        wanted: Names that the person says it has.
+        wanted: Headings that the person has named.
     """
     likely = 0
     for place, row in enumerate(rows[:_TITLES]):
@@ -142,80 +208,294 @@ def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
 
 
 def looks_like_data(row: TableRow) -> bool:
-    """Whether there is a telephone number in a row, or anything that is no text."""
+    """Check if a row holds a telephone number, or anything that is no text."""
     return any(
         _LIKE_A_NUMBER.fullmatch(cell) if isinstance(cell, str) else cell is not None
         for cell in row.cells
     )
 
 
-def match_names(names: Sequence[str], rows: Sequence[TableRow]) -> FoundColumns:
-    """Find the columns by their names, and by some rows where a name may mean two things."""
-    ranks = {place: rank for place, n in enumerate(names) if (rank := _rank(_words(n))) is not None}
-    if {"number", "country_code"} <= set(names):  # a frame of contacts, written to a file
-        ranks[names.index("number")] = _OURS
-    numbers = sorted(ranks, key=lambda place: (ranks[place], place))
-    codes = [place for place in _places(names, _COUNTRY_CODE) if _are_codes(rows, place)]
-    codes.sort(key=lambda place: names[place] != "country_code")
-    return FoundColumns(
-        number=numbers[0] if numbers else None,
-        country_code=codes[0] if codes else None,
-        name=_name(names, rows),
-        others=tuple(place for place in numbers[1:] if ranks[place] < _LEAST),
+@dataclass(eq=False)
+class FileColumn:
+    """A column of the table that has a heading or any cell."""
+
+    place: int
+    name: str  #: as written; the later of those called alike with its letter
+    heading: Heading
+    cells: list[Any]
+    alike: str = ""  #: the names of all that are called alike
+
+    def share(self, fits: Callable[[str], Any]) -> float:
+        """Return the share of the first cells that fit, of those that are not empty."""
+        texts = [text for cell in self.cells[:_SAMPLE] if (text := _text(cell))]
+        return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
+
+    def is_empty(self) -> bool:
+        """Check if the first cells are all empty."""
+        return not any(map(_text, self.cells[:_SAMPLE]))
+
+
+def _text(cell: Any) -> str:
+    return (keep_cell(cell)[0] or "").strip()
+
+
+@dataclass
+class Reading:
+    """What there is to know about the cells of a table besides their texts."""
+
+    notes: list[str]
+    #: What cannot be read, with row and place, to sort it.
+    broken: list[tuple[int, int, Problem]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)  #: the numbers of the rows that are read
+
+    def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
+        """Leave a row out."""
+        where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
+        text = keep_cell(value)[0] or ""
+        self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
+
+
+def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str | None, Heading]]:
+    """Join two heading rows. The upper one stands over several columns where its cells are merged.
+
+    Returns:
+        For each column its name, that of the lower row if there is one, and its meaning.
+    """
+    pairs = list(zip_longest(map(as_text, upper), map(as_text, lower)))
+    joined, over = [], None
+    for own, low in pairs:
+        over = own or over
+        name, meaning = low or own, parse_heading(low or own or "")
+        if low and over:
+            name = f"{over} {low}" if lower.count(low) > 1 else low
+            meaning = meaning.below(parse_heading(over))
+        joined.append((name, meaning))
+    return joined
+
+
+def read_headings(
+    rows: list[TableRow], top: int, notes: list[str], *, titled: bool
+) -> tuple[list[tuple[str | None, Heading]], list[TableRow]]:
+    """Return the name and the meaning of each column, and the rows below them."""
+    first, below = rows[top], rows[top + 1 :]
+    headings = [(as_text(cell), parse_heading(as_text(cell) or "")) for cell in first.cells]
+    if top:
+        above = list_rows([row.number for row in rows[:top]])
+        notes.append(f"{above} above the names of the columns: left out")
+    while headings[-1][0] is None and all(
+        row.cells[len(headings) - 1 :][:1] in ([], [None]) for row in below
+    ):
+        headings.pop()
+    if titled and below and not looks_like_data(below[0]):
+        second = below[0]
+        texts = [cell for cell in second.cells if cell]
+        unknown = sum(not _is_explained(text) for text in texts)
+        joined = join_headings(first.cells, second.cells)
+        more = _count_known(joined) > _count_known(headings)
+        if len(texts) > 1 and (unknown * 2 < len(texts) if more else not unknown):
+            action = f"read as one heading with row {first.number}" if more else "left out"
+            notes.append(f"row {second.number} is not a contact, by its words: {action}")
+            return (joined if more else headings), below[1:]
+    return headings, below
+
+
+def _is_explained(text: str) -> bool:
+    """Check if a text is made of words of headings, or in brackets."""
+    letters = sum(map(str.isalpha, text))
+    return text[0] in "([<" or (
+        (letters > 2 or not text.isascii()) and not parse_heading(text).unknown
     )
 
 
-def _rank(words: Sequence[str]) -> int | None:
-    joined, some = "".join(words), {*words, "".join(words)}
-    if joined in _NUMBER:
-        return _LEAST
-    if joined in _COUNTRY_CODE or some & _ABOUT:
-        return None
-    return next((rank for rank, names in enumerate(_RANKS, 1) if some & names), None)
+def _count_known(headings: Iterable[tuple[str | None, Heading]]) -> int:
+    return sum(heading.is_known() for _, heading in headings)
 
 
-def _places(names: Sequence[str], meant: frozenset[str]) -> list[int]:
-    return [place for place, name in enumerate(names) if "".join(_words(name)) in meant]
+def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableRow]:
+    """Return the rows that have as many cells as there are columns; the others are refused."""
+    extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
+    if len(extra) == len(rows) > 1:
+        raise InputError(
+            f"All rows have more cells than the {width} columns that have a name, so it "
+            "cannot be told which is which. Give each column a name, also the first."
+        )
+    even = []
+    for number, cells in rows:
+        beyond = next((n for n in range(width, len(cells)) if cells[n] is not None), None)
+        if beyond is not None:
+            reason = f"is beyond the {width} columns that have a name, so some may be shifted"
+            reading.refuse(number, beyond, f"column {column_letter(beyond)}", cells[beyond], reason)
+        elif len(cells) < width:
+            reason = f"has {len(cells)} of {width} cells, so some may be shifted"
+            reading.refuse(number, 0, "", ", ".join(as_text(cell) or "" for cell in cells), reason)
+        else:
+            even.append(TableRow(number, cells))
+    return even
 
 
-def _are_codes(rows: Sequence[TableRow], place: int) -> bool:
-    """Whether a column holds codes like +49, and not mostly DE or Germany."""
-    texts = [str(row.cells[place] or "") for row in rows]
-    lettered = sum(any(map(str.isalpha, text)) for text in texts)
-    return lettered * 2 <= sum(map(bool, texts))
+def make_columns(
+    headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: Reading
+) -> list[FileColumn]:
+    """Return the columns, each with a name of its own."""
+    columns = []
+    reading.rows = [row.number for row in rows]
+    places = defaultdict[str, list[FileColumn]](list)
+    for place, (name, heading) in enumerate(headings):
+        cells = [row.cells[place] for row in rows]
+        if name is not None:
+            columns.append(FileColumn(place, name, heading, cells))
+            places[name].append(columns[-1])
+        elif any(cell is not None for cell in cells):
+            columns.append(FileColumn(place, f"column {column_letter(place)}", heading, cells))
+            reading.notes.append(f"{columns[-1].name} has no name")
+    for name, alike in places.items():
+        for column in alike[1:]:
+            column.name = f"{name} (column {column_letter(column.place)})"
+        if len(alike) > 1:
+            names = " and ".join(repr(column.name) for column in alike)
+            reading.notes.append(f"{len(alike)} columns are called {name!r}: they are {names} here")
+            for column in alike:
+                column.alike = names
+    return columns
 
 
-def _name(names: Sequence[str], rows: Sequence[TableRow]) -> tuple[int, ...]:
-    """Find the name, or its parts. `Name` beside `Vorname` is the last name, if it lacks the first.
+def choose_numbers(columns: Sequence[FileColumn]) -> list[FileColumn]:
+    """Return the column of numbers, and those to take a number from where it has none.
 
-    Beside `Apellidos`, `Nombre` is the first name, by the same rule.
+    The heading decides, then the content, then the place. A column that is of somebody else, or
+    that holds something else, is not chosen.
     """
-    whole = _places(names, _NAME)
-    whole.sort(key=lambda place: names[place] != "name")
-    first, middle, last = (_places(names, part) for part in (_FIRST, _MIDDLE, _LAST))
-    if not whole or (first and last) or not (first or last):
-        return tuple(whole[:1] or first + middle + last)
-    ours = {"name", "first_name", "middle_name", "last_name"}
-    parts = first + last
-    if {names[place] for place in [whole[0], *parts]} <= ours:
-        return (whole[0],)
-    if _holds(rows, whole[0], parts):
-        return (whole[0],)
-    return tuple(first + middle + whole[:1] if first else whole[:1] + middle + last)
-
-
-def _holds(rows: Sequence[TableRow], whole: int, parts: Sequence[int]) -> bool:
-    """Whether a column mostly repeats what the others hold."""
-    pairs = [
-        (str(row.cells[whole]), str(row.cells[part]))
-        for row in rows
-        for part in parts
-        if row.cells[whole] and row.cells[part]
+    ours = {column.name: column for column in columns}
+    if {"number", "country_code"} <= {*ours}:  # a frame of contacts, written to a file
+        return [ours["number"]]
+    ranked = []
+    for place, column in enumerate(columns):
+        if rank := column.heading.number_rank():
+            other = bool(column.heading.roles & {"person", "company"})
+            weak = column.share(is_like_a_number) < 0.5
+            ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
+    if not ranked:
+        return []
+    (is_other, is_weak, extra, kind, *_), best = min(ranked)
+    of_names = {column.heading.extra for column in columns if column.heading.name_part()}
+    stranger = is_other and (best.heading.extra not in of_names or frozenset() in of_names)
+    doubtful = extra or (kind == _LEAST and best.name != "number")
+    if stranger or (is_weak and best.cells and doubtful):
+        return []
+    others = [
+        column
+        for (_, unfit, _, other_kind, *_), column in sorted(ranked)[1:]
+        if not unfit and other_kind < _LEAST and column.heading.extra == best.heading.extra
     ]
-    return sum(part in name for name, part in pairs) * 2 > len(pairs)
+    return [best, *others]
 
 
-#: What a frame of contacts has, and how its cells are read.
+def is_like_a_number(text: str) -> bool:
+    """Check if a text could be a telephone number, and not a date, an amount or a word."""
+    digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+    lost = re.fullmatch(r"\d[.,\d]*[eE]\+?\d+", text)  # 4.9E+11
+    return bool(lost) or (digits > max(4, letters) and not _DATE_OR_AMOUNT.fullmatch(text))
+
+
+def pick_numbers(
+    columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: Reading
+) -> tuple[list[FileColumn | None], bool]:
+    """Return for each row the column of its best number, and whether labels decide.
+
+    A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
+    number that is not empty is the best.
+    """
+    kinds = [c for c in columns if "label" in c.heading.roles and c.heading.roles & {*_KINDS}]
+    by_stem = {_stem(column.name): column for column in kinds}
+    labels = [by_stem.get(_stem(column.name)) for column in numbers]
+    if len(numbers) < 2 and not any(labels):
+        return [*numbers] * len(reading.rows), False
+    picks: list[FileColumn | None] = []
+    unreachable = []
+    for n, row in enumerate(reading.rows):
+        options = []
+        filled = [(place, column) for place, column in enumerate(numbers) if _text(column.cells[n])]
+        for place, column in filled:
+            rank, label = column.heading.number_rank(), labels[place]
+            if label and (text := _text(label.cells[n])):
+                roles = parse_heading(text).roles
+                rank = Heading(roles & _BESIDE_PHONE | {"phone"}).number_rank()
+                if roles & {"unreachable", "person", "company"}:
+                    continue
+            options.append((rank or (), place))
+        picks.append(numbers[min(options)[1]] if options else None)
+        if filled and not options:
+            unreachable.append(row)
+    for column in numbers:
+        of_rows = [row for row, pick in zip(reading.rows, picks, strict=True) if pick is column]
+        if of_rows and column is not numbers[0]:
+            why = "by its label" if any(labels) else f"{numbers[0].name!r} is empty there"
+            text = f"{column.name!r} is the number in {many(len(of_rows), 'row')}, {why}"
+            reading.notes.append(f"{text}: {list_rows(of_rows)}")
+    if unreachable:
+        reading.notes.append(f"only a fax or the like, so no number: {list_rows(unreachable)}")
+    return picks, any(labels)
+
+
+def _stem(name: str) -> tuple[str, ...]:
+    """Return what the name of a number has in common with that of its label: phone, 1."""
+    words = [word for word in _words(name) if word != "value"]
+    return tuple(word for word in words if _roles().get(word) not in {"label", "number"})
+
+
+def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> list[FileColumn]:
+    """Return the columns of country codes like +49, not of DE or Germany; the best first."""
+    words = {*_words(number.name)} if number else set()
+    codes = [
+        column
+        for column in columns
+        if (
+            column.heading.is_code() and (column.is_empty() or column.share(_CODE.fullmatch) >= 0.5)
+        )
+        or (column.heading.is_country() and column.share(_PLUS_CODE.fullmatch) > 0.5)
+    ]
+    return sorted(codes, key=lambda c: (c.name != "country_code", -len(words & {*_words(c.name)})))
+
+
+def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColumn]:
+    """Return the name, or its parts in order, all of them of the same person.
+
+    `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
+    is the first name, by the same rule.
+    """
+    groups = defaultdict[tuple[bool, int, bool, frozenset[str]], list[FileColumn]](list)
+    for column in columns:
+        heading = column.heading
+        if heading.name_part() and (heading.extra == number.extra or "person" not in heading.roles):
+            weak = not column.is_empty() and column.share(_has_letter) < 0.5
+            other = heading.extra != number.extra
+            groups[weak, len(heading.extra), other, heading.extra].append(column)
+    if not groups:
+        return []
+    parts = defaultdict[str | None, list[FileColumn]](list)
+    for column in groups[min(groups, key=lambda key: key[:3])]:
+        parts[column.heading.name_part()].append(column)
+    whole = sorted(parts["name"], key=lambda column: column.name != "name")[:1]
+    first, middle, last = parts["first"], parts["middle"], parts["last"]
+    if not whole or (first and last) or not (first or last):
+        return whole or first + middle + last
+    pairs = [
+        (str(name), str(part))
+        for column in first + last
+        for name, part in zip(whole[0].cells[:_SAMPLE], column.cells, strict=False)
+        if name and part
+    ]
+    ours = {"name", "first_name", "last_name"} >= {column.name for column in whole + first + last}
+    if ours or sum(part in name for name, part in pairs) * 2 > len(pairs):
+        return whole
+    return first + middle + whole if first else whole + middle + last
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+#: The columns of contacts, and how their cells are read.
 FIELDS: Mapping[str, Reader] = {
     "number": read_digits,
     "country_code": read_digits,
@@ -223,16 +503,13 @@ FIELDS: Mapping[str, Reader] = {
 }
 #: What the file calls each of these; None to find out, nothing if it has none.
 Wanted = Mapping[str, Sequence[str] | None]
-#: So many rows are looked at to tell what a column holds.
-_SAMPLE = 200
-_SHOWN = 12  #: columns that a message names
-#: What is read, but should be seen; the line breaks only where a name or number stands.
+#: Characters to point out; the line breaks only where a name or number stands.
 _UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
 
 
 @dataclass
 class ContactColumns:
-    """The frame of the rows that can be read, and what is to be said of the others."""
+    """The frame of the rows that can be read, and what there is to know of the others."""
 
     frame: pd.DataFrame
     of: dict[str, tuple[str, ...]]  #: for each column those of the file that it was made of
@@ -242,215 +519,224 @@ class ContactColumns:
 
 
 def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
-    """Find the names of the columns, and read the rows below them.
+    """Find the columns of contacts, and read the rows below their headings.
 
     Raises:
-        InputError: The columns cannot be told apart, or none is the number.
+        InputError: It cannot be decided which columns are meant, or none is the number.
     """
     rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
     if not rows:
         raise InputError(
             "The file is empty: export it again, with its column names in the first row."
         )
-    said = [name for names in wanted.values() for name in names or ()]
-    top = row_of_names(rows, said) if table.titled else 0
-    sorter = _Sorter(rows[top].cells, rows[top + 1 :], table.notes)
-    if top:
-        above = list_rows([row.number for row in rows[:top]])
-        sorter.notes.append(f"{above} above the names of the columns: left out")
+    asked = [name for names in wanted.values() for name in names or ()]
+    top = row_of_names(rows, asked) if table.titled else 0
+    above = [cell for cell in rows[top - 1].cells if cell] if top and not asked else []
+    if len(above) > 1 and not any(parse_heading(as_text(cell) or "").unknown for cell in above):
+        top -= 1  # Customer | | Billing |
+    reading = Reading(table.notes)
     for n, text, reason in table.broken:
-        sorter.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
-    sorter.even()
-    sorter.name()
+        reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
+    headings, below = read_headings(rows, top, reading.notes, titled=table.titled)
+    columns = make_columns(headings, even_rows(below, len(headings), reading), reading)
     if table.ours:
-        wanted = {field: wanted.get(field) or [field] * (field in sorter.names) for field in FIELDS}
-    meant = sorter.meant(wanted)
-    if not meant.get("number") and wanted.get("number") is None and "id" not in sorter.names:
-        raise _unmeant(rows[top], sorter.names)
-    return sorter.columns(meant)
+        ours = {column.name for column in columns}
+        wanted = {name: wanted.get(name) or [name] * (name in ours) for name in FIELDS}
+    chosen = {
+        name: [find_column(columns, each) for each in names]
+        for name, names in wanted.items()
+        if names is not None
+    }
+    taken = [column for of in chosen.values() for column in of]
+    if len(taken) > len({*taken}):
+        raise InputError("A column can be only one of number, country code and name.")
+    named = {*chosen}
+    free = [column for column in columns if column not in taken]
+    if "number" not in named:
+        chosen["number"] = choose_numbers(free)
+        if not chosen["number"] and all(column.name != "id" for column in columns):
+            raise _no_number(rows[top], columns)
+    number = next(iter(chosen["number"]), None)
+    if "country_code" not in named:
+        codes = choose_codes(free, number)
+        chosen["country_code"] = codes[:1]
+        if len(codes) > 1:  # each may belong to another number
+            del chosen["number"][1:]
+    if "name" not in named:
+        chosen["name"] = choose_name(free, number.heading if number else Heading(frozenset()))
+    for name in {"country_code", "name"} - named:
+        for column in chosen[name]:
+            if column.alike:
+                raise InputError(
+                    f"{column.alike} are called alike: {name}='…' names the right one."
+                )
+    frame, of = read_columns(columns, chosen, named, reading)
+    reading.broken.sort(key=lambda problem: problem[:2])
+    problems = [problem for _, _, problem in reading.broken]
+    left_out = len({row for row, _, _ in reading.broken})
+    return ContactColumns(frame, of, reading.notes, problems, left_out)
 
 
-def _unmeant(first: TableRow, names: Iterable[str | None]) -> InputError:
+def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
+    """Return the column that a person names, whatever its blanks and capitals.
+
+    Raises:
+        InputError: There is none.
+    """
+    for alike in (str, lambda text: text.strip().casefold()):
+        if matches := [column for column in columns if alike(column.name) == alike(name)]:
+            return matches[0]
+    near = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else f". Columns: {_listed(columns)}."
+    raise InputError(f"No column is called {name!r}{hint}")
+
+
+def _listed(columns: Sequence[FileColumn]) -> str:
+    """List the names of columns, as many as a person would read."""
+    more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+    return ", ".join(repr(column.name) for column in columns[:_SHOWN]) + more
+
+
+def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
     if looks_like_data(first):
         return InputError(
             f"Row {first.number} is a contact already: put a row above it that says what each "
             "column is, like number, country_code, name."
         )
-    there = ", ".join(repr(name) for name in names if name is not None)
+    possible = [column for column in columns if column.heading.number_rank()]
+    reason = f"{_listed(possible)} may be of somebody else, or hold something else."
+    if not possible:
+        reason = "No column has a name that says it holds the telephone numbers. "
+        reason += f"Columns: {_listed(columns)}."
+    name = repr(possible[0].name) if possible else "'…'"
     return InputError(
-        f"No column has a name that says it holds the telephone numbers. Columns: {there}. "
-        "Name it: read_contacts(path, number='…'), or number='' if there is none."
+        f"{reason} Name it: read_contacts(path, number={name}), or number='' if there is none."
     )
 
 
-class _Sorter:
-    """Reads the rows below the names of columns."""
+def read_columns(
+    columns: Sequence[FileColumn],
+    chosen: Mapping[str, Sequence[FileColumn]],
+    named: Collection[str],
+    reading: Reading,
+) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
+    """Read all cells, and make the frame of the rows in which all can be read.
 
-    def __init__(self, names: Sequence[Any], rows: list[TableRow], notes: Sequence[str]) -> None:
-        self.names = [as_text(name) for name in names]
-        self.notes = [*notes]
-        self.broken: list[tuple[int, int, Problem]] = []  #: with row and place, to sort them
-        self._rows = rows
+    The columns keep the order of the file. The best column of numbers becomes `number`; the
+    others stay beside it, and all of them stay where labels decide between them.
 
-    def even(self) -> None:
-        """Leave out the rows that have more or fewer cells than there are columns."""
-        while self.names and self.names[-1] is None and not self._any(len(self.names) - 1):
-            self.names.pop()
-        width, rows = len(self.names), self._rows
-        if all(len(row.cells) == width for row in rows):
-            return
-        extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
-        if len(extra) == len(rows) > 1:
-            raise InputError(
-                f"All rows have more cells than the {width} columns that have a name, so it "
-                "cannot be told which is which. Give each column a name, also the first."
+    Returns:
+        The frame, and for each of its columns those of the file that it was made of.
+    """
+    numbers, count = chosen["number"], len(reading.rows)
+    picks, labelled = pick_numbers(columns, numbers, reading)
+    used = [column for column in numbers if column is numbers[0] or column in picks]
+    fields = {**chosen, "number": numbers[:1]}
+    starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
+    consumed = [c for name, of in fields.items() if name != "number" or not labelled for c in of]
+    texts: dict[str, list[str | None]] = {}
+    made_of: dict[str, tuple[str, ...]] = {}
+    for column in columns:
+        if name := starts.get(column):
+            sources = [picks] if name == "number" else [[c] * count for c in fields[name]]
+            parts = [_read_cells(source, FIELDS[name], reading) for source in sources]
+            texts[name] = parts[0] if len(parts) == 1 else _join_names(parts)
+            made_of[name] = tuple(c.name for c in (used if name == "number" else fields[name]))
+        if column not in consumed:
+            name = column.name
+            if name in starts.values():  # it is called so, but another one is it
+                name = f"{name} (column {column_letter(column.place)})"
+            texts[name] = _read_cells([column] * count, keep_cell, reading)
+            made_of[name] = (column.name,)
+    bad = {row for row, _, _ in reading.broken}
+    good = [n for n, row in enumerate(reading.rows) if row not in bad]
+    index = pd.Index([reading.rows[n] for n in good], dtype="int64", name=ROW)
+    frame = pd.DataFrame(
+        {
+            name: pd.Series([cells[n] for n in good], index, dtype="str")
+            for name, cells in texts.items()
+        },
+        index,
+    )
+    _note_cells(
+        frame, {"number": picks, "country_code": [*fields["country_code"]] * count}, reading
+    )
+    _note_columns(columns, chosen, named, used, reading.notes)
+    return frame, made_of
+
+
+def _read_cells(
+    picks: Sequence[FileColumn | None], reader: Reader, reading: Reading
+) -> list[str | None]:
+    """Read a cell of each row. A cell that cannot be read takes its row out."""
+    values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
+    if reader is not read_digits and {str, NoneType}.issuperset(map(type, values)):
+        return values
+    texts: list[str | None] = []
+    for row, column, value in zip(reading.rows, picks, values, strict=True):
+        text, reason = reader(value)
+        texts.append(text)
+        if reason and column:
+            reading.refuse(row, column.place, column.name, value, reason)
+    return texts
+
+
+def _join_names(parts: Sequence[Sequence[str | None]]) -> list[str | None]:
+    """Join the parts of names by spaces."""
+    rows = zip(*parts, strict=True)
+    return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in rows]
+
+
+def _note_cells(
+    frame: pd.DataFrame, picks: Mapping[str, Sequence[FileColumn | None]], reading: Reading
+) -> None:
+    """Note cells that are read, but should be looked at."""
+    for name, columns in picks.items():
+        rows = zip(reading.rows, enumerate(columns), strict=False)
+        stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
+        if stored:
+            reading.notes.append(
+                f"{name} is a number in the file, not text, in {list_rows(stored)}: "
+                "a zero or + in front, if there was one, is gone"
             )
-        self._rows = []
-        for row in rows:
-            count = len(row.cells)
-            beyond = next((n for n in range(width, count) if row.cells[n] is not None), None)
-            if beyond is not None:
-                reason = f"is beyond the {width} columns that have a name, so some may be shifted"
-                self._refuse(
-                    row, beyond, f"column {column_letter(beyond)}", row.cells[beyond], reason
-                )
-            elif count < width:
-                reason = f"has {count} of {width} cells, so some may be shifted"
-                self._refuse(
-                    row, 0, "", ", ".join(as_text(cell) or "" for cell in row.cells), reason
-                )
-            else:
-                self._rows.append(row)
-
-    def name(self) -> None:
-        """Give a name to columns without one, and refuse names that are there twice."""
-        for place, name in enumerate(self.names):
-            if name is None and self._any(place):
-                self.names[place] = f"column {column_letter(place)}"
-                self.notes.append(f"column {column_letter(place)} has no name")
-        twice = {name: self._places(name) for name in self.names if name is not None}
-        if problems := [
-            Problem(
-                "columns " + " and ".join(map(column_letter, places)), repr(name), "is there twice"
-            )
-            for name, places in twice.items()
-            if len(places) > 1
-        ]:
-            raise InputError("The columns need names of their own, or one is too many:", problems)
-
-    def meant(self, wanted: Wanted) -> dict[str, tuple[int, ...]]:
-        """Find the places of the columns that mean something."""
-        told = {
-            field: tuple(map(self._place, names))
-            for field, names in wanted.items()
-            if names is not None
-        }
-        taken = [place for places in told.values() for place in places]
-        if len(taken) > len(set(taken)):
-            raise InputError("A column can be only one of number, country code and name.")
-        found = match_names([name or "" for name in self.names], self._rows[:_SAMPLE])
-        meant = {
-            "number": () if found.number is None else (found.number,),
-            "country_code": () if found.country_code is None else (found.country_code,),
-            "name": found.name,
-        }
-        if found.others and "number" not in told:
-            others = " or ".join(f"number={self.names[place]!r}" for place in found.others)
-            self.notes.append(f"there are more columns of numbers: {others} takes another one")
-        free = {
-            field: tuple(p for p in places if p not in taken) for field, places in meant.items()
-        }
-        return free | told
-
-    def columns(self, meant: Mapping[str, tuple[int, ...]]) -> ContactColumns:
-        """Read all cells, and make the frame of the rows in which all can be read."""
-        of = self._named(meant)
-        read = {
-            name: self._joined(places) if name == "name" and len(places) > 1
-            else self._read(places[0], FIELDS[name] if places == meant.get(name) else keep_cell)
-            for name, places in of.items()
-        }  # fmt: skip
-        bad = {number for number, _, _ in self.broken}
-        good = [n for n, row in enumerate(self._rows) if row.number not in bad]
-        if len(good) < len(self._rows):
-            read = {name: [texts[n] for n in good] for name, texts in read.items()}
-        index = pd.Index([self._rows[n].number for n in good], dtype="int64", name=ROW)
-        frame = pd.DataFrame(
-            {name: pd.Series(texts, index, dtype="str") for name, texts in read.items()}, index
-        )
-        self._tell(frame, meant)
-        names = {name: tuple(self.names[place] or "" for place in of[name]) for name in of}
-        self.broken.sort(key=lambda found: found[:2])
-        problems = [problem for _, _, problem in self.broken]
-        return ContactColumns(frame, names, self.notes, problems, len(bad))
-
-    def _named(self, meant: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """Name the columns of the frame in the order of the file."""
-        taken = {place: field for field, places in meant.items() for place in places}
-        of: dict[str, tuple[int, ...]] = {}
-        for place, name in enumerate(self.names):
-            if place in taken:
-                of.setdefault(taken[place], meant[taken[place]])
-            elif name is not None:
-                clash = name in taken.values()  # it is called so, but another one is it
-                of[f"{name} (column {column_letter(place)})" if clash else name] = (place,)
-        return of
-
-    def _read(self, place: int, reader: Reader) -> list[str | None]:
-        """Read a column. A cell that cannot be read takes its row out."""
-        values = [row.cells[place] for row in self._rows]
-        if reader is not read_digits and {str, NoneType}.issuperset(map(type, values)):
-            return values
-        read = [reader(value) for value in values]
-        for n, (_, reason) in enumerate(read):
-            if reason:
-                self._refuse(self._rows[n], place, self.names[place] or "", values[n], reason)
-        return [text for text, _ in read]
-
-    def _joined(self, places: Sequence[int]) -> list[str | None]:
-        """Join the parts of a name by spaces."""
-        parts = zip(*(self._read(place, read_word) for place in places), strict=True)
-        return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in parts]
-
-    def _tell(self, frame: pd.DataFrame, meant: Mapping[str, tuple[int, ...]]) -> None:
-        """Note what is read, but should be seen."""
-        for field in ("number", "country_code"):
-            for place in meant.get(field, ()):
-                stored = [row.number for row in self._rows if type(row.cells[place]) is int]
-                if stored:
-                    self.notes.append(
-                        f"{field} is a number in the file, not text, in {list_rows(stored)}: "
-                        "a zero or + in front, if there was one, is gone"
+    for name in frame.columns:
+        for character, description in _UNUSUAL.items():
+            if character != "\n" or name in FIELDS:
+                where = frame.index[frame[name].str.contains(character, regex=False, na=False)]
+                if len(where):
+                    reading.notes.append(
+                        f"{name} holds {description} in {list_rows(where.tolist())}"
                     )
-        for name in frame.columns:
-            for character, said in _UNUSUAL.items():
-                if character != "\n" or name in FIELDS:
-                    where = frame.index[frame[name].str.contains(character, regex=False, na=False)]
-                    if len(where):
-                        self.notes.append(f"{name} holds {said} in {list_rows(where.tolist())}")
 
-    def _refuse(self, row: TableRow, place: int, column: str, value: Any, reason: str) -> None:
-        where = f"row {row.number}, {quoted_name(column)}" if column else f"row {row.number}"
-        text, _ = keep_cell(value)
-        self.broken.append((row.number, place, Problem(where, shortened(repr(text or "")), reason)))
 
-    def _any(self, place: int) -> bool:
-        return any(len(r.cells) > place and r.cells[place] is not None for r in self._rows)
-
-    def _places(self, name: str) -> list[int]:
-        return [place for place, other in enumerate(self.names) if other == name]
-
-    def _place(self, name: str) -> int:
-        """Find the column that a person names, who may not see its blanks and capitals."""
-        for alike in (str, lambda text: text.strip().casefold()):
-            if places := [n for n, m in enumerate(self.names) if m and alike(m) == alike(name)]:
-                return places[0]
-        near = get_close_matches(name, [m for m in self.names if m], 1, cutoff=0.5)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InputError(f"No column is called {name!r}{hint or self._there()}")
-
-    def _there(self) -> str:
-        """Name the columns that there are, so far as a person would read."""
-        names = [repr(name) for name in self.names if name]
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return f". Columns: {', '.join(names[:_SHOWN])}{more}."
+def _note_columns(
+    columns: Sequence[FileColumn],
+    chosen: Mapping[str, Sequence[FileColumn]],
+    named: Collection[str],
+    used: Sequence[FileColumn],
+    notes: list[str],
+) -> None:
+    """Note which columns were passed over, that there is no name, and which holds countries."""
+    names = {column.name for column in columns}
+    passed = [
+        column
+        for column in columns
+        if (column.heading.number_rank() or "unreachable" in column.heading.roles)
+        and column not in [*used, *chosen["number"][:1]]
+    ]
+    if passed and used and "number" not in named and "number" not in names:
+        others = [column.name for column in passed if column.heading.number_rank()]
+        another = f"; number={others[0]!r} takes that one" if others else ""
+        notes.append(f"not read as the number: {_listed(passed)}{another}")
+    if not chosen["name"] and "name" not in named and "id" not in names:
+        notes.append("no column of names was recognised: name='…' names it")
+    if not chosen["country_code"] and "country_code" not in named:
+        countries = [
+            repr(column.name)
+            for column in columns
+            if any(_roles().get(word) == "country" for word in _words(column.name))
+            and column.share(_has_letter) > 0.5
+        ]
+        if countries:
+            takes = f"check(frame, region={countries[0]}) reads the numbers by it"
+            notes.append(f"{countries[0]} holds countries: {takes}")

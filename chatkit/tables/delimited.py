@@ -165,7 +165,8 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
             lines.append(line)
             yield line
 
-    reader = csv.reader(kept(), delimiter=delimiter, strict=True)
+    spaced = _has_spaced_quotes(text, delimiter)
+    reader = csv.reader(kept(), delimiter=delimiter, strict=True, skipinitialspace=spaced)
     while True:
         lines.clear()
         try:
@@ -181,6 +182,13 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
             number += 1
 
 
+def _has_spaced_quotes(text: str, delimiter: str) -> bool:
+    """Check if a cell is quoted behind a blank: 1, "Cruz, Ana"."""
+    mark = re.escape(delimiter)
+    cell = rf'(?:^|{mark}) +"(?:[^"]|"")*"(?={mark}|\r|\n|\Z)'
+    return re.search(cell, text, re.MULTILINE) is not None
+
+
 def _why(error: str, several: str) -> str:
     if "unexpected end" in error:
         return f'a " opens a cell that never ends{several}: put another " after its text'
@@ -191,7 +199,8 @@ def _why(error: str, several: str) -> str:
 
 def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:
     """Weigh a delimiter: does it show names that mean something, and rows of the same length."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    spaced = _has_spaced_quotes(text, delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
     try:
         rows = [row for row in islice(reader, _SAMPLE) if any(row)]
     except csv.Error:

@@ -50,7 +50,7 @@ def test_a_name_of_which_nothing_is_there_is_nothing() -> None:
 
 def test_all_bad_cells_are_named_by_row_and_column_and_take_only_their_rows_out() -> None:
     found = sorted_out(
-        ["Handy", "Name", "Vorwahl Land", "Extra"],
+        ["Handy", "Name", "Ort", "Extra"],
         ["9.2E+11", "Ana", None, "1.5"],
         ["0151", OddCell("#N/A", "is an error"), None, None],
         [919.5, True, None, None],
@@ -66,7 +66,7 @@ def test_all_bad_cells_are_named_by_row_and_column_and_take_only_their_rows_out(
     assert found.frame.to_dict("list") == {
         "number": ["0152"],
         "name": ["NA"],
-        "Vorwahl Land": [pytest.approx(float("nan"), nan_ok=True)],
+        "Ort": [pytest.approx(float("nan"), nan_ok=True)],
         "Extra": ["1.5"],
     }
 
@@ -122,13 +122,22 @@ def test_problems_are_in_the_order_of_the_file() -> None:
 # --- names of columns -----------------------------------------------------------------------
 
 
-def test_names_that_are_there_twice_are_refused_with_their_places() -> None:
-    with pytest.raises(InputError) as caught:
-        sorted_out(["Phone", "Note", "Phone", "Note"], ["1", "a", "2", "b"])
-    assert [(p.field, p.value) for p in caught.value.problems] == [
-        ("columns A and C", "'Phone'"),
-        ("columns B and D", "'Note'"),
-    ]
+def test_a_name_or_a_code_that_is_there_twice_is_refused_until_it_is_chosen() -> None:
+    cells = ["Phone", "Name", "Note", "Name", "Note"], ["1", "a", "b", "c", "d"]
+    with pytest.raises(InputError, match=r"'Name' and 'Name \(column D\)' are called alike: name="):
+        sorted_out(*cells)
+    with pytest.raises(
+        InputError, match=r"'CC' and 'CC \(column B\)' are called alike: country_code="
+    ):
+        sorted_out(["CC", "CC", "Phone"], ["+1", "+44", "2"])
+    found = sorted_out(*cells, name=["Name (column D)"])
+    assert found.frame.to_dict("list") == {
+        "number": ["1"],
+        "Name": ["a"],
+        "Note": ["b"],
+        "name": ["c"],
+        "Note (column E)": ["d"],
+    }
 
 
 def test_a_column_without_a_name_gets_one_if_there_is_something_in_it() -> None:
@@ -208,15 +217,8 @@ def test_a_column_that_only_has_the_name_of_another_is_kept_beside_it() -> None:
 # --- notes ----------------------------------------------------------------------------------
 
 
-def test_other_numbers_are_told() -> None:
-    found = sorted_out(["Mobile", "Home phone"], ["1", "2"])
-    assert found.notes == [
-        "there are more columns of numbers: number='Home phone' takes another one"
-    ]
-
-
 def test_numbers_that_are_stored_as_numbers_are_told() -> None:
-    found = sorted_out(["Mobile", "Age"], [491512345678, 7], ["0151", 8])
+    found = sorted_out(["Mobile", "Age"], [491512345678, 7], ["0151", 8], name=[])
     assert found.frame["number"].tolist() == ["491512345678", "0151"]
     assert len(found.notes) == 1 and "row 2: a zero or + in front" in found.notes[0]
 

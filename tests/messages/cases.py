@@ -139,6 +139,7 @@ CASES: dict[str, tuple[str, ...]] = {
         'chatkit.read_contacts(folder / "cut.csv")',
         'chatkit.read_contacts(folder / "untitled.csv")',
         'chatkit.read_contacts(folder / "twice.csv")',
+        'chatkit.read_contacts(folder / "other.csv")',
         'chatkit.read_contacts(folder / "lost.csv")',
         'chatkit.read_contacts(folder / "latin.csv", encoding="utf-8")',
         'chatkit.read_contacts(folder / "bad.csv", encoding="utf-9")',

@@ -103,6 +103,26 @@ def test_names_of_columns_weigh_more_than_even_rows() -> None:
     assert cells(text)[1] == ["Name", "Telefon"]
 
 
+@pytest.mark.parametrize("blank", [" ", "   "])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_quotes_behind_a_blank_hold_a_cell(delimiter: str, blank: str) -> None:
+    between = delimiter + blank
+    lines = [["Name", "Phone"], [f'"Cruz{delimiter} Ana"', "1"], ["2", '"Dr. ""Bo"" Ede"']]
+    text = "".join(f"{between.join(line)}\n" for line in lines)
+    assert cells(text) == [["Name", "Phone"], [f"Cruz{delimiter} Ana", "1"], ["2", 'Dr. "Bo" Ede']]
+    assert cells(f'Phone{between}Name\n1{between}"Cruz{delimiter} Ana"\n')[1][1].endswith("Ana")
+
+
+def test_blanks_stay_where_no_quotes_follow() -> None:
+    assert cells('Phone, Name\n1, Ana\n2,say "x"\n')[:2] == [["Phone", " Name"], ["1", " Ana"]]
+
+
+def test_a_blank_behind_quotes_is_named() -> None:
+    found = table('Phone,Name\n1, "Cruz, Ana" ,x\n2, "Bo"\n')
+    assert [row.number for row in found.broken] == [2]
+    assert "not doubled" in found.broken[0].reason
+
+
 def test_one_column_needs_no_delimiter() -> None:
     assert cells("Phone\n+1 202\n+1 203\n") == [["Phone"], ["+1 202"], ["+1 203"]]
 
