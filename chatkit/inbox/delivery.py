@@ -71,7 +71,7 @@ class Which(NamedTuple):
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
     before it). `contact` takes what may be about a contact in E.164 form: all of it, and more.
-    `containing` is a piece of the body, byte by byte. `late` takes only what was verified
+    `late` takes only what was verified
     after it had come.
     """
 
@@ -80,7 +80,6 @@ class Which(NamedTuple):
     kinds: Sequence[str] | None = None
     verified: bool | None = None
     contact: str | None = None
-    containing: bytes | None = None
     repeats: bool = False
     late: bool = False
 

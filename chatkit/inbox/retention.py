@@ -6,10 +6,15 @@ too: its bytes are overwritten, and its log is emptied.
 
 from __future__ import annotations
 
+import base64
+import html
+import json
 import re
+import unicodedata
 from abc import abstractmethod
 from collections.abc import Iterator
 from datetime import datetime
+from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Self
 
@@ -224,19 +229,11 @@ class _Forgetting(Deletion):
         self._contact = contact
         self._own: list[int] = []  # ids; of what is theirs alone
         self._shared: list[int] = []
-        piece = contact.removeprefix("+").encode()
-        whole = re.compile(re.escape(piece))
-        if piece.isdigit():  # not within a longer number, but 00 may stand before it
-            whole = re.compile(rb"(?:(?<![0-9])|(?<=0))" + piece + rb"(?![0-9])")
-        top = store.last()
-        everything = Which(until=top, verified=None, repeats=True)
+        top, pattern = store.last(), _pattern(contact)
         with Progress("deliveries", top) as progress:
-            for one in store.read(everything._replace(containing=piece), progress.add):
-                if contact_of_body(one.body) != contact and whole.search(one.body):
+            for one in store.read(Which(until=top, verified=None, repeats=True), progress.add):
+                if contact_of_body(one.body) == contact or _mentions(one, pattern):
                     self._take(one)
-        for one in store.read(everything._replace(contact=contact)):
-            if contact_of_body(one.body) == contact:
-                self._take(one)
         self._people = {contact, *self._others} if self.deliveries else set()
 
     def _take(self, one: Delivery) -> None:
@@ -265,6 +262,57 @@ class _Forgetting(Deletion):
         for begin in range(0, len(ids), _CHUNK):
             for head in self._store.heads(ids[begin : begin + _CHUNK]):
                 yield head, head.id in shared
+
+
+# --- how a number may be written --------------------------------------------------------------
+
+_SEPARATOR = r"(?:\(0\)|[\s().·/\u00ad\u200b-\u200f\u2010-\u2015\u202a-\u202e\u2060-\u2069-]){0,3}"
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\([\"\\/])|\\[bfnrt]|%([0-9A-Fa-f]{2})")
+_EXPONENT = re.compile(r"[0-9]+(?:\.[0-9]+)?[eE]\+?[0-9]{1,2}(?![0-9])")
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}")
+_DEEPEST = 8  #: so often escapes are undone: each time that JSON stands in a text of JSON
+
+
+def _pattern(contact: str) -> re.Pattern[str]:
+    """Match a contact in a text: a number not within a longer one, but 00 may stand before it."""
+    digits = contact.removeprefix("+")
+    if not (digits.isascii() and digits.isdigit()):
+        return re.compile(re.escape(contact))
+    more = r"[0-9]|\\+u003[0-9]|%3[0-9]|[eE]\+?[0-9]"  # of digits, escaped or in an exponent
+    return re.compile(rf"(?:(?<![0-9])|(?<=0)){_SEPARATOR.join(digits)}(?!{more})")
+
+
+def _mentions(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
+    """Search body, path and headers of a delivery, however a program has written them down."""
+    body = delivery.body.decode(json.detect_encoding(delivery.body), "replace")
+    text = "\n".join([body, delivery.path, *(value for _, value in delivery.headers)])
+    for _ in range(_DEEPEST):
+        if not text.isascii():  # other digits than 0 to 9
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+            text = "".join(str(unicodedata.decimal(c, c)) for c in text)
+        encoded = (base64.b64decode(f"{run}==", b"-_") for run in _runs(text))
+        texts = [text, _EXPONENT.sub(_whole_number, text), *(e.decode("latin-1") for e in encoded)]
+        if any(map(pattern.search, texts)):
+            return True
+        before, text = text, html.unescape(_ESCAPE.sub(_character, text))
+        if text == before:
+            break
+    return False
+
+
+def _runs(text: str) -> Iterator[str]:
+    """Yield what may be base64, of either alphabet, in a form that can be decoded."""
+    for run in _BASE64.findall(text):
+        yield run.replace("+", "-").replace("/", "_")[: len(run) - (len(run) % 4 == 1)]
+
+
+def _whole_number(match: re.Match[str]) -> str:
+    return f"{Decimal(match[0]):.0f}"
+
+
+def _character(match: re.Match[str]) -> str:
+    code, plain, percent = match.groups()
+    return plain or (chr(int(code or percent, 16)) if code or percent else " ")
 
 
 def prune(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:

@@ -389,8 +389,6 @@ class InboxStore:
             query = query.where(table.c.verified == which.verified)
         if which.late:
             query = query.where(table.c.verified_at.is_not(None))
-        if which.containing is not None:
-            query = query.where(self._holds(table, which.containing))
         return query
 
     def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
