@@ -23,7 +23,7 @@
 PYTHON  ?= python3
 PORT    ?= 8888
 BROWSER ?= 1
-BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet books plans
+BENCHES ?= imports client throttle apply frames plan flatness sandbox telephone spreadsheets lint templates inbox account fleet plans
 ROWS    ?= 10000
 KILLS   ?= 1000
 SEED    ?= 0

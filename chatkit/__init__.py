@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from chatkit.account.comparison import compare
     from chatkit.account.folder import Folder
     from chatkit.account.rehearsal import rehearse
-    from chatkit.books.book import Book
     from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
@@ -71,7 +70,6 @@ __all__ = [
     "AccountBusy",
     "BadAnswer",
     "BoardGrid",
-    "Book",
     "CallError",
     "ChatkitError",
     "Client",
@@ -127,7 +125,6 @@ __all__ = [
 ]
 
 _HOME = {
-    "Book": "books.book",
     "Client": "client",
     "Fleet": "fleet.fleet",
     "Folder": "account.folder",

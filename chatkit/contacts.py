@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
 from itertools import islice
 from os import PathLike
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import msgspec
 from pydantic import AfterValidator, Field
@@ -17,7 +16,7 @@ from pydantic import AfterValidator, Field
 from chatkit.answer import Envelope
 from chatkit.call import Call
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import CallError, InputError, Refused
+from chatkit.errors import CallError, Refused
 from chatkit.listing import ListReader
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
@@ -25,11 +24,7 @@ from chatkit.resource import Resource
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.books.book import Book
-    from chatkit.bulk.plan import Plan
-    from chatkit.bulk.planner import PlanOptions
     from chatkit.checks.quality import Quality
-    from chatkit.endpoints import Existing
     from chatkit.finding import Finding
     from chatkit.frame import Table
 
@@ -110,14 +105,6 @@ def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
     ]
 
 
-def is_book(given: object) -> bool:
-    """Tell whether this is a book, or a folder or file of one, and not a frame."""
-    if isinstance(given, str | PathLike):
-        path = Path(given).expanduser()
-        return path.is_dir() or (path.suffix == ".parquet" and path.is_file())
-    return hasattr(given, "manifest") and not hasattr(given, "columns")
-
-
 class ContactBody(Body):
     """What may be sent of a contact."""
 
@@ -144,9 +131,9 @@ class ContactEndpoints(Endpoints[Contact]):
     natural_key = ("country_code", "number")
     weighed = _PARTS
     refuses = "No country can have such a number."
-    spooled = (
-        "The stop button ends it, and nothing is left of it; what client.contacts.spool(folder) "
-        "has read stays, and it goes on from there."
+    when_long = (
+        "The stop button ends it, and nothing is left of it; what "
+        "client.contacts.to_parquet(folder) has read stays, and it goes on from there."
     )
     as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
@@ -425,103 +412,35 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
         """
         return self._frame(self._endpoints.search(search), full=full)
 
-    def spool(self, folder: str | PathLike[str]) -> Book:
-        """Read the contacts into a folder of Parquet files, however many there are.
+    def to_parquet(self, folder: str | PathLike[str]) -> int:
+        """Read all contacts into a folder of Parquet files, and return how many they are.
 
-        The memory that it takes does not grow with the account. What has been read is on disk,
-        10,000 rows at a time. Stopped or killed, it goes on where it was when it is called
-        again. A folder that is complete is left as it is.
+        The memory that it takes does not grow with the account. Stopped or killed, it goes on
+        where it was when it is called again; a folder that is complete is left as it is. The files
+        are for you alone, and hidden until all contacts are there.
+
+        `pandas.read_parquet(folder)` has the columns and types of `frame()`, indexed by id, and
+        can be edited and planned like it. DuckDB, Polars and Dask read `folder/*.parquet`. `tags`
+        are a list of texts; fields that the API does not document are JSON texts.
 
         Args:
-            folder: Where; it is made. `chatkit.Book(folder)` opens it later, and so do Dask,
-                DuckDB, Polars and pandas.
+            folder: A new folder, or one in which this was stopped.
 
         Raises:
-            InputError: The folder holds something else, or another account.
-            StoreError: It cannot be written.
+            InputError: The folder holds other files or another account; or the list has changed
+                since it was stopped, so that contacts would be missing or doubled.
+            StoreError: A part is damaged or missing, or cannot be written.
             BadAnswer: The list is not as documented.
 
-        >>> book = client.contacts.spool("book")
-        >>> len(book.frame(columns=["name", "number"]))
+        >>> client.contacts.to_parquet("contacts")
         250
+        >>> import pandas
+        >>> pandas.read_parquet("contacts", filters=[("country_code", "==", "+33")]).shape
+        (29, 14)
         """
-        from chatkit.books.spool import spool
+        from chatkit.parquet import write_parquet
 
-        return spool(self._endpoints, folder)
-
-    def plan(
-        self,
-        frame: pd.DataFrame
-        | Iterable[Mapping[str, Any]]
-        | Book
-        | str
-        | PathLike[str]
-        | None = None,
-        delete: Iterable[Any] | None = None,
-        *,
-        base: Book | str | PathLike[str] | None = None,
-        existing: Existing | None = None,
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Plan:
-        """Show what an edited frame or book would change. Nothing is sent before `plan.apply()`.
-
-        A row with an id is an edit of that contact. A row without one becomes a create, unless a
-        contact has its number: `existing` says what becomes of that. Only edited cells that can
-        be written count. An empty cell (NA) and an absent column are left alone, `""` clears a
-        name. A row that is missing is not deleted: name it in `delete`, or set a column `delete`.
-
-        A book is compared with the one that it was edited from, part by part, so that it may be
-        larger than memory. So is a folder of Parquet files that another program has written,
-        sorted by id: say in `base` what book it was made of; without that the contacts are read
-        now. Rows of a book are called by their ids; "new 1" is the first that has none.
-
-        Args:
-            frame: What `frame()` gave, edited; a frame of your own, or a list of dicts; or an
-                edited book, or its folder.
-            delete: Ids of contacts to delete, or a frame that holds them.
-            base: The book that an edited book is compared with.
-            existing: What becomes of a contact that has the number of a row without an id:
-                "fill" writes only fields that are empty there and shows the others as skipped,
-                with both values; "update" writes what the row says; "skip" writes nothing;
-                "refuse" refuses the rows that differ. Without it "fill". A number with another
-                country code is a conflict in any case.
-            skip_invalid: Plan the good rows although others cannot be planned.
-            other_account: Take a frame or book of another account: its ids, and what the
-                service sets, are ignored.
-            duplicates: Make new records although there are some of the same name, where the
-                service takes them.
-            broken: Plan what has errors, too: numbers that no country can have.
-
-        Raises:
-            InputError: The frame or book as a whole cannot be planned. Single cells that cannot
-                are in `plan.refused`.
-
-        >>> import tempfile
-        >>> book = client.contacts.spool(tempfile.mkdtemp())
-        >>> edited = book.edit(lambda part: part.assign(name="Ana"), tempfile.mkdtemp())
-        >>> client.contacts.plan(edited).counts["update"]
-        250
-        """
-        options: PlanOptions = {
-            "existing": existing,
-            "skip_invalid": skip_invalid,
-            "other_account": other_account,
-            "duplicates": duplicates,
-            "broken": broken,
-        }
-        if is_book(frame):
-            from chatkit.books.walk import plan_book
-
-            return plan_book(self._endpoints, cast(Any, frame), delete, base=base, **options)
-        if base is not None:
-            raise InputError(
-                "base= is for books: a frame remembers itself when it was read, and is compared "
-                "with that."
-            )
-        return super().plan(cast(Any, frame), delete, **options)
+        return write_parquet(self._endpoints, folder)
 
     def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
         """Look for what is wrong in a frame of contacts; nothing is changed or sent.

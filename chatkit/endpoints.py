@@ -112,7 +112,7 @@ class Endpoints(Generic[R]):
     chosen: ClassVar[bool] = False  #: whether who creates a record chooses its key
     #: What becomes of a record that a row without a key names, unless a plan says it.
     existing: ClassVar[Existing] = "fill"
-    spooled: ClassVar[str] = ""  #: what to do about a list that takes long to read
+    when_long: ClassVar[str] = ""  #: what to do about a list that takes long to read
     code: str | None = None  #: the template code, for contents
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
     lists_deleted: bool = False  #: whether a list shows deleted records too
@@ -296,7 +296,7 @@ class Endpoints(Generic[R]):
         )
         try:
             with Progress(f"{self.noun}s") as progress:
-                forecast = Forecast(self.spooled)
+                forecast = Forecast(self.when_long)
                 for rows in listing.read():
                     progress.total = listing.total
                     progress.add(rows)

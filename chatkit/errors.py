@@ -7,7 +7,7 @@ ChatkitError
 ├── PlanRefused            the plan would do more than was allowed, or is not what was reviewed
 ├── JournalError           what a run does cannot be recorded, or its journal cannot be trusted
 ├── AccountBusy            another apply is at work on the account; nothing was sent
-├── StoreError             the inbox, a book, or the file of a sandbox cannot be read or written
+├── StoreError             the inbox, a Parquet folder or a sandbox's file cannot be read or written
 ├── PartMissing            a part of chatkit is needed that is not installed here
 └── CallError              a call failed (.call, .status)
     ├── Refused            the service said no; nothing changed
@@ -185,7 +185,7 @@ class AccountBusy(ChatkitError):
 
 
 class StoreError(ChatkitError):
-    """The inbox, a book, or the file of a sandbox cannot be read or written.
+    """The inbox, a Parquet folder, or the file of a sandbox cannot be read or written.
 
     A delivery that was not acknowledged will be sent again by the service.
 

@@ -718,7 +718,6 @@ def in_threads(
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
     most: int = THREADS,
-    patience: float = 0.0,
 ) -> dict[str, T | Exception]:
     """Do something for several accounts at once, each in a thread of its own.
 
@@ -731,7 +730,6 @@ def in_threads(
         watch: Called with what is done in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
         most: How many at once.
-        patience: Seconds to wait, when it is interrupted, for what is under way to end.
 
     Returns:
         For each account what came of it, in their order: a value, or the exception.
@@ -763,8 +761,6 @@ def in_threads(
                     bars.show(done, [n for n, each in futures.items() if each.done()])
     except BaseException:
         stopped.set()
-        under_way = [each for each in futures.values() if not each.cancel()]
-        wait(under_way, patience)
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

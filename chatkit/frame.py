@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain, repeat
@@ -246,8 +246,8 @@ class Columns:
     def take(self, key: str) -> pa.Table:
         """Hand over the rows that came since the last time as an Arrow table, `key` first.
 
-        What is nested is JSON text: the same value is the same text, whoever wrote it. Its
-        fields say so, see `json_columns`. Each expected field is a column, whatever came.
+        An array of a documented field is a list of texts: what is no text in it is JSON. A field
+        that is not documented is JSON text. Each documented field is a column in any case.
 
         Raises:
             WrongRows: A value is of the wrong type, or a row has no `key`.
@@ -256,15 +256,38 @@ class Columns:
         chunks, self._chunks = self._chunks, []
         first = self.rows - sum(rows for rows, _ in chunks)
         columns = {key: self._kinds[key], **self._kinds}
-        fields = [_field(name, kind) for name, kind in columns.items()]
+        types = [self._arrow_type(name) for name in columns]
         cells = [
-            pa.chunked_array([_cells(name, kind, rows, chunk) for rows, chunk in chunks], each.type)
-            for each, (name, kind) in zip(fields, columns.items(), strict=True)
+            pa.chunked_array([self._cells(name, kind, *chunk) for chunk in chunks], each)
+            for each, (name, kind) in zip(types, columns.items(), strict=True)
         ]
         if cells[0].null_count:
             row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
             raise _wrong(row, key, self._kinds[key], None)
-        return pa.table(cells, schema=pa.schema(fields))
+        return pa.table(cells, names=list(columns))
+
+    def _arrow_type(self, name: str) -> Any:
+        if self._kinds[name] not in _NESTED:
+            return _STORED[self._kinds[name]].arrow
+        return pa.list_(pa.large_string()) if name in self._known else pa.large_string()
+
+    def _cells(self, name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
+        """Return one chunk of one column as it is in a table."""
+        cells = chunk.get(name)
+        if cells is None:
+            return pa.nulls(rows, self._arrow_type(name))
+        if kind not in _NESTED:
+            return cells
+        try:
+            values = decode(cells)
+            if name in self._known:
+                lists = [v if isinstance(v, list | None) else [v] for v in values]
+                values = [v and [*map(_text, v)] for v in lists]
+            else:
+                values = [None if v is None else encode(v).decode() for v in values]
+            return pa.array(values, self._arrow_type(name))
+        except (*_BROKEN, *_REFUSED) as error:
+            raise WrongRows(f"field {name}: {error}") from None
 
     @property
     def missing(self) -> list[str]:
@@ -385,141 +408,8 @@ class Columns:
         return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
 
 
-def _cells(name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
-    """Take one chunk of one column as Arrow holds it in a table."""
-    cells = chunk.get(name)
-    if cells is None or kind not in _NESTED:
-        return pa.nulls(rows, _field(name, kind).type) if cells is None else cells
-    try:
-        return _json_texts(decode(cells))
-    except (*_BROKEN, *_REFUSED) as error:
-        raise WrongRows(f"field {name}: {error}") from None
-
-
-# --- tables -----------------------------------------------------------------------------
-
-#: Under this the field of a table says that its texts are JSON.
-_MARK = b"chatkit"
-_JSON = {_MARK: b"json"}
-
-
-def _field(name: str, kind: Kind) -> Any:
-    """Describe a column of a table."""
-    if kind in _NESTED:
-        return pa.field(name, pa.large_string(), metadata=_JSON)
-    return pa.field(name, _STORED[kind].arrow)
-
-
-def _json_texts(values: Iterable[Any]) -> Any:
-    """Write nested values as JSON, each as short as it can be; nothing stays nothing."""
-    texts = [None if v is None else encode(v, enc_hook=plain).decode() for v in values]
-    return pa.array(texts, pa.large_string())
-
-
-def json_columns(schema: pa.Schema) -> frozenset[str]:
-    """Name the columns of a table whose texts are JSON."""
-    marked = [field.name for field in schema if (field.metadata or {}).get(_MARK) == _JSON[_MARK]]
-    return frozenset(marked)
-
-
-@collector_paused()
-def frame_of_table(table: pa.Table, key: str, *, texts: bool = False) -> pd.DataFrame:
-    """Make of a table the DataFrame that `Columns.frame` makes of the same rows.
-
-    Args:
-        table: What `Columns.take` has handed over, or `table_of_frame` has made.
-        key: What names a row.
-        texts: Whether what is nested stays JSON text.
-    """
-    nested = frozenset() if texts else json_columns(table.schema)
-    columns = {
-        name: _series(table[name], nested=name in nested)
-        for name in table.column_names
-        if name != key
-    }
-    keys = _series(table[key]) if key in table.column_names else None
-    frame = pd.DataFrame(columns, index=range(len(table)), copy=False)
-    if keys is not None:
-        frame.index = pd.Index(keys if keys.hasnans else keys.astype("int64"), name=key)
-    remember(frame)
-    return frame
-
-
-def _series(cells: Any, *, nested: bool = False) -> pd.Series[Any]:
-    """Make the column of a frame that one of a table stands for."""
-    if nested:
-        texts = [text or "null" for text in cells.to_pylist()]
-        values = decode(f"[{','.join(texts)}]".encode())
-        objects = np.fromiter(values, object, len(values))
-        return pd.Series(objects, dtype=object, copy=False)
-    if pa.types.is_string(cells.type):
-        cells = cells.cast(pa.large_string())
-    for stored in _STORED.values():
-        if stored.arrow is not None and cells.type.equals(stored.arrow):
-            return pd.Series(stored.dtype.__from_arrow__(cells), copy=False)
-    found: pd.Series[Any] = cells.to_pandas().reset_index(drop=True)  # what a person has added
-    return found
-
-
-@collector_paused()
-def table_of_frame(frame: pd.DataFrame, key: str, nested: Collection[str] = ()) -> pa.Table:
-    """Make of a frame, edited or not, the table that `frame_of_table` reads as it was.
-
-    Args:
-        frame: Indexed by `key`, or with a column of that name; rows without a key are new.
-        key: What names a row.
-        nested: Columns whose values are written as JSON; so are others of Python objects that
-            are not all texts.
-
-    Raises:
-        WrongRows: It has no `key`, or a cell holds what a table cannot; the text says which.
-    """
-    if key not in frame.columns and frame.index.name == key:
-        frame = frame.reset_index()
-    if key not in frame.columns:
-        raise WrongRows(
-            f"it has no {key}, neither as its index nor as a column; rows without an {key} are "
-            "added by pd.concat([part.reset_index(), new])"
-        )
-    fields, cells = [], []
-    for name in (key, *(name for name in frame.columns if name != key)):
-        if not isinstance(name, str) or not isinstance(column := frame[name], pd.Series):
-            raise WrongRows(f"the column {name!r:.60} is there twice, or its name is not a text")
-        if name == key:
-            array, as_json = _keys(column), False
-        else:
-            array, as_json = _stored_cells(name, column, as_json=name in nested)
-        fields.append(pa.field(name, array.type, metadata=_JSON if as_json else None))
-        cells.append(array)
-    return pa.table(cells, schema=pa.schema(fields))
-
-
-def _keys(column: pd.Series[Any]) -> Any:
-    """Take keys as whole numbers; what has none is new."""
-    try:
-        return _numbers([int(value) if whole(value) else value for value in listed(column)])
-    except _REFUSED as error:
-        raise WrongRows(f"a {column.name} is not a whole number: {error!s:.60}") from None
-
-
-def _stored_cells(name: str, column: pd.Series[Any], *, as_json: bool) -> tuple[Any, bool]:
-    """Make the column of a table of one of a frame, and tell whether it is JSON."""
-    try:
-        if as_json or column.dtype == object:
-            values = listed(column)
-            if as_json or not {str, NoneType}.issuperset(map(type, values)):
-                return _json_texts(values), True
-            return _texts(values), False
-        array = pa.array(column, from_pandas=True)
-    except (*_BROKEN, *_REFUSED, pa.ArrowException) as error:
-        raise WrongRows(f"field {name}: a cell cannot be kept: {error!s:.100}") from None
-    if isinstance(array, pa.ChunkedArray):
-        array = array.combine_chunks()
-    if pa.types.is_string(array.type) or pa.types.is_null(array.type):
-        return array.cast(pa.large_string()), False
-    if pa.types.is_timestamp(array.type) and array.type.tz:
-        return array.cast(_STORED["time"].arrow), False
-    return array, False
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str | None) else encode(value).decode()
 
 
 def with_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:

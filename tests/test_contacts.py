@@ -59,11 +59,11 @@ def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys, t
         with pytest.warns(UserWarning, match="No content is there for w, x, y"):
             own.templates.frame(["order_ready", "w", "x", "y"])
         own.flows.frame()  # one page
-        own.contacts.spool(tmp_path)
+        own.contacts.to_parquet(tmp_path)
     assert capsys.readouterr().out.splitlines() == [
         "Reading 250 contacts of the sandbox takes about 2 minutes: 2 more calls at 0.02 calls a "
         "second. The stop button ends it, and nothing is left of it; what "
-        "client.contacts.spool(folder) has read stays, and it goes on from there.",
+        "client.contacts.to_parquet(folder) has read stays, and it goes on from there.",
         "Reading 250 contacts of the sandbox takes about 3 hours: 250 calls at 0.02 calls a "
         "second.",
         "Reading 4 templates takes about 3 minutes: 4 calls at 0.02 calls a second.",

@@ -7,7 +7,7 @@ with theirs, and the changes are weighed: what is refused, what is to be allowed
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import repeat
 from os import PathLike
@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from chatkit.bulk.apply import Desk
-from chatkit.bulk.changes import Change, Kind, kept_changes
+from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Edits, compare, same_value
 from chatkit.bulk.matching import Identity, Mask, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
@@ -108,76 +108,6 @@ def make_plan(
         skip_invalid=skip_invalid,
         written=changes.written(),
     )
-
-
-class PlanWindow(NamedTuple):
-    """Some rows of more than memory holds, and all records that they could have to do with."""
-
-    frame: pd.DataFrame
-    base: pd.DataFrame
-    delete: Sequence[Any] = ()  #: keys of records of the base that are to be deleted
-    #: What rows are called that are planned in another window: here they are met and no more.
-    beside: frozenset[Any] = frozenset()
-
-
-def plan_windows(
-    source: PlanSource,
-    endpoints: Endpoints[Any],
-    windows: Iterable[PlanWindow],
-    total: int,
-    *,
-    existing: Existing | None = None,
-    skip_invalid: bool = False,
-    foreign: bool = False,
-    undated: bool = False,
-    doubted: bool = False,
-    duplicates: bool = False,
-    broken: bool = False,
-    notes: Callable[[], Iterable[str]] = tuple,
-) -> Plan:
-    """Make one plan of rows that come in windows, as `make_plan` makes one of a frame.
-
-    It is for records of a unique name. Windows are taken and planned one after the other; what
-    they change lies in a file where it is much.
-
-    Args:
-        source: Where the records are read and written.
-        endpoints: What they are.
-        windows: The rows that differ from their records, each of them in one window; rows and
-            records that share a natural key are in the same one. The first tells the columns.
-        total: How many records there are.
-        existing: As for `Resource.plan`, like what is not named here.
-        skip_invalid: Plan the good rows although others cannot be planned.
-        foreign: Whether the rows are of another account.
-        undated: Whether the records were read only now.
-        doubted: Whether nobody knows of which account the rows are.
-        duplicates: Make new records although there are some of the same name.
-        broken: Plan what has errors, too.
-        notes: Returns what else is to be known of the plan, once all rows are planned.
-    """
-    choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
-    told = _Remarks(endpoints, foreign=foreign, undated=undated, total=total, source="book")
-
-    def planned() -> Iterator[Change]:
-        for window in windows:
-            frame, base = window.frame, window.base
-            given = _given(
-                source,
-                endpoints,
-                frame,
-                base,
-                window.delete,
-                duplicates,
-                foreign,
-                undated,
-                doubted=doubted,
-            )
-            changes = _Changes(source, endpoints, given, choices, told, beside=window.beside)
-            yield from changes.planned()
-
-    changes = kept_changes(planned())
-    told.also = list(notes())
-    return _plan(source, endpoints, changes, told, names=[endpoints.key], skip_invalid=skip_invalid)
 
 
 class _Choices(NamedTuple):
@@ -285,44 +215,13 @@ def _read(
         )
     keys = keys_to_delete(delete, endpoints)
     told = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
-    return _given(
-        source,
-        endpoints,
-        frame,
-        base,
-        keys,
-        duplicates,
-        foreign,
-        snapshot.now,
-        doubted=theirs is None,
-        told=told,
-    )
-
-
-def _given(
-    source: PlanSource,
-    endpoints: Endpoints[Any],
-    frame: pd.DataFrame,
-    base: pd.DataFrame,
-    delete: Sequence[Any],
-    duplicates: bool,
-    foreign: bool,
-    undated: bool,
-    *,
-    doubted: bool,
-    told: pd.DataFrame | None = None,
-) -> _Given:
-    """Take a frame with what it is compared with, without the records that are deleted.
-
-    Nobody knows of which account a `doubted` frame is, nor the frame `told` of what to delete.
-    """
-    identity = _identity(endpoints, base)._replace(doubted=doubted and not endpoints.chosen)
+    identity = _identity(endpoints, base)._replace(doubted=theirs is None and not endpoints.chosen)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         base = base[~base.index.isin(deleted)]
-    deletes = _Deletes(delete, base, identity, told)
-    return _Given(frame, base, identity, deletes, foreign, undated, len(deleted))
+    deletes = _Deletes(keys, base, identity, told)
+    return _Given(frame, base, identity, deletes, foreign, snapshot.now, len(deleted))
 
 
 def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
@@ -491,8 +390,6 @@ class _Changes:
         given: _Given,
         choices: _Choices,
         told: _Remarks,
-        *,
-        beside: frozenset[Any] = frozenset(),
     ) -> None:
         edits = compare(
             given.frame,
@@ -502,7 +399,7 @@ class _Changes:
             gone=given.deletes.places,
         )
         self.cells = Cells(endpoints, edits, broken=choices.broken)
-        self._told, self._beside = told, beside
+        self._told = told
         self._source, self._endpoints, self._given, self._edits = source, endpoints, given, edits
         self._base, self._foreign, self._existing = given.base, given.foreign, choices.existing
         self._changes: dict[int, Change] = {}
@@ -530,18 +427,9 @@ class _Changes:
         """Plan all rows; return their changes in the order of the rows."""
         self.compare()
         self.weigh()
-        self._leave_others()
         self._told.take(self._given, self.cells, self._changes, self._skips, self._met)
         both, kinds = {**self._changes, **self._skips}, (self._changes, self._skips)
         return [rows[n] for n in sorted(both) for rows in kinds if n in rows]
-
-    def _leave_others(self) -> None:
-        """Leave out what is planned in another window."""
-        if self._beside:
-            for rows in (self._changes, self._skips):
-                for n in [n for n, change in rows.items() if change.row in self._beside]:
-                    del rows[n]
-            self.cells.leave_out(self._beside)
 
     def written(self) -> Sequence[Sequence[str]]:
         """Tell what is to be kept of the changes when they are applied."""
@@ -889,22 +777,14 @@ class _Remarks:
     """What there is to say of a plan beside its changes, collected as its rows are planned."""
 
     def __init__(
-        self,
-        endpoints: Endpoints[Any],
-        *,
-        foreign: bool,
-        undated: bool,
-        total: int,
-        source: str = "frame",
+        self, endpoints: Endpoints[Any], *, foreign: bool, undated: bool, total: int
     ) -> None:
         self.total = total  #: how many records there are
         self.met = 0  #: rows without a key that met a record
         self.refused: list[RefusedCell] = []
         self.ignored: dict[str, None] = {}  #: fields that the service sets
         self.left: set[str] = set()  #: fields that new rows say, and the service sets
-        self.also: list[str] = []  #: notes of who has read the rows
         self._endpoints, self._foreign, self._undated = endpoints, foreign, undated
-        self._source = source  # what was planned, for people
         self._columns: dict[str, None] = {}  # notes of unknown ones
         self._doubts = FindingCounts(endpoints.noun)
         self._deleted = self._skipped = 0
@@ -955,8 +835,8 @@ class _Remarks:
             said.append(f"New rows are sent without {names}: the service sets them.")
         if self._undated and not self._foreign and self._edited:
             said.append(
-                f"The {self._source} does not tell when it was read, so it was compared with what "
-                "is there now: what others changed meanwhile looks like your edit."
+                "The frame does not tell when it was read, so it was compared with what is there "
+                "now: what others changed meanwhile looks like your edit."
             )
         said += self._doubts.notes()
         if self._stopped:
@@ -964,13 +844,13 @@ class _Remarks:
         names = ", ".join(self.ignored)
         if self._foreign:
             what = f": what the service sets is ignored ({names})" if names else ""
-            said.append(f"The {self._source} is of another account{what}.")
+            said.append(f"The frame is of another account{what}.")
         elif names:
             said.append(f"What the service sets is ignored in rows without a key: {names}.")
         if self._skipped:
             said.append(
-                "Skipped rows (=) change nothing: the account holds the left value, the "
-                f"{self._source} says the right one. {_OTHERWISE}."
+                "Skipped rows (=) change nothing: the account holds the left value, the frame says "
+                f"the right one. {_OTHERWISE}."
             )
         most = self._endpoints.most
         if most is not None and self._creates and self._after >= most:
@@ -978,7 +858,7 @@ class _Remarks:
                 f"The account then has {self._after} of {most} {noun}s: no other can be "
                 "created before one is deleted."
             )
-        return [*said, *self.also]
+        return said
 
 
 def _plan(
@@ -1147,10 +1027,6 @@ class Cells:
         """Return what the frame calls a row, as Python has it."""
         label = self._edits.labels[row]
         return label.item() if isinstance(label, np.generic) else label
-
-    def leave_out(self, labels: frozenset[Any]) -> None:
-        """Leave out what is refused of rows of these labels."""
-        self.refused = [cell for cell in self.refused if cell.row not in labels]
 
     def unknown_columns(self) -> list[str]:
         """Name the columns that are ignored, and what may have been meant."""

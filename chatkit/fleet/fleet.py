@@ -20,7 +20,6 @@ from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
 from chatkit.client import Client, is_rest, open_client, sheets_of_rest, source_of
 from chatkit.connection import account_words
-from chatkit.contacts import is_book
 from chatkit.display import many, visible
 from chatkit.errors import (
     CallError,
@@ -37,7 +36,6 @@ from chatkit.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
-from chatkit.resource import endpoints_of
 from chatkit.snapshot import memory, remember
 from chatkit.tables import RawTable, TableRow
 
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from chatkit.books.book import Book
     from chatkit.bulk.planner import PlanOptions
     from chatkit.endpoints import Existing
     from chatkit.sandbox import Sandbox
@@ -58,8 +55,6 @@ R = TypeVar("R", bound=Report)
 
 #: The level of an index, and the column, that names accounts.
 ACCOUNT = "account"
-#: Seconds that an interrupted reading waits for accounts to write what they have read.
-_PATIENCE = 5.0
 
 
 def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sandbox]) -> Fleet:
@@ -352,8 +347,6 @@ class Fleet(Report, Mapping[str, Client]):
         work: Callable[[str, Client], T],
         noun: str = "",
         labels: Iterable[str] | None = None,
-        *,
-        patience: float = 0.0,
     ) -> tuple[dict[str, T], dict[str, str]]:
         """Do something with each account at once.
 
@@ -361,7 +354,6 @@ class Fleet(Report, Mapping[str, Client]):
             work: Does it with one.
             noun: What is counted, for bars; without it there are none.
             labels: Of which accounts; without it of all.
-            patience: As for `in_threads`.
 
         Returns:
             What came of each account, and of the others why nothing did.
@@ -371,9 +363,7 @@ class Fleet(Report, Mapping[str, Client]):
             ChatkitError: No account could do it.
         """
         wanted = list(self if labels is None else labels)
-        came = in_threads(
-            wanted, lambda label, _: work(label, self[label]), noun=noun, patience=patience
-        )
+        came = in_threads(wanted, lambda label, _: work(label, self[label]), noun=noun)
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
         for label, value in came.items():
@@ -552,42 +542,21 @@ class _FleetResource:
             "duplicates": duplicates,
             "broken": broken,
         }
-        return self._planned(*self._parted(frame, delete), options)
-
-    def _parted(self, frame: Any, delete: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """Part the rows of a plan, and what is to be deleted, by account.
-
-        Raises:
-            InputError: They name no account, or one that is not in the fleet.
-        """
         parts = {} if frame is None and delete is not None else self._parts(frame)
         gone = _keys_by_account(delete)
         self._refuse_strangers([*parts, *gone])
-        return parts, gone
+        return self._planned(parts, gone, options)
 
     def _planned(
-        self,
-        parts: Mapping[str, Any],
-        gone: Mapping[str, Any],
-        options: Mapping[str, Any],
-        bases: Mapping[str, Any] | None = None,
+        self, parts: Mapping[str, Any], gone: Mapping[str, Any], options: Mapping[str, Any]
     ) -> FleetPlan:
-        """Plan each account, those that can be.
-
-        Args:
-            parts: The rows of each.
-            gone: What is to be deleted in each.
-            options: The same for all.
-            bases: What the book of each is compared with, where that is said.
-        """
+        """Plan the rows of each account, and what is to be deleted there."""
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **gone}]
         opened = [label for label in labels if label in fleet]
 
         def plan(label: str, client: Client) -> Any:
             own = {"delete": gone[label]} if label in gone else {}
-            if bases is not None:
-                own["base"] = bases[label]
             return self._of(client).plan(parts.get(label), **own, **options)
 
         done, stops = fleet._each(plan, labels=opened)
@@ -705,105 +674,6 @@ class FleetContacts(_FleetResource):
             full: Read each contact on its own as well, for `ref_id`.
         """
         return self._frame(lambda contacts: contacts.frame(search=search, full=full))
-
-    def plan(
-        self,
-        frame: pd.DataFrame | Mapping[str, Any] | Book | str | PathLike[str] | None = None,
-        delete: pd.DataFrame | Iterable[Any] | None = None,
-        *,
-        base: Book | str | PathLike[str] | None = None,
-        existing: Existing | None = None,
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> FleetPlan:
-        """Show what an edited frame or book would change, in each account.
-
-        Nothing is sent before `apply`.
-
-        Args:
-            frame: A frame, or what each account is to take, as in all resources of a fleet; or an
-                edited book of contacts, or its folder.
-            delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
-                holds them.
-            base: The book that an edited book is compared with; without it the one that was read
-                and edited into it.
-            existing: As for one account, like `other_account`, `duplicates` and `broken`.
-            skip_invalid: Plan the good rows although others cannot be planned, and the other
-                accounts although one cannot be.
-            other_account: Take frames and books of another account.
-            duplicates: Make new records although there are some of the same name.
-            broken: Plan what has errors, too.
-
-        Raises:
-            InputError: Nothing can be planned as a whole, or it names no account of the fleet.
-        """
-        options: PlanOptions = {
-            "existing": existing,
-            "skip_invalid": skip_invalid,
-            "other_account": other_account,
-            "duplicates": duplicates,
-            "broken": broken,
-        }
-        parts, gone = self._parted(frame, delete)
-        if base is None:
-            return self._planned(parts, gone, options)
-        bases = self._books(base)
-        if missing := [label for label in {**parts, **gone} if label not in bases]:
-            named = ", ".join(map(repr, missing[:5]))
-            raise InputError(
-                f"{getattr(base, 'path', base)} has no account {named}: it has "
-                f"{', '.join(map(repr, bases))}. Name as base= a book of all accounts that are "
-                "planned."
-            )
-        return self._planned(parts, gone, options, bases)
-
-    def _parts(self, given: Any) -> Mapping[str, Any]:
-        """Part what is to be planned by account; a book says which is which.
-
-        Raises:
-            InputError: It names no accounts.
-        """
-        book = isinstance(given, str) or is_book(given)
-        return self._books(given) if book else super()._parts(given)
-
-    def _books(self, given: Book | str | PathLike[str]) -> Mapping[str, Any]:
-        """Part a book by account.
-
-        Raises:
-            InputError: There is none, or it does not say of which account its rows are.
-        """
-        from chatkit.books.walk import by_account
-
-        fleet = self._fleet
-        return by_account(given, {n: c.transport.connection.account for n, c in fleet.items()})
-
-    def spool(self, folder: str | PathLike[str]) -> Book:
-        """Read the contacts of all accounts into one folder of Parquet files, however many.
-
-        Each account has a folder of its own in it, `account=de`. Accounts that cannot be read
-        are named; what was read of them stays. Stopped or killed, each goes on where it was when
-        this is called again; those that are complete are left as they are.
-
-        Args:
-            folder: Where; it is made. `chatkit.Book(folder)` opens it later.
-
-        Raises:
-            InputError: The folder holds something else, or other accounts of these names.
-            StoreError: It cannot be written.
-            CallError: No account can be read.
-        """
-        from chatkit.books.book import Book
-        from chatkit.books.spool import spool
-
-        def one(label: str, client: Client) -> Book:
-            return spool(endpoints_of(client.contacts), folder, label)
-
-        _, stops = self._fleet._each(one, self._noun, patience=_PATIENCE)
-        for label, why in stops.items():
-            say(f"{visible(label)} was not read to its end: {why}")
-        return Book(folder)
 
     def check(
         self, frame: pd.DataFrame | Mapping[str, Any], *, region: str | None = None

@@ -259,7 +259,6 @@ all_done""",
     "fleet check": "fleet.contacts.check(fleet.contacts.frame())",
     "fleet doctor": "fleet.doctor()",
     "fleet compared": "chatkit.compare(fleet, codes=['order_ready'])",
-    "book": "fleet.contacts.spool(Path(folder.name) / 'book')",
     # the last: its client waits for an answer as long as the page is looked at
     "plan view running": """sandbox.middleware.faults.set({"latency": 60.0})
 running = PlanView(plan_of_running)

@@ -300,20 +300,16 @@ CASES: dict[str, tuple[str, ...]] = {
         'inbox.forget("+16505550101")',
         'inbox.forget("+16505550101").apply()',
     ),
-    "books": (
-        'chatkit.Book(folder / "none")',
-        "client.contacts.spool(folder)",
-        'client.contacts.spool(folder / "plain.csv")',
-        'client.contacts.spool(folder / "book")',
-        'others.contacts.spool(folder / "book")',
-        'chatkit.Book(folder / "book").frame(columns=["naem"])',
-        'chatkit.Book(folder / "book").frame(accounts="fr")',
-        'chatkit.Book(folder / "book").edit(lambda part: part, to=folder / "book")',
-        'chatkit.Book(folder / "book").edit(lambda part: part["city"], to=folder / "edited")',
-        'chatkit.Book(folder / "book").edit(lambda part: None, to=folder / "edited")',
-        'chatkit.Book(folder / "book").edit(lambda p: p.reset_index(drop=True), folder / "edited")',
-        'chatkit.Book(folder / "edited")',
-        'client.contacts.spool(folder / "edited")',
+    "parquet": (
+        "client.contacts.to_parquet(folder)",
+        'client.contacts.to_parquet(folder / "plain.csv")',
+        '[client.contacts.to_parquet(folder / "contacts") for _ in "12"]',
+        'others.contacts.to_parquet(folder / "contacts")',
+        '[p.write_text("?") for p in folder.glob("contacts/_c*.json")], '
+        'client.contacts.to_parquet(folder / "contacts")',
+        '[p.rename(p.with_name("part-000000-0123456789abcdef.parquet")) '
+        'for p in folder.glob("contacts/p*")], '
+        'client.contacts.to_parquet(folder / "contacts")',
     ),
     "forms and grids": (
         "chatkit.Form(client.templates)",

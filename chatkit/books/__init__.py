@@ -1,1 +1,0 @@
-"""Books: lists that are larger than memory, in folders of Parquet files."""
