@@ -335,10 +335,10 @@ class FleetPlan(Report):
             interrupt: Its `ask()` stops all accounts, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of bars.
             on: A Dask client (`distributed.Client`): each account is applied by one of its
-                workers, which goes on when this process ends. Journals must lie where all workers
-                reach them then: in PostgreSQL, unless the cluster is on this machine. Or "local":
-                Dask in processes of this machine that end with this one. Without it, threads of
-                this process do it.
+                workers, which goes on when this process ends. Workers open the connection of the
+                account by its name, with a token of their own. Journals must be where all workers
+                reach them: in PostgreSQL, unless the cluster is on this machine. Without it,
+                threads of this process do it.
             at: Where the journals are kept, as for `Plan.apply`.
 
         Returns:

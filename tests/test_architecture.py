@@ -93,7 +93,6 @@ DOORS = {
     "matplotlib": ("widgets/plots",),
     "sqlalchemy": ("inbox/store",),
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
-    "cryptography": ("fleet/cluster",),
     "dask": ("fleet/cluster",),
     "distributed": ("fleet/cluster",),
     "trustme": ("inbox/receiver",),

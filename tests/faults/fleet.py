@@ -40,7 +40,7 @@ import json, sys
 import chatkit
 from distributed import Client
 told = json.load(sys.stdin)
-fleet = chatkit.connect_all({n: chatkit.Client(*each) for n, each in told["accounts"].items()})
+fleet = chatkit.connect_all(told["accounts"])
 plan = getattr(fleet, told["room"]).plan({label: told["rows"] for label in fleet})
 print("run", plan.id, flush=True)
 with Client(told["scheduler"], set_as_default=False) as dask:
@@ -84,18 +84,18 @@ class Cluster:
 
 
 @contextmanager
-def dask(folder: Path) -> Iterator[Cluster]:
-    """Start a cluster on loopback; nothing of it is left."""
+def dask(folder: Path, runs: str) -> Iterator[Cluster]:
+    """Start a cluster on loopback whose workers keep journals in a database; nothing is left."""
     with ExitStack() as stack:
 
-        def start(part: str, *arguments: str) -> subprocess.Popen[bytes]:
+        def start(part: str, *arguments: str, **more: str) -> subprocess.Popen[bytes]:
             number = len(list(folder.glob("*.log")))
             log = stack.enter_context((folder / f"{part}-{number}.log").open("wb"))
             host = ("--host", "127.0.0.1", "--no-dashboard")
             process = subprocess.Popen(
                 [sys.executable, "-m", f"distributed.cli.dask_{part}", *host, *arguments],
                 stdout=log, stderr=log, cwd=folder, start_new_session=True,
-                env=os.environ | {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]"},
+                env=os.environ | {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]"} | more,
             )  # fmt: skip
             stack.callback(process.wait, 20)
             stack.callback(kill_session, process)
@@ -108,7 +108,7 @@ def dask(folder: Path) -> Iterator[Cluster]:
         options = ("--nworkers", "1", "--nthreads", "4", "--death-timeout", "60")
         spilled = ("--local-directory", str(folder / "spilled"))
         told = ("--scheduler-file", str(place))
-        nannies = [start("worker", *told, *options, *spilled) for _ in range(2)]
+        nannies = [start("worker", *told, *options, *spilled, CHATKIT_RUNS=runs) for _ in range(2)]
         yield Cluster(json.loads(place.read_text())["address"], scheduler, nannies, folder)
 
 
@@ -148,7 +148,10 @@ def work(
             base_url = stack.enter_context(sandbox.serve())
             told[f"a{n}"] = [base_url, str(sandbox.account_id), sandbox.token]
             clients[f"a{n}"] = stack.enter_context(chatkit.Client(*told[f"a{n}"]))
-        cluster, at = stack.enter_context(dask(folder)), server.new()
+        at = server.new()
+        secret = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="connections-")))
+        os.environ["CHATKIT_CONFIG"] = write_connections(secret, told)
+        cluster = stack.enter_context(dask(folder, at))
         names = [row.get("name") or row["number"] for row in rows(room, count)]
 
         def made() -> dict[str, Counter[str]]:
@@ -168,7 +171,7 @@ def work(
         stack.enter_context(notebook)
         stack.callback(kill_session, notebook)  # type: ignore[arg-type]
         assert notebook.stdin is not None and notebook.stdout is not None
-        given = {"accounts": told, "room": room, "rows": rows(room, count), "rate": 12}
+        given = {"accounts": list(told), "room": room, "rows": rows(room, count), "rate": 12}
         json.dump(given | {"scheduler": cluster.address, "at": at}, notebook.stdin)
         notebook.stdin.close()
         run = next(line.split()[1] for line in notebook.stdout if line.startswith("run "))
@@ -182,7 +185,7 @@ def work(
         kill(killed, cluster, notebook, server)
         if killed == "notebook":
             until(lambda: total() >= accounts * count)  # the workers need nobody for that
-        elif killed != "scheduler":
+        elif killed not in ("scheduler", "sessions of PostgreSQL"):  # whose runs stop
             said = [line for line in notebook.stdout if line.startswith("states ")]
             verdict.false += said != [f'states {{"applied": {accounts * count}}}\n']
         verdict.resumed = accounts * count - total()
@@ -199,6 +202,20 @@ def work(
         verdict.false += int(len(result) != verdict.rows) + int((result.state != "applied").sum())
         verdict.found += found_in(folder, wanted)
         return verdict
+
+
+def write_connections(folder: Path, accounts: dict[str, list[str]]) -> str:
+    """Write a configuration file with a token file for each account, and return its path."""
+    lines = []
+    for name, (base_url, account_id, token) in accounts.items():
+        path = folder / f"{name}.token"
+        path.write_text(token)
+        path.chmod(0o600)
+        lines += [f"[{name}]", f'base_url = "{base_url}"', f'account_id = "{account_id}"']
+        lines += [f'token_file = "{path}"', ""]
+    config = folder / "connections.toml"
+    config.write_text("\n".join(lines))
+    return str(config)
 
 
 def kill(what: str, cluster: Cluster, notebook: subprocess.Popen[str], server: Server) -> None:

@@ -1,65 +1,71 @@
-"""Runs of a fleet on a Dask cluster: what workers are told, how they end, and what is refused."""
+"""Runs of a fleet on a Dask cluster: what is sent to workers, how runs end, what is refused."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from distributed import Client as DaskClient
 from distributed import LocalCluster
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import keep_at, prepare_runs
-from chatkit.bulk.stores import FolderStore
-from chatkit.errors import InputError, SettingsError
+from chatkit.errors import InputError
 from chatkit.fleet import cluster
-from chatkit.fleet.cluster import ClusterRun, Workers, seal, unseal
-from chatkit.fleet_plan import ApplyOptions
 
-WORKER = (
-    "__import__('importlib').import_module('chatkit.fleet.cluster')"  # on a worker, for `dask.run`
-)
+NAMES = ("de", "fr")
 
 
-class Account:
-    """An account of a sandbox that is served over HTTP."""
+class Accounts:
+    """Two sandboxes, served over HTTP, whose connections are named in a configuration file."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        self.sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
-        self.url = stack.enter_context(self.sandbox.serve())
-        self.credentials = self.url, self.sandbox.account_id, self.sandbox.token
-        self.client = stack.enter_context(chatkit.Client(*self.credentials))
+    def __init__(self, stack: ExitStack, folder: Path) -> None:
+        self.tokens = {}
+        self.config = folder / "connections.toml"
+        texts = []
+        for name in NAMES:
+            sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
+            url = stack.enter_context(sandbox.serve())
+            self.tokens[name] = folder / f"{name}.token"
+            self.tokens[name].write_text(sandbox.token)
+            self.tokens[name].chmod(0o600)
+            texts.append(
+                f'[{name}]\nbase_url = "{url}"\naccount_id = "{sandbox.account_id}"\n'
+                f'token_file = "{self.tokens[name]}"\n'
+            )
+        self.config.write_text("\n".join(texts))
+        os.environ["CHATKIT_CONFIG"] = str(self.config)
+        stack.callback(os.environ.pop, "CHATKIT_CONFIG")
+        self.fleet = chatkit.connect_all(list(NAMES))
+        stack.callback(self.fleet.close)
 
-    def prepared(self, folder: Path, name: str, rows: int = 5) -> ClusterRun:
-        """Plan to name some contacts, and write the journal of the run."""
-        frame = self.client.contacts.frame().head(rows)
+    def plan(self, name: str, rows: int = 5) -> Any:
+        """Plan to give some contacts of each account a name."""
+        frame = self.fleet.contacts.frame().groupby(level=0).head(rows)
         frame["name"] = [f"{name} {n}" for n in range(len(frame))]
-        plan = self.client.contacts.plan(frame)
-        store = FolderStore(folder)
-        with store.hold([self.client.connection.account]) as held:
-            held.create(plan._header(), plan.changes).close()
-        return ClusterRun(plan.id, self.client.connection, store)
+        return self.fleet.contacts.plan(frame)
 
-    def named(self, name: str) -> int:
-        return sum(each.startswith(name) for each in self.client.contacts.frame().name.fillna(""))
+    def named(self, name: str) -> list[int]:
+        """Count the contacts with a name, by account."""
+        frame = self.fleet.contacts.frame()
+        matches = frame[frame.name.fillna("").str.startswith(name)]
+        return [len(matches.loc[[each]]) if each in matches.index else 0 for each in NAMES]
 
 
 @pytest.fixture(scope="module")
-def accounts() -> Iterator[list[Account]]:
+def accounts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Accounts]:
     with ExitStack() as stack:
-        yield [Account(stack) for _ in range(2)]
+        yield Accounts(stack, tmp_path_factory.mktemp("accounts"))
 
 
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskClient]:
+def dask(accounts: Accounts, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskClient]:
     with (
         LocalCluster(
             n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0",
@@ -70,360 +76,178 @@ def dask(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskClient]:
         yield client
 
 
-def gone_on(dask: Any, runs: list[ClusterRun], **options: Any) -> dict[str, str]:
-    with Workers(dask, len(runs)) as workers, Interrupt() as interrupt:
-        workers.check(runs)
-        return workers.go_on(runs, **{"interrupt": interrupt, "options": ApplyOptions()} | options)
-
-
-def finished(runs: list[ClusterRun]) -> dict[str, str]:
-    return {run.run: "" for run in runs}
+def worker_process(dask: DaskClient) -> int:
+    [process] = dask.run(os.getpid).values()
+    return process
 
 
 def test_each_account_is_a_task_that_carries_no_token(
-    accounts: list[Account],
-    dask: DaskClient,
-    tmp_path: Path,
-    caplog: pytest.LogCaptureFixture,
+    accounts: Accounts, dask: DaskClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    runs = [account.prepared(tmp_path, "Zeno") for account in accounts]
-    seen: list[Any] = []
+    seen: list[tuple[int, int | None]] = []
+    plan = accounts.plan("Zeno")
     with caplog.at_level("DEBUG"):
-        ends = gone_on(dask, runs, watch=lambda *done: seen.append(done))
-    assert ends == finished(runs)
-    assert [account.named("Zeno") for account in accounts] == [5, 5]
-    assert {(run.run, 5, 5) for run in runs} <= set(seen)
+        result = plan.apply(on=dask, at=tmp_path, watch=lambda *done: seen.append(done))
+    assert result.state.eq("applied").all() and seen[-1] == (10, 10)
+    assert accounts.named("Zeno") == [5, 5]
 
     dask.dump_cluster_state(str(tmp_path / "state"), format="yaml")
-    told = (tmp_path / "state.yaml").read_text() + str(dask.get_worker_logs()) + caplog.text
-    told += str(dask.get_scheduler_logs()) + str(dask.get_events())
-    assert runs[0].run in told
-    assert not [account for account in accounts if account.sandbox.token in told]
+    logs = (tmp_path / "state.yaml").read_text() + str(dask.get_worker_logs()) + caplog.text
+    logs += str(dask.get_scheduler_logs()) + str(dask.get_events())
+    assert "go_on" in logs
+    assert not [path for path in accounts.tokens.values() if path.read_text() in logs]
+
+    back = chatkit.undo(result).apply(on=dask)
+    assert back.index.get_level_values(0).tolist() == ["de"] * 5 + ["fr"] * 5
+    assert accounts.named("Zeno") == [0, 0]
 
 
-def test_a_worker_that_was_started_again_is_told_anew(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
+def test_a_refused_token_stops_one_account_and_its_journal_has_what_is_left(
+    accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
-    run = accounts[0].prepared(tmp_path, "Yara")
-    with Workers(dask) as workers, Interrupt() as interrupt:
-        workers.check([run])
-        dask.run(exec, f"{WORKER}._delivered.clear()")
-        assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished([run])
-    assert accounts[0].named("Yara") == 5
-
-
-def test_what_a_worker_can_open_by_name_is_not_sent_to_it(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    account = accounts[0]
-    [worker] = dask.scheduler_info()["workers"]
-    run = account.prepared(tmp_path, "Xenia")
-    by_name = run.connection.model_copy(update={"name": "staging"})
-    (tmp_path / "token").write_text(account.sandbox.token)
-    (tmp_path / "token").chmod(0o600)
-    (tmp_path / "connections.toml").write_text(
-        f'[staging]\nbase_url = "{account.url}"\naccount_id = "{account.sandbox.account_id}"\n'
-        f'token_file = "{tmp_path / "token"}"\n'
-    )
-    config = str(tmp_path / "connections.toml")
-    dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {config!r}")
+    plan = accounts.plan("Wanda")
+    token = accounts.tokens["de"].read_text()
+    accounts.tokens["de"].write_text("wrong" * 9)
     try:
-        with Workers(dask) as workers, Interrupt() as interrupt:
-            workers.check([run._replace(connection=by_name)])
-            assert dask.run(eval, f"len({WORKER}._delivered)") == {worker: 0}
-            assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished(
-                [run]
-            )
+        result = plan.apply(on=dask, at=tmp_path)
     finally:
-        dask.run(exec, "import os; del os.environ['CHATKIT_CONFIG']")
-    assert account.named("Xenia") == 5
+        accounts.tokens["de"].write_text(token)
+    assert "401" in result.attrs["stops"]["de"] and "wrongwrong" not in str(result.attrs)
+    assert accounts.named("Wanda") == [0, 5]
+    assert chatkit.resume(plan.id, on=dask, at=tmp_path).state.eq("applied").all()
 
 
-def test_the_home_of_many_runs_is_asked_once_how_many_it_lets_in(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    runs = [account.prepared(tmp_path, "Sven", 1) for account in accounts]
-    asked: list[str] = []
-    most = FolderStore.most
-    monkeypatch.setattr(
-        FolderStore, "most", lambda store: (asked.append(store.shown), most(store))[1]
-    )
-    assert gone_on(dask, runs) == finished(runs)
-    assert asked == [str(tmp_path)]
-
-
-def test_one_account_s_refused_token_does_not_stop_the_other(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    runs = [account.prepared(tmp_path, "Wanda") for account in accounts]
-    wrong = runs[0].connection.model_copy(update={"token": chatkit.secret.Secret("wrong" * 9)})
-    ends = gone_on(dask, [runs[0]._replace(connection=wrong), runs[1]])
-    assert "401" in ends[runs[0].run] and "wrongwrong" not in ends[runs[0].run]
-    assert ends[runs[1].run] == ""
-    assert [account.named("Wanda") for account in accounts] == [0, 5]
-    assert gone_on(dask, runs) == finished(runs)  # the journal has all that is left
-
-
+@pytest.mark.parametrize("times", [1, 2])
 def test_the_stop_button_ends_what_is_under_way_and_no_more(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
+    accounts: Accounts, dask: DaskClient, tmp_path: Path, times: int
 ) -> None:
-    run = accounts[0].prepared(tmp_path, "Vera", 60)
-    interrupt = Interrupt()
-    some = threading.Event()
+    name, interrupt = f"Vera {times}", Interrupt()
 
-    def watch(name: str, done: int, total: int | None) -> None:
-        some.set()
-        interrupt.ask()
+    def watch(done: int, total: int | None) -> None:
+        while done and interrupt.asked < times:
+            interrupt.ask()
 
-    with Workers(dask) as workers:
-        workers.check([run])
-        ends = workers.go_on([run], options=ApplyOptions(1, 20), interrupt=interrupt, watch=watch)
-    assert some.is_set() and ends == {run.run: "you stopped it"}
-    before = accounts[0].named("Vera")
-    assert before < 60
-    assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
-
-
-def test_after_a_stop_that_was_asked_before_it_begins_no_worker_is_given_a_task(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    run, interrupt = accounts[0].prepared(tmp_path, "Uma"), Interrupt()
-    interrupt.ask()
-    assert gone_on(dask, [run], interrupt=interrupt) == {run.run: "you stopped it"}
-    assert list(dask.run(eval, f"len({WORKER}._delivered)").values()) == [0]
-    assert accounts[0].named("Uma") == 0
-    assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
-
-
-def test_a_worker_that_comes_after_the_stop_button_sends_nothing(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account, interrupt = accounts[0], Interrupt()
-    run = account.prepared(tmp_path, "Tara", 60)
-    run = run._replace(connection=run.connection.model_copy(update={"name": "staging"}))
-    (tmp_path / "token").write_text(account.sandbox.token)
-    (tmp_path / "token").chmod(0o600)
-    (tmp_path / "connections.toml").write_text(
-        f'[staging]\nbase_url = "{account.url}"\naccount_id = "{account.sandbox.account_id}"\n'
-        f'token_file = "{tmp_path / "token"}"\n'
+    plan = accounts.plan(name, 60)
+    result = plan.apply(
+        on=dask, at=tmp_path, concurrency=1, rate=20, interrupt=interrupt, watch=watch
     )
-    # the worker that the nanny starts opens the account by name: it need not be told a token
-    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
-    [pid] = dask.run(os.getpid).values()
-
-    def watch(name: str, done: int, total: int | None) -> None:
-        if not interrupt.asked:
-            os.kill(pid, signal.SIGKILL)
-            interrupt.ask()
-
-    ends = gone_on(dask, [run], watch=watch, options=ApplyOptions(1, 20), interrupt=interrupt)
-    assert ends == {run.run: "you stopped it"}
-    dask.wait_for_workers(1, timeout=60)
-    assert list(dask.run(eval, f"len({WORKER}._at_work)").values()) == [0]
-    assert account.named("Tara") < 60
-    assert chatkit.resume(run.run, account.client, at=tmp_path).state.eq("applied").all()
+    assert not result.state.eq("applied").all()
+    assert all("you stopped it" in why for why in result.attrs["stops"].values())
+    assert chatkit.resume(plan.id, at=tmp_path).state.eq("applied").all()
+    assert accounts.named(name) == [60, 60]
 
 
-@pytest.mark.parametrize("end", ["two interrupts", "an exception"])
-def test_workers_that_nobody_waits_for_stop_and_keep_no_token(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path, end: str
+def test_workers_that_nobody_waits_for_stop(
+    accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
-    run, interrupt, some = accounts[0].prepared(tmp_path, end, 60), Interrupt(), threading.Event()
-
-    def meanwhile() -> None:
-        if some.is_set() and end == "an exception":
+    def watch(done: int, total: int | None) -> None:
+        if done:
             raise RuntimeError("no bar can be drawn")
-        if some.is_set():
-            interrupt.ask()
-            interrupt.ask()
 
-    stack = pytest.raises(RuntimeError, match="no bar") if end == "an exception" else ExitStack()
-    with stack:
-        gone_on(
-            dask, [run], options=ApplyOptions(1, 20), interrupt=interrupt, meanwhile=meanwhile,
-            watch=lambda *done: some.set(),
-        )  # fmt: skip
-    [told] = dask.run(eval, f"len({WORKER}._delivered)").values()
-    assert told == 0
-    while any(dask.run(eval, f"len({WORKER}._at_work)").values()):
-        some.wait(0.05)
-    assert accounts[0].named(end) < 60
-    assert chatkit.resume(run.run, accounts[0].client, at=tmp_path).state.eq("applied").all()
+    plan = accounts.plan("Xenia", 60)
+    with pytest.raises(RuntimeError, match="no bar"):
+        plan.apply(on=dask, at=tmp_path, concurrency=1, rate=20, watch=watch)
+    while any(dask.run(lambda dask_worker: len(dask_worker.state.long_running)).values()):
+        threading.Event().wait(0.05)
+    assert max(accounts.named("Xenia")) < 60
+    assert chatkit.resume(plan.id, at=tmp_path).state.eq("applied").all()
 
 
-def test_a_killed_worker_is_replaced_and_its_run_goes_on_from_the_journal(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
+def test_a_killed_worker_is_replaced_and_its_runs_go_on_from_the_journals(
+    accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
-    run = accounts[0].prepared(tmp_path, "Uma", 40)
-    [pid] = dask.run(os.getpid).values()
     killed: list[int] = []
+    process = worker_process(dask)
 
-    def watch(name: str, done: int, total: int | None) -> None:
+    def watch(done: int, total: int | None) -> None:
         if done and not killed:
-            killed.append(pid)
-            os.kill(pid, signal.SIGKILL)
+            killed.append(process)
+            os.kill(process, signal.SIGKILL)
 
-    assert gone_on(dask, [run], watch=watch, options=ApplyOptions(8, 40, 0.1)) == finished([run])
-    assert killed and accounts[0].named("Uma") == 40
-    result = chatkit.resume(run.run, accounts[0].client, at=tmp_path)
+    plan = accounts.plan("Uma", 40)
+    result = plan.apply(on=dask, at=tmp_path, rate=40, settle=0.1, watch=watch)
+    assert killed and accounts.named("Uma") == [40, 40]
     assert result.state.isin(["applied", "unchanged"]).all() and not result.sent.gt(2).any()
 
 
-def test_signing_secrets_come_back_sealed(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
+def test_a_run_goes_on_with_workers_and_an_account_without_a_client_stops_alone(
+    accounts: Accounts, dask: DaskClient, tmp_path: Path
 ) -> None:
-    client, store = accounts[0].client, FolderStore(tmp_path)
-    plan = client.webhooks.plan(
-        [{"name": "hook", "url": "https://example.com/hook", "events": ["message.received"]}]
-    )
-    with store.hold([client.connection.account]) as held:
-        held.create(plan._header(), plan.changes).close()
-    run, made = ClusterRun(plan.id, client.connection, store), {}
-    assert gone_on(dask, [run], made=lambda name, secrets: made.update(secrets)) == {run.run: ""}
-    [(id_, secret)] = made.items()
-    assert id_ in client.webhooks.frame().index and len(secret.reveal()) == 64
+    stopped = Interrupt()
+    stopped.ask()
+    plan = accounts.plan("Sina", 2)
+    result = plan.apply(on=dask, at=tmp_path, interrupt=stopped)
+    assert result.state.eq("not sent").all()
+    result = chatkit.resume(plan.id, on=dask, at=tmp_path)
+    assert result.state.eq("applied").all()
 
 
-def test_local_processes_are_encrypted_and_gone_afterwards(
-    accounts: list[Account], tmp_path: Path
-) -> None:
-    run = accounts[0].prepared(tmp_path, "Tom")
-    with Workers("local") as workers, Interrupt() as interrupt:
-        workers.check([run])
-        [address] = workers._addresses()
-        [pid] = workers._client.run(os.getpid).values()
-        assert workers.go_on([run], options=ApplyOptions(), interrupt=interrupt) == finished([run])
-    assert address.startswith("tls://127.0.0.1:")
-    assert not Path(f"/proc/{pid}/cmdline").exists()
+# --- what is refused, before anything is written or sent ------------------------------------
 
 
-def test_a_plan_of_a_fleet_is_applied_and_taken_back_on_a_cluster(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    fleet = chatkit.connect_all({"de": accounts[0].client, "fr": accounts[1].client})
-    frame = fleet.contacts.frame().groupby(level=0).head(3)
-    frame["name"] = "Sina Berg"
-    plan = fleet.contacts.plan(frame)
-    bars: list[tuple[int, int | None]] = []
-    result = plan.apply(on=dask, at=tmp_path, watch=lambda *done: bars.append(done))
-    assert result.index.tolist() == frame.index.tolist()
-    assert result.state.eq("applied").all() and bars[-1] == (6, 6)
-    assert chatkit.resume(plan.id, at=tmp_path).state.eq("applied").all()
-
-    back = chatkit.undo(result).apply(on=dask)
-    assert back.index.get_level_values(0).tolist() == ["de"] * 3 + ["fr"] * 3
-    assert [account.named("Sina") for account in accounts] == [0, 0]
-
-
-def test_a_run_of_a_fleet_goes_on_with_workers_and_an_account_without_a_client_stops_alone(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    fleet = chatkit.connect_all({"de": accounts[0].client, "fr": accounts[1].client})
-    frame = fleet.contacts.frame().groupby(level=0).head(2)
-    frame["name"] = "Vera Berg"
-    plan = fleet.contacts.plan(frame)
-    prepare_runs([keep_at(part, tmp_path) for part in reversed(plan.plans.values())], plan.id)
-    accounts[1].client.close()
-    result = chatkit.resume(plan.id, {"de": accounts[0].client}, on=dask, at=tmp_path)
-    assert result.state.tolist() == ["applied"] * 2 + ["not sent"] * 2
-    assert "pass its client" in result.attrs["stops"]["fr"]
-    again = accounts[1].client = chatkit.Client(*accounts[1].credentials)
-    clients = {"de": accounts[0].client, "fr": again}
-    assert chatkit.resume(plan.id, clients, on=dask, at=tmp_path).state.eq("applied").all()
-
-
-def test_nothing_is_written_for_a_cluster_that_cannot_be_used(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    fleet = chatkit.connect_all({"de": accounts[0].client})
-    frame = fleet.contacts.frame().head(3)
-    frame["name"] = "Rosa Berg"
-    plan = fleet.contacts.plan(frame)
-    with pytest.raises(InputError, match="on= takes a client of Dask"):
-        plan.apply(on="elsewhere", at=tmp_path)
-    assert not list(tmp_path.iterdir())
-    assert plan.apply(on=dask, at=tmp_path).state.eq("applied").all()
-
-
-# --- what is refused --------------------------------------------------------------------
+def of_another_account(dask: DaskClient) -> None:
+    """Exchange the two connections in the configuration of the worker."""
+    config = Path(os.environ["CHATKIT_CONFIG"])
+    other = config.with_name("other.toml")
+    other.write_text(config.read_text().replace("[de]", "[x]").replace("[fr]", "[de]"))
+    other.write_text(other.read_text().replace("[x]", "[fr]"))
+    dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {str(other)!r}")
 
 
 @pytest.mark.parametrize(
-    ("address", "place"),
+    ("change", "message"),
     [
-        ("inproc://192.0.2.2/9439/1", "here"),
-        ("tcp://127.0.0.1:37979", "here"),
-        ("tcp://[::1]:37979", "here"),
-        ("tcp://localhost:8786", "here"),
-        ("tls://127.0.0.1:8786", "here"),
-        ("tls://10.0.0.7:8786", "encrypted"),
-        ("wss://scheduler.example.com:443", "encrypted"),
-        ("tcp://10.0.0.7:8786", "open"),
-        ("tcp://127.0.0.1.example.com:8786", "open"),
-        ("ucx://10.0.0.7:8786", "open"),
-        ("ws://scheduler.example.com:80", "open"),
+        (of_another_account, "the connection 'de' is another account there"),
+        (
+            lambda dask: dask.run(exec, "import os; os.environ['CHATKIT_CONFIG'] = '/nothing'"),
+            "cannot be used: .*'de'",
+        ),
+        (
+            lambda dask: dask.run(exec, "import chatkit.fleet.cluster as c; c._VERSION = '0.0.1'"),
+            r"has not chatkit .* with its extra fleet \(0\.0\.1\)",
+        ),
     ],
+    ids=["another account", "no connection", "another version"],
 )
-def test_an_address_beyond_this_machine_must_be_encrypted(address: str, place: str) -> None:
-    assert cluster._place_of(address) == place
-
-
-@pytest.mark.parametrize("on", ["remote", 8, object()])
-def test_only_a_client_of_dask_or_local_is_taken(on: object) -> None:
-    with pytest.raises(InputError, match="on= takes a client of Dask"):
-        Workers(on)
-
-
-def test_journals_of_this_machine_are_refused_for_workers_on_others(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_worker_that_cannot_apply_the_plans_is_refused(
+    accounts: Accounts,
+    dask: DaskClient,
+    tmp_path: Path,
+    change: Callable[[DaskClient], object],
+    message: str,
 ) -> None:
-    monkeypatch.setattr(cluster, "_place_of", lambda address: "encrypted")
-    connection, store = accounts[0].client.connection, FolderStore(tmp_path)
-    with Workers(dask) as workers, pytest.raises(InputError, match="Keep them in PostgreSQL"):
-        workers.check([ClusterRun("x", connection, store)])
-
-
-def test_an_open_network_is_refused(dask: DaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "_place_of", lambda address: "open")
-    with pytest.raises(InputError, match="without encryption"):
-        Workers(dask)
-
-
-def test_a_sandbox_of_this_process_is_refused(dask: DaskClient, tmp_path: Path) -> None:
-    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client, Workers(dask) as workers:
-        run = ClusterRun("x", client.connection, FolderStore(tmp_path))
-        with pytest.raises(InputError, match=r"serve it with sandbox\.serve"):
-            workers.check([run])
-
-
-def test_another_version_of_chatkit_on_a_worker_is_refused(
-    accounts: list[Account], dask: DaskClient, tmp_path: Path
-) -> None:
-    run = ClusterRun("x", accounts[0].client.connection, FolderStore(tmp_path))
-    dask.run(exec, f"{WORKER}._VERSION = '0.0.1'")
+    plan = accounts.plan("Rosa")
+    change(dask)
     try:
-        with Workers(dask) as workers, pytest.raises(InputError, match="install the same version"):
-            workers.check([run])
+        with pytest.raises(InputError, match=message):
+            plan.apply(on=dask, at=tmp_path)
     finally:
-        dask.run(exec, f"{WORKER}._VERSION = {cluster._VERSION!r}")
+        config = str(accounts.config)
+        dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {config!r}")
+        code = f"import chatkit.fleet.cluster as c; c._VERSION = {cluster._VERSION!r}"
+        dask.run(exec, code)
+    assert not list(tmp_path.iterdir())
 
 
-# --- sealing ----------------------------------------------------------------------------
+@pytest.mark.parametrize("on", ["local", 8, object()])
+def test_only_a_client_of_dask_is_taken(accounts: Accounts, tmp_path: Path, on: object) -> None:
+    with pytest.raises(InputError, match="on= takes a connected client of Dask"):
+        accounts.plan("Tom").apply(on=on, at=tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
-def test_a_sealed_text_is_opened_by_its_key_for_its_purpose_alone() -> None:
-    key = X25519PrivateKey.generate()
-    sealed = seal(b"a token", key.public_key().public_bytes_raw(), "one")
-    assert unseal(sealed, key, "one") == b"a token"
-    assert b"a token" not in sealed
-    other = seal(b"a token", key.public_key().public_bytes_raw(), "one")
-    assert other[:32] != sealed[:32] and other[32:] != sealed[32:]
-    changed = [sealed[:n] + bytes([sealed[n] ^ 1]) + sealed[n + 1 :] for n in (0, 31, 32, -2)]
-    for text, by, about in (
-        (sealed, X25519PrivateKey.generate(), "one"),
-        (sealed, key, "another"),
-        *((each, key, "one") for each in changed),
-        *((each, key, "one") for each in (b"", sealed[:32], bytes(64))),
-    ):
-        with pytest.raises(SettingsError, match="cannot be opened"):
-            unseal(text, by, about)
+def test_an_account_without_a_named_connection_is_refused(dask: DaskClient, tmp_path: Path) -> None:
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        fleet = chatkit.connect_all({"it": client})
+        plan = fleet.contacts.plan({"it": [{"id": 50001, "name": "Tom"}]})
+        with pytest.raises(InputError, match="The account it has no named connection"):
+            plan.apply(on=dask, at=tmp_path)
+
+
+def test_new_webhooks_are_refused_for_their_signing_secrets(
+    accounts: Accounts, dask: DaskClient, tmp_path: Path
+) -> None:
+    hook = [{"url": "https://example.com/hook", "events": ["*"]}]
+    plan = accounts.fleet.webhooks.plan(dict.fromkeys(NAMES, hook))
+    with pytest.raises(InputError, match="creates webhooks"):
+        plan.apply(on=dask, at=tmp_path)

@@ -545,7 +545,7 @@ def test_only_the_run_of_a_fleet_goes_on_with_workers(accounts):
     with pytest.raises(chatkit.InputError, match="on= goes on with the run of a fleet"):
         chatkit.resume(result, on="local")
     fleet = planned(accounts).apply()
-    with pytest.raises(chatkit.InputError, match="on= takes a client of Dask"):
+    with pytest.raises(chatkit.InputError, match="on= takes a connected client of Dask"):
         chatkit.resume(fleet, on="elsewhere")
 
 
@@ -580,7 +580,7 @@ def test_a_cluster_for_a_plan_that_no_fleet_made_says_what_to_import(tmp_path, m
     )
     before, after = ended.stdout.splitlines()[-2:]
     assert "write `import chatkit.fleet` and apply again" in before
-    assert after.startswith("on= takes a client of Dask")
+    assert after.startswith("on= takes a connected client of Dask")
 
 
 def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read(accounts, capsys):
