@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from chatkit.localization.queue import Queue, QueueState
     from chatkit.localization.translation import ImportedTexts
     from chatkit.localization.translation.export import Only
-    from chatkit.localization.translation.files import Form, Paths
+    from chatkit.localization.translation.files import Paths
     from chatkit.localization.translation.units import Extra, Unit
     from chatkit.templates.edits import Field
 
@@ -635,7 +635,6 @@ class Templates(metaclass=HelpPage):
         only: Only | Collection[Only] = "missing",
         since: Paths | None = None,
         also: Collection[Extra] = (),
-        form: Form | None = None,
         one_sheet: bool = False,
         replace: bool = False,
     ) -> pd.DataFrame:
@@ -660,7 +659,6 @@ class Templates(metaclass=HelpPage):
                 those of the files in `since` whose source is not as it was when they went out.
             since: Files that went out before.
             also: What else is translated: "samples" of placeholders, "addresses" of buttons.
-            form: The format, where the name does not say it: "xliff-2.0".
             one_sheet: Put all languages on one sheet of a workbook.
             replace: Write over files that are there.
 
@@ -685,7 +683,6 @@ class Templates(metaclass=HelpPage):
             only=only,
             since=since,
             also=also,
-            form=form,
             one_sheet=one_sheet,
             replace=replace,
             ledger=self.ledger.read(),

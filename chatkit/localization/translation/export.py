@@ -14,7 +14,7 @@ from chatkit.localization.content import Entry, grouped, source_of, words
 from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
-from chatkit.localization.translation.files import Form, Paths
+from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import (
     EXTRAS,
     Extra,
@@ -61,7 +61,6 @@ def export(
     only: Only | Collection[Only] = "missing",
     since: Paths | None = None,
     also: Collection[Extra] = (),
-    form: Form | None = None,
     one_sheet: bool = False,
     replace: bool = False,
     ledger: Ledger | None = None,
@@ -82,7 +81,6 @@ def export(
             those of the files in `since` whose source is not as it was when they went out.
         since: Files that went out before.
         also: What else is to be translated: "samples" of placeholders, "addresses" of buttons.
-        form: The format, where the name does not say it: "xliff-2.0".
         one_sheet: Put all languages on one sheet of a workbook.
         replace: Write over files that are there; they may hold the work of a translator.
         ledger: What is recorded of sources, and what people say of texts.
@@ -95,7 +93,7 @@ def export(
         OSError: A file cannot be written.
     """
     path = Path(target).expanduser()
-    form = files.form_of(path, form)
+    form = files.form_of(path)
     units, homeless = gather(frame, source, languages, also, ledger)
     earlier = None if since is None else files.read_units(since)
     units = chosen(units, only, earlier)

@@ -12,7 +12,7 @@ import os
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, normalize, read_po, write_po
@@ -42,38 +42,32 @@ from chatkit.tables import (
 )
 from chatkit.tables.delimited import decode_text, read_delimited, to_csv
 
-Form = Literal["xlsx", "csv", "po", "xliff-1.2", "xliff-2.0"]
-FORMS: tuple[Form, ...] = get_args(Form)
+Form = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.
 Paths: TypeAlias = "str | os.PathLike[str] | bytes | Iterable[str | os.PathLike[str] | bytes]"
 
-#: What a name ends in says what a file is to be; of XLIFF every program reads 1.2.
+#: What a name ends in says what a file is to be.
 _ENDINGS: Mapping[str, Form] = {
     ".xlsx": "xlsx",
     ".csv": "csv",
     ".po": "po",
-    ".xlf": "xliff-1.2",
-    ".xliff": "xliff-1.2",
+    ".xlf": "xliff",
+    ".xliff": "xliff",
 }
 #: What is read of a folder besides: a workbook with macros, which are not run.
 _READ = (*_ENDINGS, ".xlsm")
-#: These tell only of one language each.
-_EACH: tuple[Form, ...] = ("po", "xliff-1.2", "xliff-2.0")
 
 
-def form_of(path: Path, asked: Form | None) -> Form:
-    """Tell what a file is to be.
+def form_of(path: Path) -> Form:
+    """Return the format of a file, which the end of its name says.
 
     Raises:
-        InputError: Neither its name says it, nor does `asked`.
+        InputError: It says none.
     """
-    if asked is not None and asked not in FORMS:
-        raise InputError(f"form= takes one of {', '.join(FORMS)}, not {asked!r}.")
-    form = asked or _ENDINGS.get(path.suffix.lower())
+    form = _ENDINGS.get(path.suffix.lower())
     if form is None:
         raise InputError(
-            f"The format of {path.name!r} is unknown: its name must end in "
-            f"{', '.join(_ENDINGS)}, or say form=."
+            f"The format of {path.name!r} is unknown: its name must end in {', '.join(_ENDINGS)}."
         )
     return form
 
@@ -88,24 +82,19 @@ def written_units(
     Raises:
         InputError: A file cannot hold it.
     """
-    if form in _EACH:
+    if form in ("po", "xliff"):
+        write = po_of if form == "po" else xliff.xliff_of
         parts: dict[str, list[Unit]] = {}
         for unit in units:
             parts.setdefault(unit.lang_code, []).append(unit)
         return {
-            path.with_name(f"{path.stem}.{code}{path.suffix}"): (part, _one(part, form, source))
+            path.with_name(f"{path.stem}.{code}{path.suffix}"): (part, write(part, source))
             for code, part in parts.items()
         }
     whole = list(units)
     if form == "xlsx":
         return {path: (whole, workbook_of(whole, one_sheet=one_sheet))}
     return {path: (whole, csv_of(whole))}
-
-
-def _one(units: Sequence[Unit], form: Form, source: str) -> bytes:
-    if form == "po":
-        return po_of(units, source)
-    return xliff.xliff_of(units, source, "1.2" if form == "xliff-1.2" else "2.0")
 
 
 def read_units(paths: Paths) -> list[Unit]:

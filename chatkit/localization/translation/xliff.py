@@ -1,4 +1,4 @@
-"""XLIFF 1.2 and 2.0: what programs for translators exchange. One file a language.
+"""XLIFF 1.2: what programs for translators exchange. One file a language.
 
 Placeholders, and characters that XML cannot hold, are elements of their own (`ph`): a program
 shows them as one block that can be moved and not be changed.
@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree.ElementTree import (
     Element,
     ParseError,
@@ -32,25 +32,15 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
-Version = Literal["1.2", "2.0"]
-_SPACE = "urn:oasis:names:tc:xliff:document:"
-_LENGTHS = "urn:oasis:names:tc:xliff:sizerestriction:2.0"
-#: How the states of a text are called in each version; 2.0 has ours beside it.
-_STATES_12 = {
+#: How the states of a text are called.
+_STATES = {
     "stale": 'state="needs-review-translation"',
     "unknown": 'state="translated" state-qualifier="x-unknown"',
     "draft": 'state="translated"',
     "live": 'state="final"',
 }
-_STATES_20 = {
-    "missing": "initial",
-    "stale": "initial",
-    "unknown": "translated",
-    "draft": "translated",
-    "live": "final",
-}
 #: By whom notes are that are no comments of people.
-_OURS = ("", "developer", "previous-source")
+_OURS = ("", "developer")
 #: What a program says of a translation that is not finished.
 _UNFINISHED = ("new", "needs-")
 
@@ -64,145 +54,87 @@ def _attributes(**named: str | int) -> str:
 # --- writing ----------------------------------------------------------------------------
 
 
-def xliff_of(units: Sequence[Unit], source: str, version: Version) -> bytes:
+def xliff_of(units: Sequence[Unit], source: str) -> bytes:
     """Write units, all of one language.
 
     Args:
         units: In the order of their templates.
         source: The language they are translated from.
-        version: Of the standard.
     """
-    lines = ['<?xml version="1.0" encoding="UTF-8"?>']
     target = units[0].lang_code
-    languages = (language.bcp47_tag(source), language.bcp47_tag(target))
-    make = _file_12 if version == "1.2" else _file_20
-    head = _attributes(version=version, xmlns=_SPACE + version)
-    if version == "2.0":
-        head += _attributes(srcLang=languages[0], trgLang=languages[1])
-        head += f' xmlns:slr="{_LENGTHS}"'
-    lines.append(f"<xliff{head}>")
-    groups = groupby(units, key=lambda unit: unit.template_code)
-    for number, (code, group) in enumerate(groups, 1):
-        lines += make(number, f"{target}/{code}", languages, group)
-    lines.append("</xliff>")
-    return "\n".join([*lines, ""]).encode()
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">',
+    ]
+    for code, group in groupby(units, key=lambda unit: unit.template_code):
+        head = _attributes(
+            original=f"{target}/{code}",
+            source_language=language.bcp47_tag(source),
+            target_language=language.bcp47_tag(target),
+            datatype="plaintext",
+        )
+        lines += [f"  <file{head}>", "    <body>"]
+        for unit in group:
+            lines += _trans_unit(unit)
+        lines += ["    </body>", "  </file>"]
+    return "\n".join([*lines, "</xliff>", ""]).encode()
 
 
-def _file_12(
-    number: int, original: str, languages: tuple[str, str], units: Iterable[Unit]
-) -> Iterator[str]:
-    head = _attributes(
-        original=original,
-        source_language=languages[0],
-        target_language=languages[1],
-        datatype="plaintext",
-    )
-    yield f"  <file{head}>"
-    yield "    <body>"
-    for unit in units:
-        most = _attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
-        head = _attributes(id=unit.stamp, resname=unit.field) + most
-        yield f'      <trans-unit{head} xml:space="preserve">'
-        fixed: dict[str, int] = {}
-        yield f"        <source>{_inline_12(unit.source, fixed)}</source>"
-        if unit.target:
-            state = f" {_STATES_12[unit.state]}" if unit.state in _STATES_12 else ""
-            yield f"        <target{state}>{_inline_12(unit.target, fixed)}</target>"
-        yield f'        <note from="developer">{escaped(unit.note)}</note>'
-        if unit.comment:
-            yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
-        if unit.source_before:
-            yield '        <alt-trans alttranstype="previous-version">'
-            yield f"          <source>{_inline_12(unit.source_before, fixed)}</source>"
-            yield f"          <target>{_inline_12(unit.target, fixed)}</target>"
-            yield "        </alt-trans>"
-        yield "      </trans-unit>"
-    yield "    </body>"
-    yield "  </file>"
+def _trans_unit(unit: Unit) -> Iterator[str]:
+    most = _attributes(maxwidth=unit.limit, size_unit="char") if unit.limit else ""
+    head = _attributes(id=unit.stamp, resname=unit.field) + most
+    yield f'      <trans-unit{head} xml:space="preserve">'
+    fixed: dict[str, int] = {}
+    yield f"        <source>{_inline(unit.source, fixed)}</source>"
+    if unit.target:
+        state = f" {_STATES[unit.state]}" if unit.state in _STATES else ""
+        yield f"        <target{state}>{_inline(unit.target, fixed)}</target>"
+    yield f'        <note from="developer">{escaped(unit.note)}</note>'
+    if unit.comment:
+        yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
+    if unit.source_before:
+        yield '        <alt-trans alttranstype="previous-version">'
+        yield f"          <source>{_inline(unit.source_before, fixed)}</source>"
+        yield f"          <target>{_inline(unit.target, fixed)}</target>"
+        yield "        </alt-trans>"
+    yield "      </trans-unit>"
 
 
-def _inline_12(text: str, fixed: dict[str, int]) -> str:
+def _inline(text: str, fixed: dict[str, int]) -> str:
     return "".join(
         f'<ph id="{part.id}">{escape(part.text)}</ph>' if part.number else escape(part.text)
         for part in parts(text, fixed)
     )
 
 
-def _file_20(
-    number: int, original: str, languages: tuple[str, str], units: Iterable[Unit]
-) -> Iterator[str]:
-    turned = {"trgDir": "rtl"} if language.direction(languages[1]) == "rtl" else {}
-    yield f"  <file{_attributes(id=f'f{number}', original=original, **turned)}>"
-    yield '    <slr:profiles generalProfile="xliff:codepoints"/>'
-    for unit in units:
-        fixed: dict[str, int] = {}
-        source, target = (_inline_20(text, fixed) for text in (unit.source, unit.target))
-        most = f' slr:sizeRestriction="{unit.limit}"' if unit.limit else ""
-        yield f'    <unit{_attributes(id=unit.stamp, name=unit.field)}{most} xml:space="preserve">'
-        yield f"      <notes>{''.join(_notes_20(unit))}</notes>"
-        if fixed:
-            data = (f'<data id="d{n}">{escape(text)}</data>' for text, n in fixed.items())
-            yield f"      <originalData>{''.join(data)}</originalData>"
-        named = _STATES_20.get(unit.state)
-        state = _attributes(state=named, subState=f"chatkit:{unit.state}") if named else ""
-        yield f"      <segment{state}>"
-        yield f"        <source>{source}</source>"
-        if unit.target:
-            yield f"        <target>{target}</target>"
-        yield "      </segment>"
-        yield "    </unit>"
-    yield "  </file>"
-
-
-def _notes_20(unit: Unit) -> Iterator[str]:
-    """What is said of a unit: by us, by people, and from which source it was made."""
-    yield f'<note category="developer">{escaped(unit.note)}</note>'
-    if unit.comment:
-        yield f'<note category="translator">{escape(escape_controls(unit.comment))}</note>'
-    if unit.source_before:
-        before = escape(escape_controls(unit.source_before))
-        yield f'<note category="previous-source">{before}</note>'
-
-
-def _inline_20(text: str, fixed: dict[str, int]) -> str:
-    said = []
-    for part in parts(text, fixed):
-        if part.number:
-            shown = {"equiv": part.text, "disp": part.text}
-            if part.text.startswith("{{"):
-                shown |= {"canCopy": "no", "canDelete": "no"}
-            said.append(f"<ph{_attributes(id=part.id, dataRef=f'd{part.number}', **shown)}/>")
-        else:
-            said.append(escape(part.text))
-    return "".join(said)
-
-
 # --- reading ----------------------------------------------------------------------------
 
 
 def read_xliff(data: bytes) -> list[Unit]:
-    """Read the units of a file of any version that we write.
+    """Read the units of a file.
 
     Raises:
-        InputError: It is no such file.
+        InputError: It is no file of this version.
     """
     root = parsed(data)
     version = root.get("version", "")
-    if local(root) != "xliff" or version[:2] not in ("1.", "2."):
-        raise InputError(f"It must be XLIFF of version 1.2 or 2.0, and is {local(root)} {version}.")
-    make = _units_12 if version.startswith("1.") else _units_20
-    units = (unit for file in below(root, "file") for unit in make(file))
+    if local(root) != "xliff" or not version.startswith("1."):
+        found = f"{local(root)} {version}".strip()
+        raise InputError(f"It must be XLIFF of version 1.2, and is {found}: save it as that.")
+    units = (unit for file in below(root, "file") for unit in _units(file))
     return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
 
 #: What stands where for the code, the language and the field of a text.
 _ORIGINAL = 'original="{1}/{0}" into its <file>'
-_FILE = {"template_code": _ORIGINAL, "lang_code": _ORIGINAL}
-_PARTS_12 = {**_FILE, "field": 'resname="{2}" into its <trans-unit>'}
-_PARTS_20 = {**_FILE, "field": 'name="{2}" into its <unit>'}
+_PARTS = {
+    "template_code": _ORIGINAL,
+    "lang_code": _ORIGINAL,
+    "field": 'resname="{2}" into its <trans-unit>',
+}
 
 
-def _units_12(file: Element) -> Iterator[Unit]:
+def _units(file: Element) -> Iterator[Unit]:
     lang_code, _, code = file.get("original", "").partition("/")
     for element in below(file, "trans-unit"):
         source = next(iter(children(element, "source")), None)
@@ -219,8 +151,8 @@ def _units_12(file: Element) -> Iterator[Unit]:
             text_of(source, fixed),
             text_of(target, fixed),
             element.get("id", ""),
-            comment=_comment(children(element, "note"), "from"),
-            parts=_PARTS_12,
+            comment=_comment(children(element, "note")),
+            parts=_PARTS,
             unfinished=marked,
         )
 
@@ -230,46 +162,14 @@ def _was_stale(element: Element) -> bool:
     return any(each.get("alttranstype") == "previous-version" for each in others)
 
 
-def _comment(notes: Iterable[Element], attribute: str) -> str:
+def _comment(notes: Iterable[Element]) -> str:
     """Return what people said of a text, one line each."""
     said = [
         unescape_controls("".join(each.itertext()))
         for each in notes
-        if each.get(attribute, "") not in _OURS
+        if each.get("from", "") not in _OURS
     ]
     return "\n".join(filter(str.strip, said))
-
-
-def _units_20(file: Element) -> Iterator[Unit]:
-    lang_code, _, code = file.get("original", "").partition("/")
-    for element in below(file, "unit"):
-        data = {each.get("id", ""): "".join(each.itertext()) for each in below(element, "data")}
-        pieces = children(element, "segment", "ignorable")
-        fixed = {
-            each.get("id", ""): data.get(each.get("dataRef", ""), "")
-            for each in below(element, "ph")
-        }
-        sources = [text_of(next(iter(children(p, "source")), None), fixed) for p in pieces]
-        targets = [_target(piece, fixed) for piece in pieces]
-        done = any(children(p, "target") for p in pieces if local(p) == "segment")
-        yield Unit(
-            code,
-            lang_code,
-            element.get("name", ""),
-            "".join(sources),
-            "".join(targets) if done else "",
-            element.get("id", ""),
-            comment=_comment(below(element, "note"), "category"),
-            parts=_PARTS_20,
-        )
-
-
-def _target(piece: Element, fixed: dict[str, str]) -> str:
-    """Return the target of a part; what is only blank between two parts stays as it was."""
-    found = children(piece, "target")
-    if not found and local(piece) == "ignorable":
-        found = children(piece, "source")
-    return text_of(found[0] if found else None, fixed)
 
 
 _FIXED = re.compile(r"\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩")

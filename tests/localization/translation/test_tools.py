@@ -14,7 +14,6 @@ from displayed import html_of
 from localization.translation.translator import FORMATS, translate
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
-from translate.storage.xliff2 import Xliff2File
 
 import chatkit
 from chatkit.errors import InputError
@@ -35,7 +34,7 @@ def client():
 def exported(client, folder, form="csv", name="texts", **options):
     options = {"languages": ["de"], "only": "all", "replace": True, **options}
     path = folder / f"{name}.{FORMATS[form]}"
-    return client.templates.export(path, [CODE], form=form, **options).path.tolist()
+    return client.templates.export(path, [CODE], **options).path.tolist()
 
 
 def rewrite(client, text=NEW):
@@ -68,27 +67,18 @@ def told(path, form):
         assert unit.isfuzzy() == (state == "stale")
         [most] = [c.partition(":")[2].strip() for c in unit.typecomments if "max-length" in c]
         return state, unit.prev_source, unit.getnotes("translator"), most
-    if form == "xliff-1.2":
-        [unit] = [u for u in xlifffile.parsefile(path).units if named(u) == "text"]
-        target = unit.xmlelement.find(unit.namespaced("target"))
-        [before] = unit.getalttrans() or [None]
-        states = {"needs-review-translation": "stale", "final": "live"}
-        source = "" if before is None else "".join(before.source)
-        notes = unit.getnotes("translator")
-        return states[target.get("state")], source, notes, unit.xmlelement.get("maxwidth")
-    [segment] = [u.xmlelement for u in Xliff2File.parsefile(path).units if named(u) == "text"]
-    unit = segment.getparent()
-    state = segment.get("subState").removeprefix("chatkit:")
-    assert segment.get("state") == {"stale": "initial", "live": "final"}[state]
-    notes = {note.get("category"): note.text for note in unit.iter("{*}note")}
-    most = unit.get("{urn:oasis:names:tc:xliff:sizerestriction:2.0}sizeRestriction")
-    return state, notes.get("previous-source", ""), notes.get("translator", ""), most
+    [unit] = [u for u in xlifffile.parsefile(path).units if named(u) == "text"]
+    target = unit.xmlelement.find(unit.namespaced("target"))
+    [before] = unit.getalttrans() or [None]
+    states = {"needs-review-translation": "stale", "final": "live"}
+    source = "" if before is None else "".join(before.source)
+    notes = unit.getnotes("translator")
+    return states[target.get("state")], source, notes, unit.xmlelement.get("maxwidth")
 
 
 def named(unit):
     """The field of a unit of an XLIFF file."""
-    element = unit.xmlelement
-    return element.get("resname") or element.getparent().get("name")
+    return unit.xmlelement.get("resname")
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -141,12 +131,9 @@ def with_comment(path, form, text):
         frame.loc[frame.field == "text", "comment"] = text
         frame.to_csv(path, index=False) if form == "csv" else frame.to_excel(path, index=False)
         return
-    store = {"po": pofile, "xliff-1.2": xlifffile, "xliff-2.0": Xliff2File}[form].parsefile(path)
+    store = {"po": pofile, "xliff": xlifffile}[form].parsefile(path)
     for unit in store.units:
         if "/text " in unit.getcontext() if form == "po" else named(unit) == "text":
-            for note in [] if form == "po" else unit.xmlelement.getparent().iter("{*}note"):
-                if "translator" in note.attrib.values() and note.getparent() is not None:
-                    note.getparent().remove(note)
             unit.removenotes("translator")
             unit.addnote(text, "translator")
     store.save()
@@ -354,6 +341,7 @@ FOREIGN = {
         b"</source></trans-unit></body></file></xliff>",
         "None of its 1 text has a stamp",
     ),
+    "a.xliff": (b'<xliff version="2.0"/>', "must be XLIFF of version 1.2, and is xliff 2.0"),
 }
 
 

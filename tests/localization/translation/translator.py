@@ -17,13 +17,12 @@ from hypothesis import strategies as st
 from localization.contents import GOOD, button, content, website
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
-from translate.storage.xliff2 import Xliff2File
 
 from chatkit.localization.translation.units import Unit, escape_controls, stamped, unescape_controls
 from chatkit.tables import guarded_cell, unguarded
 
 #: Every format, by what is asked for, and how its files end.
-FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff-1.2": "xlf", "xliff-2.0": "xlf"}
+FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff": "xlf"}
 
 #: Any text that a file can hold; those that look like something come often.
 ANY = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
@@ -148,19 +147,17 @@ def _xliff(data: bytes, work: Work) -> bytes:
     """Work as such programs do: what is fixed in the source is put in again as the same block."""
     root = ElementTree.fromstring(data)
     space = root.tag.removesuffix("xliff")
-    old = root.get("version") == "1.2"
-    for each in root.iter(space + ("trans-unit" if old else "unit")):
-        home = each if old else each.find(f"{space}segment")
-        source = home.find(f"{space}source")
-        blocks = {code.text or code.get("equiv"): code for code in source.iter(f"{space}ph")}
+    for each in root.iter(f"{space}trans-unit"):
+        source = each.find(f"{space}source")
+        blocks = {code.text: code for code in source.iter(f"{space}ph")}
         said = [source.text or ""]
         for code in source:
-            said += [code.text or code.get("equiv"), code.tail or ""]
-        done = work(each.get("resname" if old else "name"), unescape_controls("".join(said)))
+            said += [code.text, code.tail or ""]
+        done = work(each.get("resname"), unescape_controls("".join(said)))
         if done is not None:
-            for before in home.findall(f"{space}target"):
-                home.remove(before)
-            home.insert(list(home).index(source) + 1, _target(f"{space}target", done, blocks))
+            for before in each.findall(f"{space}target"):
+                each.remove(before)
+            each.insert(list(each).index(source) + 1, _target(f"{space}target", done, blocks))
     return ElementTree.tostring(root, encoding="utf-8")
 
 
@@ -199,7 +196,7 @@ def reordered(data: bytes) -> bytes:
 
 def indented(data: bytes) -> bytes:
     """Other white space between the elements that hold no text."""
-    return data.replace(b"\n  ", b"\n\n\t\t    ").replace(b"><unit", b">\n\n<unit")
+    return data.replace(b"\n  ", b"\n\n\t\t    ")
 
 
 def in_cdata(data: bytes) -> bytes:
@@ -217,8 +214,7 @@ def in_cdata(data: bytes) -> bytes:
 
 def resaved(data: bytes) -> bytes:
     """Opened and saved by translate-toolkit."""
-    old = b'version="1.2"' in data
-    return _saved(xlifffile.parsestring(data) if old else Xliff2File.parsestring(data))
+    return _saved(xlifffile.parsestring(data))
 
 
 REWRITES = [reordered, in_cdata, resaved]
