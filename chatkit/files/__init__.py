@@ -15,7 +15,8 @@ import pandas as pd
 
 from chatkit.display import many
 from chatkit.errors import InputError, problem_line
-from chatkit.files.columns import FIELDS, ContactColumns, count_column_names, find_columns
+from chatkit.files.columns import FIELDS, ContactColumns, find_columns
+from chatkit.files.headings import count_column_names
 from chatkit.frame import collector_paused
 from chatkit.progress import say
 from chatkit.snapshot import remember

@@ -1,29 +1,34 @@
 """Columns: the rows of a table as a frame, in which the columns of contacts have their names.
 
-The heading row is found below titles; then the columns of the number, the country code and the
-name are chosen by what all headings mean (`headings.toml`, in many languages) and by what their
-cells hold. A row of which a cell cannot be read is left out, and the reason is kept.
+The columns of the number, the country code and the name are chosen by what all headings mean, and
+by what the cells below them hold. A row of which a cell cannot be read is left out, and the reason
+is kept.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
-import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from functools import cache, lru_cache
-from itertools import zip_longest
-from pathlib import Path
 from types import NoneType
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from chatkit.display import many, shortened
 from chatkit.errors import InputError, Problem
+from chatkit.files.headings import (
+    Heading,
+    heading_words,
+    label_stem,
+    looks_like_data,
+    mentions_country,
+    parse_heading,
+    read_headings,
+    row_of_names,
+)
 from chatkit.tables import (
     ROW,
     RawTable,
@@ -38,181 +43,14 @@ from chatkit.tables import (
     read_word,
 )
 
-_KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
-_LEAST = len(_KINDS)  #: the kind of a column that is called just `Number`
-#: What else may stand in the heading of a column of numbers, or of names.
-_BESIDE_PHONE = {
-    *_KINDS,
-    "number",
-    "home",
-    "work",
-    "secondary",
-    "filler",
-    "person",
-    "company",
-    "address",
-}
-_NAME_PARTS = {"name", "first", "middle", "last"}
-_ALONE = {"first_alone": "first", "middle_alone": "middle", "last_alone": "last"}
-_BESIDE_NAME = {*_NAME_PARTS, *_ALONE, "filler", "person", "address"}
-_OWNERS = {"person", "company", "address"}  #: roles that say whose a column is
-#: A text that is more likely a telephone number than a heading.
-_LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
 _DATE_OR_AMOUNT = re.compile(
     r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T].*)?"
     r"|[^\d+]*(?:\d{1,3}(?:[,.' ]\d{3}){1,2}|\d{1,7})[.,]\d{1,2}\D*"
 )
 _PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
 _CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
-_TITLES = 20  #: The heading row stands within so many rows, below titles.
 _SAMPLE = 200  #: So many rows show what a column holds.
 _SHOWN = 12  #: columns that a message names
-
-
-class Heading(NamedTuple):
-    """The meaning of a heading."""
-
-    roles: frozenset[str]  #: tables of `headings.toml` that its words are in
-    extra: frozenset[str] = frozenset()  #: words that are unknown, or that say whose it is
-    unknown: bool = False  #: whether some word is in no table
-
-    def number_rank(self) -> tuple[int, ...] | None:
-        """Return the rank of a column of telephone numbers, the best lowest; None for others."""
-        if self.roles == {"number"} and not self.extra:
-            return _LEAST, 0, 0
-        kind = next((rank for rank, role in enumerate(_KINDS) if role in self.roles), None)
-        if kind is None or not self.roles <= _BESIDE_PHONE:
-            return None
-        place = 2 if "work" in self.roles else int("home" in self.roles)
-        return kind, place, int("secondary" in self.roles)
-
-    def name_part(self) -> str | None:
-        """Return which part of a name this is: name (all of it), first, middle, last; or None."""
-        parts = {_ALONE.get(role, role) for role in self.roles & (_NAME_PARTS | {*_ALONE})}
-        alone = not self.roles & _NAME_PARTS
-        if not parts or self.unknown or not self.roles <= _BESIDE_NAME or (alone and self.extra):
-            return None
-        if len(parts) > 1 and self.roles & {*_ALONE}:
-            parts.discard("name")  # Name (first)
-        return parts.pop() if len(parts) == 1 else "name"
-
-    def is_code(self) -> bool:
-        """Check if the heading is one of country codes."""
-        others = _BESIDE_PHONE | {"code", "country"}
-        return "code" in self.roles and self.roles <= others and not self.unknown
-
-    def is_country(self) -> bool:
-        """Check if the heading is one of countries."""
-        others = {*_KINDS, "home", "work", "filler", "address", "country"}
-        return "country" in self.roles and self.roles <= others and not self.unknown
-
-    def is_known(self) -> bool:
-        """Check if the heading is one of a contact's number, country code or name."""
-        return bool(self.number_rank() or self.name_part() or self.is_code())
-
-    def below(self, upper: Heading) -> Heading:
-        """Return the meaning of a heading that stands below another one."""
-        clear = self.is_known() and self.roles != {"number"}
-        kept = _OWNERS | {"unreachable"} if clear else upper.roles
-        extra = upper.extra if upper.roles & _OWNERS else frozenset[str]()
-        return Heading(self.roles | (upper.roles & kept), self.extra | extra, self.unknown)
-
-
-def _words(text: str) -> list[str]:
-    """Split a heading into small letters without accents: PhoneNo_1 is phone, no, 1."""
-    apart = re.sub(
-        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])",
-        " ",
-        text,
-    )
-    kinds = (
-        (c, unicodedata.category(c))
-        for c in unicodedata.normalize("NFKD", apart.casefold().replace("ı", "i"))
-    )
-    return "".join(c if kind[0] in "LNM" else " " for c, kind in kinds if kind != "Mn").split()
-
-
-def heading_phrases() -> Iterator[tuple[str, str]]:
-    """Yield each phrase of `headings.toml`, written without blanks, and its role."""
-    tables = tomllib.loads(Path(__file__).with_name("headings.toml").read_text("utf-8"))
-    for role, languages in tables.items():
-        for phrase in ",".join(languages.values()).split(","):
-            yield "".join(_words(phrase)), role
-
-
-@cache
-def _roles() -> dict[str, str]:
-    return dict(heading_phrases())
-
-
-@lru_cache(4096)
-def parse_heading(text: str) -> Heading:
-    """Find the known phrases in a heading, the longest first."""
-    words, roles, extra, unknown = _words(text), set[str](), set[str](), False
-    while words:
-        for size in range(min(5, len(words)), 0, -1):
-            phrase = "".join(words[:size])
-            if found := {_roles()[phrase]} if phrase in _roles() else set():
-                break
-        found = found or _compound_roles(phrase)
-        unknown |= not found
-        roles |= found
-        if not found or found & _OWNERS:
-            extra.add(phrase)
-        words = words[size:]
-    return Heading(frozenset(roles), frozenset(extra), unknown)
-
-
-def _compound_roles(text: str) -> set[str]:
-    """Return the roles of a word, or of the parts of a compound like handynummer."""
-    if text in _roles():
-        return {_roles()[text]}
-    if text.isdigit():
-        return {"filler" if int(text) < 2 else "secondary"} if len(text) < 3 else set()
-    for end in range(len(text) - 1, 0, -1):
-        role = _roles().get(text[:end])
-        if role and (end > 2 or not text.isascii()) and (rest := _rest_roles(text[end:])):
-            return {role} | rest
-    return set()
-
-
-def _rest_roles(text: str) -> set[str]:
-    short = len(text) < 3 and text.isascii() and _roles().get(text) != "number"
-    return set() if short else _compound_roles(text)
-
-
-def count_column_names(names: Iterable[Any]) -> int:
-    """Count the texts that would be good headings. Among data there are few."""
-    texts = (name for name in names if isinstance(name, str) and len(name) < 60)
-    return sum(parse_heading(text).is_known() for text in texts)
-
-
-def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
-    """Find the heading row: the first, but for titles above it.
-
-    Args:
-        rows: The rows from the top.
-        wanted: Headings that the person has named.
-    """
-    likely = 0
-    for place, row in enumerate(rows[:_TITLES]):
-        if wanted and set(wanted) <= set(row.cells):
-            return place
-        if looks_like_data(row):
-            break
-        if sum(map(bool, row.cells)) > 1 and count_column_names(row.cells):
-            return place
-        if not count_column_names(rows[likely].cells) and count_column_names(row.cells):
-            likely = place
-    return likely
-
-
-def looks_like_data(row: TableRow) -> bool:
-    """Check if a row holds a telephone number, or anything that is no text."""
-    return any(
-        _LIKE_A_NUMBER.fullmatch(cell) if isinstance(cell, str) else cell is not None
-        for cell in row.cells
-    )
 
 
 @dataclass(eq=False)
@@ -253,62 +91,6 @@ class Reading:
         where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
         text = keep_cell(value)[0] or ""
         self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
-
-
-def join_headings(upper: Sequence[Any], lower: Sequence[Any]) -> list[tuple[str | None, Heading]]:
-    """Join two heading rows. The upper one stands over several columns where its cells are merged.
-
-    Returns:
-        For each column its name, that of the lower row if there is one, and its meaning.
-    """
-    pairs = list(zip_longest(map(as_text, upper), map(as_text, lower)))
-    joined, over = [], None
-    for own, low in pairs:
-        over = own or over
-        name, meaning = low or own, parse_heading(low or own or "")
-        if low and over:
-            name = f"{over} {low}" if lower.count(low) > 1 else low
-            meaning = meaning.below(parse_heading(over))
-        joined.append((name, meaning))
-    return joined
-
-
-def read_headings(
-    rows: list[TableRow], top: int, notes: list[str], *, titled: bool
-) -> tuple[list[tuple[str | None, Heading]], list[TableRow]]:
-    """Return the name and the meaning of each column, and the rows below them."""
-    first, below = rows[top], rows[top + 1 :]
-    headings = [(as_text(cell), parse_heading(as_text(cell) or "")) for cell in first.cells]
-    if top:
-        above = list_rows([row.number for row in rows[:top]])
-        notes.append(f"{above} above the names of the columns: left out")
-    while headings[-1][0] is None and all(
-        row.cells[len(headings) - 1 :][:1] in ([], [None]) for row in below
-    ):
-        headings.pop()
-    if titled and below and not looks_like_data(below[0]):
-        second = below[0]
-        texts = [cell for cell in second.cells if cell]
-        unknown = sum(not _is_explained(text) for text in texts)
-        joined = join_headings(first.cells, second.cells)
-        more = _count_known(joined) > _count_known(headings)
-        if len(texts) > 1 and (unknown * 2 < len(texts) if more else not unknown):
-            action = f"read as one heading with row {first.number}" if more else "left out"
-            notes.append(f"row {second.number} is not a contact, by its words: {action}")
-            return (joined if more else headings), below[1:]
-    return headings, below
-
-
-def _is_explained(text: str) -> bool:
-    """Check if a text is made of words of headings, or in brackets."""
-    letters = sum(map(str.isalpha, text))
-    return text[0] in "([<" or (
-        (letters > 2 or not text.isascii()) and not parse_heading(text).unknown
-    )
-
-
-def _count_known(headings: Iterable[tuple[str | None, Heading]]) -> int:
-    return sum(heading.is_known() for _, heading in headings)
 
 
 def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableRow]:
@@ -370,22 +152,27 @@ def choose_numbers(columns: Sequence[FileColumn]) -> list[FileColumn]:
         return [ours["number"]]
     ranked = []
     for place, column in enumerate(columns):
+        heading = column.heading
+        if "code" in heading.roles and column.share(is_like_a_number) >= 0.5:
+            words = heading.extra | {"code"}  # Phone (country code + number)
+            roles = heading.roles - {"code"} | {"phone"}
+            column.heading = heading._replace(roles=roles, extra=words)
         if rank := column.heading.number_rank():
             other = bool(column.heading.roles & {"person", "company"})
             weak = column.share(is_like_a_number) < 0.5
             ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
     if not ranked:
         return []
-    (is_other, is_weak, extra, kind, *_), best = min(ranked)
+    (is_other, is_weak, extra, *_), best = min(ranked)
     of_names = {column.heading.extra for column in columns if column.heading.name_part()}
     stranger = is_other and (best.heading.extra not in of_names or frozenset() in of_names)
-    doubtful = extra or (kind == _LEAST and best.name != "number")
+    doubtful = extra or (not best.heading.is_phone() and best.name != "number")
     if stranger or (is_weak and best.cells and doubtful):
         return []
     others = [
         column
-        for (_, unfit, _, other_kind, *_), column in sorted(ranked)[1:]
-        if not unfit and other_kind < _LEAST and column.heading.extra == best.heading.extra
+        for (_, unfit, *_), column in sorted(ranked)[1:]
+        if not unfit and column.heading.is_phone() and column.heading[1:] == best.heading[1:]
     ]
     return [best, *others]
 
@@ -405,47 +192,40 @@ def pick_numbers(
     A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
     number that is not empty is the best.
     """
-    kinds = [c for c in columns if "label" in c.heading.roles and c.heading.roles & {*_KINDS}]
-    by_stem = {_stem(column.name): column for column in kinds}
-    labels = [by_stem.get(_stem(column.name)) for column in numbers]
-    if len(numbers) < 2 and not any(labels):
+    labels = {
+        label_stem(column.name): column.cells for column in columns if column.heading.is_label()
+    }
+    labels_of = [labels.get(label_stem(column.name)) for column in numbers]
+    if len(numbers) < 2 and not any(labels_of):
         return [*numbers] * len(reading.rows), False
     picks: list[FileColumn | None] = []
-    unreachable = []
+    rows_of = defaultdict[FileColumn | None, list[int]](list)
     for n, row in enumerate(reading.rows):
         options = []
-        filled = [(place, column) for place, column in enumerate(numbers) if _text(column.cells[n])]
-        for place, column in filled:
-            rank, label = column.heading.number_rank(), labels[place]
-            if label and (text := _text(label.cells[n])):
-                roles = parse_heading(text).roles
-                rank = Heading(roles & _BESIDE_PHONE | {"phone"}).number_rank()
-                if roles & {"unreachable", "person", "company"}:
-                    continue
-            options.append((rank or (), place))
+        filled = False
+        for place, (column, of) in enumerate(zip(numbers, labels_of, strict=True)):
+            if not _text(column.cells[n]):
+                continue
+            filled, label = True, _text(of[n]) if of else ""
+            rank = parse_heading(label).label_rank() if label else column.heading.number_rank()
+            if rank:
+                options.append((rank, place))
         picks.append(numbers[min(options)[1]] if options else None)
-        if filled and not options:
-            unreachable.append(row)
-    for column in numbers:
-        of_rows = [row for row, pick in zip(reading.rows, picks, strict=True) if pick is column]
-        if of_rows and column is not numbers[0]:
-            why = "by its label" if any(labels) else f"{numbers[0].name!r} is empty there"
-            text = f"{column.name!r} is the number in {many(len(of_rows), 'row')}, {why}"
-            reading.notes.append(f"{text}: {list_rows(of_rows)}")
-    if unreachable:
-        reading.notes.append(f"only a fax or the like, so no number: {list_rows(unreachable)}")
-    return picks, any(labels)
-
-
-def _stem(name: str) -> tuple[str, ...]:
-    """Return what the name of a number has in common with that of its label: phone, 1."""
-    words = [word for word in _words(name) if word != "value"]
-    return tuple(word for word in words if _roles().get(word) not in {"label", "number"})
+        if filled:
+            rows_of[picks[-1]].append(row)
+    for column in numbers[1:]:
+        if where := rows_of[column]:
+            why = "by its label" if any(labels_of) else f"{numbers[0].name!r} is empty there"
+            text = f"{column.name!r} is the number in {many(len(where), 'row')}, {why}"
+            reading.notes.append(f"{text}: {list_rows(where)}")
+    if where := rows_of[None]:
+        reading.notes.append(f"only a fax or the like, so no number: {list_rows(where)}")
+    return picks, any(labels_of)
 
 
 def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> list[FileColumn]:
     """Return the columns of country codes like +49, not of DE or Germany; the best first."""
-    words = {*_words(number.name)} if number else set()
+    words = {*heading_words(number.name)} if number else set()
     codes = [
         column
         for column in columns
@@ -454,7 +234,9 @@ def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> li
         )
         or (column.heading.is_country() and column.share(_PLUS_CODE.fullmatch) > 0.5)
     ]
-    return sorted(codes, key=lambda c: (c.name != "country_code", -len(words & {*_words(c.name)})))
+    return sorted(
+        codes, key=lambda c: (c.name != "country_code", -len(words & {*heading_words(c.name)}))
+    )
 
 
 def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColumn]:
@@ -463,10 +245,15 @@ def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColu
     `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
     is the first name, by the same rule.
     """
+    columns = [column for column in columns if column.heading.name_part()]
+    contacts = {column.heading.contact for column in columns} - {frozenset()}
+    if len(contacts) > 1:  # Buyer Name, Attendee Name
+        contact = number.contact if number.contact in contacts else frozenset()
+        columns = [column for column in columns if column.heading.contact == contact]
     groups = defaultdict[tuple[bool, int, bool, frozenset[str]], list[FileColumn]](list)
     for column in columns:
         heading = column.heading
-        if heading.name_part() and (heading.extra == number.extra or "person" not in heading.roles):
+        if heading.extra == number.extra or "person" not in heading.roles:
             weak = not column.is_empty() and column.share(_has_letter) < 0.5
             other = heading.extra != number.extra
             groups[weak, len(heading.extra), other, heading.extra].append(column)
@@ -476,7 +263,7 @@ def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColu
     for column in groups[min(groups, key=lambda key: key[:3])]:
         parts[column.heading.name_part()].append(column)
     whole = sorted(parts["name"], key=lambda column: column.name != "name")[:1]
-    first, middle, last = parts["first"], parts["middle"], parts["last"]
+    first, middle, last = parts["first"][:1], parts["middle"], parts["last"]
     if not whole or (first and last) or not (first or last):
         return whole or first + middle + last
     pairs = [
@@ -603,7 +390,7 @@ def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
             f"Row {first.number} is a contact already: put a row above it that says what each "
             "column is, like number, country_code, name."
         )
-    possible = [column for column in columns if column.heading.number_rank()]
+    possible = [column for column in columns if column.heading.is_phone()]
     reason = f"{_listed(possible)} may be of somebody else, or hold something else."
     if not possible:
         reason = "No column has a name that says it holds the telephone numbers. "
@@ -629,7 +416,7 @@ def read_columns(
         The frame, and for each of its columns those of the file that it was made of.
     """
     numbers, count = chosen["number"], len(reading.rows)
-    picks, labelled = pick_numbers(columns, numbers, reading)
+    picks, labelled = pick_numbers([] if "number" in named else columns, numbers, reading)
     used = [column for column in numbers if column is numbers[0] or column in picks]
     fields = {**chosen, "number": numbers[:1]}
     starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
@@ -721,11 +508,11 @@ def _note_columns(
     passed = [
         column
         for column in columns
-        if (column.heading.number_rank() or "unreachable" in column.heading.roles)
-        and column not in [*used, *chosen["number"][:1]]
+        if (column.heading.is_phone() or "unreachable" in column.heading.roles)
+        and column not in used
     ]
     if passed and used and "number" not in named and "number" not in names:
-        others = [column.name for column in passed if column.heading.number_rank()]
+        others = [column.name for column in passed if column.heading.is_phone()]
         another = f"; number={others[0]!r} takes that one" if others else ""
         notes.append(f"not read as the number: {_listed(passed)}{another}")
     if not chosen["name"] and "name" not in named and "id" not in names:
@@ -734,8 +521,7 @@ def _note_columns(
         countries = [
             repr(column.name)
             for column in columns
-            if any(_roles().get(word) == "country" for word in _words(column.name))
-            and column.share(_has_letter) > 0.5
+            if mentions_country(column.name) and column.share(_has_letter) > 0.5
         ]
         if countries:
             takes = f"check(frame, region={countries[0]}) reads the numbers by it"

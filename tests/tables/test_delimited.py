@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.files.columns import count_column_names
+from chatkit.files.headings import count_column_names
 from chatkit.tables import RawTable, TableRow, guarded
 from chatkit.tables.delimited import decode_text, read_delimited
 
