@@ -216,14 +216,13 @@ class Drafts:
     Args:
         languages: Which languages each template is to have.
         source: The language that the others are translated from.
-        pseudo: Whether the texts are made long and strange, to see what has room for them.
 
     Raises:
         InputError: No language is named, or one is not written as the API writes it.
     """
 
-    def __init__(self, languages: Iterable[str], source: str, *, pseudo: bool = False) -> None:
-        self._languages, self._source, self._pseudo = list(languages), source, pseudo
+    def __init__(self, languages: Iterable[str], source: str) -> None:
+        self._languages, self._source = list(languages), source
         problems = []
         for code in self._languages:
             form = language.normal(code) if isinstance(code, str) else ""
@@ -257,14 +256,8 @@ class Drafts:
 
     def _draft(self, lang: str, originals: pd.DataFrame) -> None:
         """Draft one language of the templates of which these are the contents to start from."""
-        made, rows = originals, range(len(originals))
-        if self._pseudo:
-            from chatkit.localization.translation import pseudo
-
-            made = pseudo(originals, self._source, lang)
-            rows = range(len(originals), len(made))
         codes = originals.index.get_level_values("template_code").tolist()
-        for code, known in zip(codes, records(made, rows), strict=True):
+        for code, known in zip(codes, records(originals, range(len(originals))), strict=True):
             fields = {n: known.get(n) for n in ContentBody.updatable()}
             own = {"template_code": code, "lang_code": lang, "is_draft": True}
             self.rows.append({n: v for n, v in fields.items() if v is not None} | own)
@@ -273,10 +266,8 @@ class Drafts:
         """Say what was drafted, and what could not be."""
         said = []
         if self.rows:
-            held = "strange texts in place of" if self._pseudo else "the words of"
-            said.append(
-                f"{many(len(self.rows), 'draft')} with {held} {self._source}: to be translated."
-            )
+            drafts = many(len(self.rows), "draft")
+            said.append(f"{drafts} with the words of {self._source}: to be translated.")
         else:
             said.append(f"Nothing is missing in {', '.join(self._languages)}.")
         if self.sourceless:

@@ -535,7 +535,6 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        pseudo: bool = False,
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Plan:
@@ -547,7 +546,6 @@ class Templates(metaclass=HelpPage):
             languages: The language that each template is to have, or several: ["de", "pt_BR"].
             codes: The template codes, or a file of them; without them those remembered.
             source: The language whose contents are copied.
-            pseudo: Make the texts longer and strange, to see which places bear it.
             skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
@@ -559,7 +557,7 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.contents import COPIED
         from chatkit.templates.edits import Drafts
 
-        drafts = Drafts(language.listed(languages), source, pseudo=pseudo)
+        drafts = Drafts(language.listed(languages), source)
         named = self._codes(codes)
         there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
         drafts.add(there, named)

@@ -309,15 +309,6 @@ def test_a_near_source_is_taken_when_it_is_the_only_one():
     assert places(drafted(contents, ["de"], codes=["order_ready"])) == {("order_ready", "de")}
 
 
-def test_pseudo_texts_keep_placeholders_and_are_longer(demo):
-    for row in drafted(demo, ["nl", "he"], pseudo=True).rows:
-        source = demo.loc[row["template_code"], "en"]
-        assert row["text"].startswith("⟦")
-        assert len(row["text"]) > len(source.text)
-        assert [s.name for s in slots(row["text"])] == [s.name for s in slots(source.text)]
-        assert row["is_draft"] is True
-
-
 def test_nothing_missing_is_said():
     contents = frame(content(), content(lang_code="de"))
     assert drafted(contents, ["de"], codes=["order_ready"]).notes() == ["Nothing is missing in de."]
@@ -342,9 +333,6 @@ def test_what_was_drafted_is_counted():
         "2 drafts with the words of en: to be translated.",
         "Without a content in en, left alone: b, c.",
     ]
-    strange = drafted(contents, ["de"], codes=["order_ready", "b"], pseudo=True)
-    assert strange.notes()[0] == "1 draft with strange texts in place of en: to be translated."
-    assert places(strange) == {("order_ready", "de")}
 
 
 @pytest.mark.parametrize(

@@ -196,13 +196,6 @@ def test_drafts_are_made_of_what_is_missing_and_nothing_else_is_touched(client):
     assert not client.templates.draft_missing(["de", "fr"], CODES).changes
 
 
-def test_a_draft_may_have_strange_texts_to_see_which_places_bear_them(demo):
-    plan = demo.templates.draft_missing(["nl"], ["order_ready"], pseudo=True)
-    [change] = plan.changes
-    assert change.after["text"].startswith("⟦")
-    assert change.after["is_draft"] is True
-
-
 def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_so(demo):
     plan = demo.templates.replace("{{1}}", "{{name}}", ["order_ready"])
     assert not plan.changes  # a placeholder is never touched

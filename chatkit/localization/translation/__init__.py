@@ -5,6 +5,5 @@ from __future__ import annotations
 from chatkit.localization.translation.export import export
 from chatkit.localization.translation.files import read_units
 from chatkit.localization.translation.importer import ImportedTexts, import_units
-from chatkit.localization.translation.pseudo import pseudo
 
-__all__ = ["ImportedTexts", "export", "import_units", "pseudo", "read_units"]
+__all__ = ["ImportedTexts", "export", "import_units", "read_units"]
