@@ -85,7 +85,7 @@ DOORS = {
     "phonenumbers": ("numbers",),
     "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/queue",),
-    "babel": ("localization/language", "localization/translation/files"),
+    "babel": ("tables/encodings", "localization/language", "localization/translation/files"),
     "filelock": ("lock", "temporary"),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),

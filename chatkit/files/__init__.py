@@ -154,7 +154,7 @@ def _table(
         return workbook.read_sheet(content, name, hidden=hidden)
     if form == "vcard":
         return vcards.read_vcards(content, encoding)
-    content, said, notes = decode_text(content, encoding)
+    content, said, notes = decode_text(content, encoding, count_column_names)
     for marks, reason in _NO_TABLE.items():
         if marks.match(content):
             raise InputError(f"This file is {reason}.")

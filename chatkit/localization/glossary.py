@@ -260,7 +260,7 @@ def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping
         if isinstance(content, bytes) and file_kind(content) == "xlsx":
             table = workbook.read_sheet(content, None)
         else:
-            decoded, said, notes = decode_text(content)
+            decoded, said, notes = decode_text(content, known=_known)
             table = read_delimited(decoded, said, None, _known, notes)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None

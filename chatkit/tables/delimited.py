@@ -46,28 +46,37 @@ _SEP = re.compile("sep=(.)\r?\n", re.IGNORECASE)
 _FORCED = re.compile('="([^"]*)"')
 
 
-def decode_text(data: bytes | str, encoding: str | None = None) -> tuple[str, str, list[str]]:
-    """Decode a file. Returns its text, what is said of its encoding, and what of doubts.
+def decode_text(
+    data: bytes | str,
+    encoding: str | None = None,
+    known: Callable[[Sequence[str]], int] = lambda _: 0,
+) -> tuple[str, str, list[str]]:
+    """Decode a file. Return its text, a label of its encoding, and notes.
+
+    Args:
+        data: The file.
+        encoding: Its encoding; None to detect it by a mark, as UTF-8, or by its letters.
+        known: Counts the headings in a row that mean something, as the right encoding has them.
 
     Raises:
-        InputError: It is text in none of the encodings that can be told.
+        InputError: It is text in no encoding that can be detected, or in several.
     """
     notes: list[str] = []
     if isinstance(data, str):
-        text, said = data.removeprefix("\ufeff"), ""
+        text, label = data.removeprefix("\ufeff"), ""
     elif encoding is not None:
-        text, said = _strictly(data, encoding), encoding
+        text, label = _strictly(data, encoding), encoding
     else:
-        text, said, notes = _guessed(data)
+        text, label, notes = _detected(data, known)
     try:
         text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise InputError(f"Line {line} holds half a character.") from None
-    return text, said, notes
+    return text, label, notes
 
 
-def _guessed(data: bytes) -> tuple[str, str, list[str]]:
+def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, str, list[str]]:
     for mark, name in _MARKS:
         if data.startswith(mark):
             return _strictly(data[len(mark) :], name), name.upper(), []
@@ -79,10 +88,28 @@ def _guessed(data: bytes) -> tuple[str, str, list[str]]:
         mended = data.decode(errors="replace")
     if sum(not c.isascii() for c in mended) > 2 * mended.count("\ufffd"):
         return _strictly(data, "UTF-8"), "UTF-8", []  # it is, but for a few bytes
-    text = _strictly(data, "cp1252")
-    words = dict.fromkeys(re.findall(r"\w*[^\x00-\x7f]+\w*", text))
-    seen = ", ".join(repr(word) for word in islice(words, 5))
-    return text, "cp1252", [f"the encoding is a guess: if {seen} is wrong, say encoding='cp1250'"]
+    from chatkit.tables.encodings import likely_readings  # babel is slow to load
+
+    readings = likely_readings(data, known)
+    if not readings:
+        return _strictly(data, "UTF-8"), "UTF-8", []
+    if len(readings) > 1:
+        cells = zip(*(re.split(r"[,;\t|\r\n]", r.text) for r in readings), strict=False)
+        differing = next(row for row in cells if len({*row}) > 1)
+        samples = [
+            f"{cell.strip()!r:.60} in {reading.encoding}"
+            for cell, reading in zip(differing, readings, strict=True)
+        ]
+        raise InputError(
+            "This is not UTF-8, and its letters make sense in several encodings: the first that "
+            f"differ are {', '.join(samples[:4])}. Write which it is, as "
+            f"encoding={readings[0].encoding!r}, or save the file as UTF-8."
+        )
+    text, encoding = readings[0].text, readings[0].encoding
+    words = (match[0] for match in re.finditer(r"\w*[^\x00-\x7f]+\w*", text))
+    sample = ", ".join(map(repr, dict.fromkeys(islice(words, 5))))
+    note = f"read as {encoding} by its letters: if {sample} is wrong, write encoding='…'"
+    return text, encoding, [note]
 
 
 def _strictly(data: bytes, encoding: str) -> str:
@@ -103,13 +130,15 @@ def _strictly(data: bytes, encoding: str) -> str:
 
 
 def _without_mark(data: bytes) -> str:
-    """Tell UTF-16 without its mark by the zero bytes that most of its characters have."""
-    even, odd = data[:4000:2], data[1:4000:2]
-    if len(data) % 2 == 0 and data:
-        for name, zeros, others in (("utf-16-le", odd, even), ("utf-16-be", even, odd)):
-            if zeros.count(0) > len(zeros) / 3 and not others.count(0):
-                return name
-    return ""
+    """Recognise UTF-16 without its mark by its digits, delimiters and ends of lines."""
+    if len(data) % 2 or b"\0" not in data:
+        return ""
+    plain = {
+        name: sum(c.isascii() for c in data[:4000].decode(name, "replace"))
+        for name in ("utf-16-le", "utf-16-be")
+    }
+    name = max(plain, key=lambda each: plain[each])
+    return name if plain[name] * 16 > len(data[:4000]) else ""
 
 
 def read_delimited(

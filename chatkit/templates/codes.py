@@ -89,7 +89,7 @@ def _of_file(path: Path) -> list[str]:
             from chatkit.tables import workbook
 
             return _of_table(workbook.read_sheet(content, None))
-        decoded, said, notes = decode_text(content)
+        decoded, said, notes = decode_text(content, known=_named)
         if path.suffix.lower() in (".csv", ".tsv"):
             return _of_table(read_delimited(decoded, said, None, _named, notes))
         lines = (line.strip() for line in decoded.splitlines())

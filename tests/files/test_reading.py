@@ -76,7 +76,7 @@ def test_all_that_is_odd_is_in_the_report(tmp_path: Path) -> None:
         "  Name  → name",
         "  Handy → number",
         "  kept as they are: Tel",
-        "  note: the encoding is a guess: if 'Zoë' is wrong, say encoding='cp1250'",
+        "  note: read as cp1252 by its letters: if 'Zoë' is wrong, write encoding='…'",
         "  note: row 1 above the names of the columns: left out",
         "  note: not read as the number: 'Tel'; number='Tel' takes that one",
         "  left out: 1 row",

@@ -247,7 +247,7 @@ def read_csv(data: bytes) -> list[Unit]:
     Raises:
         InputError: It is none, or lacks a column.
     """
-    content, said, notes = decode_text(data)
+    content, said, notes = decode_text(data, known=_known_columns)
     table = read_delimited(content, said, None, _known_columns, notes)
     return list(_units_of_table(table, "", _head_of(table)))
 
