@@ -11,7 +11,7 @@ import pytest
 
 import chatkit
 from chatkit.errors import InputError
-from chatkit.files.columns import count_column_names
+from chatkit.files.headings import count_column_names
 from chatkit.tables.delimited import decode_text
 from chatkit.tables.encodings import likely_readings
 
