@@ -295,7 +295,7 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         before = json.loads((folder / _AS_PUT).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
+    except (FileNotFoundError, ValueError, RecursionError):
         before = {}
     as_put = dict(before) if isinstance(before, dict) else {}
     kept = []
@@ -559,5 +559,8 @@ def _read_profile(path: Path) -> ServiceProfile:
         return ServiceProfile.model_validate(values)
     except ValidationError as error:
         raise SettingsError(f"{path}: {explain(error)}") from None
+    except RecursionError:
+        reason = "it is nested too deeply"
     except (OSError, ValueError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
+        reason = str(error)
+    raise SettingsError(f"{path} cannot be read: {reason}. Correct it.")

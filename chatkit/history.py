@@ -52,15 +52,17 @@ def runs(
     name, if it has one; of a fleet what that calls the account), `account`, `noun` (contact,
     flow, content, webhook, or account for a run over several of them), `changes` (how many rows),
     `applied`, `unknown` and `not_sent` (how many of them), `state`, `undoes` (the run that it took
-    back) and `taken_back` (when it was taken back itself, UTC). The state is one of "finished",
-    "open" (`resume` goes on with it), "taken back", "partly taken back" and "damaged".
+    back), `taken_back` (when it was taken back itself, UTC) and `reason` (why its journal cannot be
+    read). The state is one of "finished", "open" (`resume` goes on with it), "taken back", "partly
+    taken back" and "damaged".
 
     In a notebook the frame shows itself as a table to click: to open a run with all of its rows,
     to go on with it, to take it or some rows of it back, to see what is in doubt; the runs of the
     accounts of a fleet are one run there. Whatever you make of the frame is a frame as any other.
 
     Args:
-        client: Only the runs of its account, or of the accounts of a fleet.
+        client: Only the runs of its account, or of the accounts of a fleet, and those whose
+            account a damaged journal does not name.
         at: Where the journals lie, as for `plan.apply`: the address of a PostgreSQL database, or
             a folder; without it CHATKIT_RUNS, else your own data folder.
 
@@ -89,7 +91,8 @@ def runs(
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
     found = [run for run in map(_summed_up, latest) if run is not None]
     _mark_undone(found)
-    shown = [run for run in found if client is None or run["account"] in accounts]
+    anyone = client is None
+    shown = [r for r in found if anyone or r["account"] in accounts or r["state"] == "damaged"]
     frame = rendering.runs_frame(shown)
     return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
 
@@ -716,17 +719,18 @@ def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
     """
     header, last = kept.header, kept.last
     counts = {} if last is None else last.detail.get("counts", {})
-    if header is not None and not counts:  # it did not come to its end
+    reason = ""
+    if header is None or not counts:  # it is damaged, or did not come to its end
         try:
             with kept.read() as whole:
                 counts = RunRows(whole).counts()
-        except JournalError:
+        except JournalError as error:
             if not kept.store.has(kept.run):
                 return None
-            header = None
+            header, reason = None, first_line(error)
     if header is None:
         nobody = dict.fromkeys(("account", "noun", "undoes"), "")
-        damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0}
+        damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0, "reason": reason}
         return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
     done = is_finished(last)
     return {
@@ -742,4 +746,5 @@ def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
         "not_sent": counts.get("not sent", 0),
         "state": "finished" if done else "open",
         "undoes": header.undoes or "",
+        "reason": "",
     }

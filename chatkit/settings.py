@@ -173,7 +173,7 @@ def served(path: str) -> Connection:
         reason = f"there is no such file. `{serve}` serves a sandbox and keeps it"
     except OSError as error:
         reason = f"it cannot be read: {error.strerror}"
-    except (ValueError, TypeError, SettingsError):  # its content may be the token
+    except (ValueError, TypeError, RecursionError, SettingsError):  # its content may be the token
         reason = "it is damaged: serve the sandbox again"
     raise SettingsError(f"{file}: {reason}.")
 
@@ -399,13 +399,17 @@ def _remove_token_file(name: str, table: Mapping[str, Any]) -> None:
 
 def _tables() -> dict[str, dict[str, Any]]:
     """Every table of the configuration file, refused when one holds a token."""
-    path = config_file()
+    path, reason = config_file(), ""
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsError(f"{path} cannot be read: {error}") from None
+    except RecursionError:
+        reason = "it is nested too deeply"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    if reason:
+        raise SettingsError(f"{path} cannot be read: {reason}. Correct it, or remove it.")
     for name, table in tables.items():
         keys = table if isinstance(table, dict) else {name}
         if any("token" in key.lower() and not _names_file(table, key) for key in keys):
@@ -462,7 +466,12 @@ def _edit(change: Callable[[Any], object]) -> None:
     from chatkit.lock import rewrite
 
     def changed(content: bytes) -> bytes:
-        document = tomlkit.parse(content.decode())
+        try:
+            document = tomlkit.parse(content.decode())
+        except (ValueError, RecursionError):
+            raise SettingsError(
+                f"{config_file()} cannot be read: correct it, or remove it."
+            ) from None
         change(document)
         return tomlkit.dumps(document).encode()
 

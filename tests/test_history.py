@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sqlite3
 import sys
 from contextlib import closing
@@ -70,7 +71,7 @@ def test_runs_are_listed_the_latest_first(sandbox, client):
     runs = chatkit.runs(client)
     assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]
     assert runs.index.name == "run"
-    told = runs.drop(columns=["started", "ended", "account", "taken_back"])
+    told = runs.drop(columns=["started", "ended", "account", "taken_back", "reason"])
     assert set(told.pop("connection")) == {"the sandbox"}
     assert told.to_dict("index") == {
         back.id: {
@@ -154,17 +155,40 @@ def test_no_runs_are_a_frame_with_the_same_columns(client):
     assert empty.dtypes["started"] == full.dtypes["started"]
 
 
-@pytest.mark.parametrize("damage", [b"", b"no journal at all", None])
-def test_a_damaged_journal_is_listed_as_damaged(client, damage):
+def as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def with_header(path, header):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE run SET header = ?", (header,))
+
+
+#: What may happen to a journal, and a part of the reason that is listed.
+DAMAGE = {
+    "empty": (lambda path: path.write_bytes(b""), "is not a chatkit journal"),
+    "another file": (lambda path: path.write_bytes(b"no journal at all"), "not a database"),
+    "cut": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), ""),
+    "a folder": (as_folder, "cannot be"),
+    "a deep header": (lambda path: with_header(path, "[" * 100_000), "is damaged"),
+    "another header": (lambda path: with_header(path, "{}"), "is damaged"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
     path = journal_path(name_of(client.contacts.plan(newcomers(3)).apply()))
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
-    listed = chatkit.runs().loc[path.stem]
-    assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
+    spoil, reason = DAMAGE[damage]
+    spoil(path)
+    for runs in (chatkit.runs(), chatkit.runs(client)):
+        listed = runs.loc[path.stem]
+        assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
+        assert path.stem in listed["reason"] and reason in listed["reason"], listed["reason"]
     for use in (chatkit.journal, chatkit.resume, chatkit.undo):
         with pytest.raises(chatkit.JournalError, match=path.stem):
             use(path.stem)
-    path.unlink()
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):

@@ -459,7 +459,7 @@ def _name_of(path: Path) -> str:
 
     try:
         account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
     if os.environ.get("CHATKIT_BASE_URL"):
         found = settings.resolve(None)

@@ -70,8 +70,12 @@ class Change(msgspec.Struct, frozen=True):
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Change:
-        """Read what `as_json` returned."""
-        return cls(**{**fields, "row": label_from_json(fields["row"])})
+        """Read what `as_json` returned.
+
+        Raises:
+            ValueError, LookupError: It is no change.
+        """
+        return msgspec.convert({**fields, "row": label_from_json(fields["row"])}, cls)
 
 
 def label_as_json(row: Any) -> Any:

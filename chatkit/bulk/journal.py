@@ -189,14 +189,23 @@ class Journal(ABC):
             start: The number of the first.
             stop: The number of the one after the last; None for all.
         """
-        for _, body in self._bodies(start, stop):
-            yield Change.from_json(msgspec.json.decode(body))
+        for n, body in self._bodies(start, stop):
+            yield self._change(n, body)
 
     def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
         """Read the changes of some numbers, each with its own, the lowest first."""
         for first in range(0, len(numbers), _READ):
             for n, body in self._bodies_of(numbers[first : first + _READ]):
-                yield n, Change.from_json(msgspec.json.decode(body))
+                yield n, self._change(n, body)
+
+    def _change(self, n: int, body: str) -> Change:
+        try:
+            return Change.from_json(msgspec.json.decode(body))
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise JournalError(
+                f"The journal of run {self.header.run} is damaged: change {n + 1} cannot be read. "
+                "Plan again from a fresh frame: a plan is compared with what is live."
+            ) from error
 
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""

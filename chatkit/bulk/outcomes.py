@@ -130,7 +130,10 @@ class Row:
                 self.after = detail.get("live")
                 self.evidence = detail.get("evidence", self.evidence)
             case _:
-                raise ValueError(f"a journal of this version knows no {what!r}")
+                raise JournalError(
+                    f"The journal has an event {what!r:.40}, which this version of chatkit does "
+                    "not know: use the version that wrote it."
+                )
 
     def reopened(self) -> None:
         """Take note that the process which sent it has ended: an intent alone is a doubt."""

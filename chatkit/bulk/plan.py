@@ -12,8 +12,9 @@ from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
+import msgspec
 from msgspec import structs
 
 from chatkit.bulk import rendering
@@ -41,7 +42,7 @@ from chatkit.bulk.stores import (
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
-from chatkit.errors import InputError, PlanRefused, SettingsError, file_bytes
+from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
 from chatkit.lock import replacing
 from chatkit.progress import LONG, Pace, Watch, say
 from chatkit.report import Report
@@ -697,40 +698,58 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         if file.read().strip():
             raise ValueError("it goes on after the plan")
         sound = read.hash == read.said
-        setting = read.content["setting"] if sound else {}
-    if not sound:
-        raise PlanRefused(_EDITED.format(path))
-    desk = desk_of(setting["noun"])
-    if setting["account"] != desk.transport.connection.account:
-        raise PlanRefused(f"{path} is a plan for another account ({setting['account']}).")
-    return _plan_of_file(read, desk)
+        if not sound:
+            raise PlanRefused(_EDITED.format(path))
+        setting = msgspec.convert(read.content["setting"], Setting)
+        desk = desk_of(setting.noun)
+        if setting.account != desk.transport.connection.account:
+            raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
+        return _plan_of_file(read, desk)
+
+
+class _PlanContent(msgspec.Struct):
+    """What a file says of a plan beside its changes."""
+
+    id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-z-]+\Z")]  # it names a journal
+    setting: Setting
+    refused: list[RefusedCell]
+    notes: list[str]
+    skip_invalid: bool
+    left: list[Left]
+    written: list[list[str]]
+    rehearsed: str
+    began: str = ""
 
 
 def _plan_of_file(read: _ReadPlan, desk: Desk) -> Plan:
-    """Make the plan that a file holds."""
-    content, changes = read.content, read.changes
-    fields = content["setting"]
-    parts = {
-        noun: PlanPart(total, tuple(known), met)
-        for noun, (total, known, met) in fields.get("parts", {}).items()
-    }
-    named = {name: tuple(fields[name]) for name in ("names", "known")}
-    setting = Setting(**fields | named | {"parts": parts})
+    """Make the plan that a file holds.
+
+    Raises:
+        ValueError, LookupError: It is no plan, or one for resources that there are not.
+    """
+    content = msgspec.convert(read.content, _PlanContent)
+    setting = content.setting
+    several = setting.noun == ACCOUNT
+    known = {*setting.parts} if several else {None, setting.noun}
+    if (setting.parts and not several) or {c.noun for c in tally_of(read.changes)} - known:
+        raise ValueError("it is of resources that it does not name")
+    for noun in setting.parts:
+        desk.of("any", noun)
     plan = Plan(
         desk,
         setting,
-        changes,
-        [RefusedCell(label_from_json(row), *rest) for row, *rest in content["refused"]],
-        notes=content["notes"],
-        skip_invalid=content["skip_invalid"],
-        plan_id=content["id"],
-        left=[Left(label_from_json(row), *rest) for row, *rest in content.get("left", [])],
-        written=content.get("written", []),
+        read.changes,
+        [cell._replace(row=label_from_json(cell.row)) for cell in content.refused],
+        notes=content.notes,
+        skip_invalid=content.skip_invalid,
+        plan_id=content.id,
+        left=[row._replace(row=label_from_json(row.row)) for row in content.left],
+        written=content.written,
     )
-    plan._rehearsed = content.get("rehearsed", "")
+    plan._rehearsed = content.rehearsed
     plan._loaded = True
-    if "began" in content:
-        plan._began = store_at(content["began"])
+    if content.began:
+        plan._began = store_at(content.began)
     return plan
 
 
@@ -786,9 +805,9 @@ def load_plans(
                 line = file.readline()
             read = _read_plan(file, line)
             hashes.append(read.hash)
-            account, noun = read.content["setting"]["account"], read.content["setting"]["noun"]
-            if (desk := desk_of(account, noun)) is None:
-                strange.append(account)
+            setting = msgspec.convert(read.content["setting"], Setting)
+            if (desk := desk_of(setting.account, setting.noun)) is None:
+                strange.append(setting.account)
             else:
                 plans.append(_plan_of_file(read, desk))
         about = json.loads(line.strip().removeprefix(_PLANS_END)[:-1])
@@ -911,7 +930,7 @@ def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
 
 # --- the file of a plan ---------------------------------------------------------------
 
-#: How a file begins whose changes have a line each. Others are read as a whole.
+#: How a file begins.
 _BEGINNING = b'{"hash": "%s", "plan": {"changes": ['
 _BEGINS = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plan": \{"changes": \[\s*')
 #: How what is hashed of it begins: its changes are the first of its fields by name.
@@ -938,7 +957,9 @@ def _plan_file(path: str | Path) -> Iterator[IO[bytes]]:
     with Path(path).expanduser().open("rb") as file:
         try:
             yield file
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            if isinstance(error, ChatkitError):
+                raise
             raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
 
 
@@ -976,21 +997,17 @@ class _ReadPlan(NamedTuple):
 
 
 def _read_plan(file: IO[bytes], first: bytes) -> _ReadPlan:
-    """Read what `_write_plan` has written; older files held all in one object too.
+    """Read what `_write_plan` has written.
 
     Args:
         file: The file, after the first line of the plan.
         first: That line.
     """
-    if begins := _BEGINS.fullmatch(first):
-        lines = _PlanLines(file)
-        changes = kept_changes(lines.changes())
-        return _ReadPlan(lines.about, changes, lines.hash, begins[1].decode())
-    kept = json.loads(first + file.read())
-    content, said = kept["plan"], kept["hash"]
-    found = _hash(content)
-    sound = [Change.from_json(change) for change in content["changes"]] if found == said else []
-    return _ReadPlan(content, sound, found, said)
+    if not (begins := _BEGINS.fullmatch(first)):
+        raise ValueError("it begins otherwise")
+    lines = _PlanLines(file)
+    changes = kept_changes(lines.changes())
+    return _ReadPlan(lines.about, changes, lines.hash, begins[1].decode())
 
 
 class _PlanLines:

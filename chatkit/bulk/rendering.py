@@ -720,7 +720,7 @@ def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make the frame of runs, indexed by run, the latest first."""
     columns = (
         *("run", "started", "ended", "connection", "account", "noun", "changes", "applied"),
-        *("unknown", "not_sent", "state", "undoes", "taken_back"),
+        *("unknown", "not_sent", "state", "undoes", "taken_back", "reason"),
     )
     times = ("started", "ended", "taken_back")
     frame = pd.DataFrame(
@@ -728,7 +728,7 @@ def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     )
     for name in times:
         frame[name] = _moments(frame[name])
-    texts = ("run", "connection", "account", "noun", "state", "undoes")
+    texts = ("run", "connection", "account", "noun", "state", "undoes", "reason")
     remember(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
 

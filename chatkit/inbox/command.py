@@ -16,7 +16,7 @@ from chatkit.errors import SettingsError
 
 if TYPE_CHECKING:
     from chatkit.inbox.receiver import Receiver
-from chatkit.profile import ServiceProfile
+    from chatkit.profile import ServiceProfile
 
 _SECRETS, _URL = "CHATKIT_SIGNING_SECRETS", "CHATKIT_INBOX"
 

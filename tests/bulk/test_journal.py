@@ -147,10 +147,11 @@ def test_a_journal_is_for_its_owner_alone(folder):
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
-def test_a_folder_that_others_may_read_is_closed_to_them(folder):
+def test_a_folder_that_others_may_read_keeps_its_rights_and_a_journal_in_it_is_private(folder):
     folder.mkdir(parents=True, mode=0o755)
     created(folder).close()
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+    assert [stat.S_IMODE(path.stat().st_mode) for path in journals(folder)] == [0o600]
 
 
 def test_a_closed_journal_is_one_file(folder):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, State
+from chatkit.errors import JournalError
 
 KINDS = ("create", "update", "delete")
 #: Every event, as the engine writes it.
@@ -167,7 +168,7 @@ LEFT = {
 
 
 def test_an_event_of_another_version_is_refused() -> None:
-    with pytest.raises(ValueError, match="'blessed'"):
+    with pytest.raises(JournalError, match="'blessed'"):
         row_of().feed("blessed", {})
 
 
