@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from itertools import count
@@ -24,9 +23,7 @@ from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
     HelpPage,
     NotFound,
-    PlanRefused,
     SettingsError,
-    file_bytes,
     needed_by,
     steady,
 )
@@ -43,10 +40,8 @@ from chatkit.webhooks import Webhooks
 if TYPE_CHECKING:
     from chatkit.bulk.apply import Desk
     from chatkit.bulk.plan import Plan
-    from chatkit.record import Body
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.seed import AccountRecords
-    from chatkit.tables import RawTable
 
 
 _open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
@@ -121,50 +116,16 @@ class Client(metaclass=HelpPage):
         _open[self._number] = self
 
     def load_plan(self, path: str | Path) -> Plan:
-        """Read a plan that `plan.save(path)` has written, or plan the rest of one again.
-
-        The rest is an XLSX file that a plan view lets you download: what was not applied, with
-        the reasons. You may correct it first; it is compared with what is in the account now.
+        """Read a plan that `plan.save(path)` has written.
 
         Raises:
             PlanRefused: The file is no plan, was edited, or belongs to another account.
-            InputError: The file of a rest cannot be read.
         """
         from chatkit import accessor
         from chatkit.bulk.plan import load_plan
 
         accessor.register()
-        if is_rest(path):
-            sheets = sheets_of_rest(path)
-            if any([*sheet.rows[0].cells[:1]] == ["account"] for sheet in sheets.values()):
-                raise PlanRefused(f"{path} is of several accounts: fleet.load_plan(path) reads it.")
-            return self._plan_rest(sheets)
         return load_plan(path, partial(source_of, self))
-
-    def _plan_rest(self, sheets: Mapping[str, RawTable]) -> Plan:
-        """Plan again what a file holds that a plan view has written, by noun."""
-        from chatkit.bulk.plan import join_plans
-
-        plans = [self._plan_sheet(noun, sheet) for noun, sheet in sheets.items()]
-        return join_plans(source_of(self, ACCOUNT), plans) if len(plans) > 1 else plans[0]
-
-    def _plan_sheet(self, noun: str, sheet: RawTable) -> Plan:
-        """Plan again what a sheet holds of the records of one resource."""
-        names, *rows = (row.cells for row in sheet.rows)
-        body = source_of(self, noun).of("rest").body
-        told = ("state", "reason")
-        records = [
-            {
-                name: _from_cell(body, name, cell)
-                for name, cell in zip(map(str, names), cells, strict=True)
-                if cell is not None and name not in told
-            }
-            for cells in rows
-        ]
-        resources = {"contact": self.contacts, "flow": self.flows, "webhook": self.webhooks}
-        resource: Any = resources.get(noun, self.templates)
-        plan: Plan = resource.plan(records)
-        return plan
 
     def _seed_records(
         self, codes: Collection[str] | None = None, *, contacts: bool = True
@@ -209,18 +170,6 @@ class Client(metaclass=HelpPage):
         tb: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _from_cell(body: type[Body], name: str, cell: Any) -> Any:
-    """Read what a cell holds of a field: text, or what is no text written as JSON."""
-    if not isinstance(cell, str) or name not in body.model_fields or body.takes_text(name):
-        return cell
-    if cell in ("True", "False"):  # as a sheet shows what is true
-        return cell == "True"
-    try:
-        return json.loads(cell)
-    except ValueError:  # a person has written otherwise: the plan tells
-        return cell
 
 
 def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[str, Any]]:
@@ -384,29 +333,6 @@ def _sandboxed(sandbox: Sandbox) -> Client:
     client = client_of(sandbox)
     say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
     return _told(client)
-
-
-def is_rest(path: str | Path) -> bool:
-    """Whether a file is a workbook, of what was not applied of a plan."""
-    return file_bytes(path, 2) == b"PK"
-
-
-def sheets_of_rest(path: str | Path) -> dict[str, RawTable]:
-    """Read what was not applied of a plan, as a plan view has written it: a sheet for each noun.
-
-    Raises:
-        PlanRefused: There is nothing that can be planned again.
-        InputError: The file cannot be read.
-    """
-    from chatkit.bulk.rendering import rest_title
-    from chatkit.tables.workbook import read_sheets
-
-    sheets = read_sheets(file_bytes(path))
-    nouns = {noun: rest_title(noun) for noun in ("flow", "content", "webhook", "contact")}
-    found = {noun: sheets[title] for noun, title in nouns.items() if title in sheets}
-    if not found:
-        raise PlanRefused(f"{path} holds nothing that can be planned again.")
-    return found
 
 
 def _told(client: Client) -> Client:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 from chatkit import accessor, settings
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
-from chatkit.client import Client, is_rest, open_client, sheets_of_rest, source_of
+from chatkit.client import Client, open_client, source_of
 from chatkit.connection import account_words
 from chatkit.display import many, visible
 from chatkit.errors import (
@@ -27,7 +26,6 @@ from chatkit.errors import (
     InputError,
     JournalError,
     NotAuthenticated,
-    PlanRefused,
     SettingsError,
     command,
     first_line,
@@ -37,7 +35,6 @@ from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
 from chatkit.snapshot import memory, remember
-from chatkit.tables import RawTable, TableRow
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -286,39 +283,15 @@ class Fleet(Report, Mapping[str, Client]):
         """Read a plan for several accounts that its `save(path)` has written.
 
         Each part of it belongs to the account that it was made for, whatever this fleet calls
-        that. An XLSX file that the view of such a plan lets you download, what was not applied,
-        is planned again as by `client.load_plan`, by the names in its column `account`.
+        that.
 
         Raises:
             PlanRefused: The file is no such plan, was edited, or is for an account that is not in
                 this fleet.
-            InputError: The file of a rest cannot be read, or names an account that is not there.
         """
         accessor.register()
-        if is_rest(Path(path)):
-            return self._plan_rest(Path(path))
         labels = {client.connection.account: label for label, client in self.items()}
         return load_fleet_plan(Path(path), labels, lambda label, noun: source_of(self[label], noun))
-
-    def _plan_rest(self, path: Path) -> FleetPlan:
-        """Plan again what a file holds that the view of a plan has written."""
-        parts: dict[str, dict[str, RawTable]] = {}
-        for noun, sheet in sheets_of_rest(path).items():
-            (_, head), *rows = sheet.rows
-            if not head or head[0] != ACCOUNT:
-                raise PlanRefused(f"{path} is of one account: client.load_plan(path) reads it.")
-            for number, (label, *cells) in rows:
-                of_account = parts.setdefault(str(label), {})
-                if noun not in of_account:
-                    of_account[noun] = replace(sheet, rows=[TableRow(1, head[1:])])
-                of_account[noun].rows.append(TableRow(number, cells))
-        self.contacts._refuse_strangers(parts)
-        done, stops = self._each(
-            lambda label, client: client._plan_rest(parts[label]),
-            labels=[label for label in self if label in parts],
-        )
-        stops |= {label: why for label, why in self.failed.items() if label in parts}
-        return FleetPlan(done, failed=stops)
 
     def doctor(self) -> FleetReport[Any]:
         """Check address, token and open points of each account, as `chatkit.doctor` does."""

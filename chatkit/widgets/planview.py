@@ -333,8 +333,7 @@ class PlanView(Panel):
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
         said = [f"Downloaded {many(count, 'row')} that can be planned again"]
         said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
-        who = "fleet" if isinstance(self.plan, FleetPlan) else "client"
-        how = f" {who}.load_plan(path) makes a plan of the file." if count else ""
+        how = " In Python, view.rest() gives them as a frame to plan." if count else ""
         self._message.say(f"{', '.join(said)}.{how}")
 
     def _rest_sheets(self, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
+from io import BytesIO
 from typing import Any
 
+import pandas as pd
 import pytest
 from bulk.planning import limited, people
 from widgets.screen import buttons, html, page_of, parts, press, tell
@@ -88,7 +89,7 @@ def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.Flee
 
 
 def test_an_account_that_stops_is_told_and_its_rows_can_be_planned_again(
-    fleet: chatkit.Fleet, tmp_path: Path
+    fleet: chatkit.Fleet,
 ) -> None:
     view = PlanView(planned(fleet, *LABELS))
     result = view.apply()
@@ -102,12 +103,9 @@ def test_an_account_that_stops_is_told_and_its_rows_can_be_planned_again(
     sent: list[bytes] = []
     rows.download = lambda name, data: sent.append(data)  # type: ignore[method-assign]
     view.download()
-    assert "fleet.load_plan(path) makes a plan of the file" in view.message
-    (tmp_path / "rest.xlsx").write_bytes(sent[0])
-    again = fleet.load_plan(tmp_path / "rest.xlsx")
+    assert pd.read_excel(BytesIO(sent[0]), "Contacts").account.tolist() == ["it", "it"]
+    again = fleet.contacts.plan(rest)
     assert {n: plan.counts["update"] for n, plan in again.plans.items()} == {"it": 2}
-    with pytest.raises(PlanRefused, match="of several accounts"):
-        fleet["it"].load_plan(tmp_path / "rest.xlsx")
 
 
 def test_what_blocks_one_account_is_named_and_allowed_by_typing(fleet: chatkit.Fleet) -> None:

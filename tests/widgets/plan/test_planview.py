@@ -368,7 +368,7 @@ def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
     name, data = downloaded(view)
     assert name == f"not_applied_{view.plan.id}.xlsx"
     assert view.message.startswith(
-        "Downloaded 4 rows that can be planned again, 1 row only to read. client.load_plan(path)"
+        "Downloaded 4 rows that can be planned again, 1 row only to read. In Python, view.rest()"
     )
     assert pd.read_excel(io.BytesIO(data), sheet_name=None).keys() == {"Contacts", "Only to read"}
     read = chatkit.read_contacts(data)
@@ -384,9 +384,7 @@ def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
 
 
 @pytest.mark.parametrize("noun", ["contact", "flow", "content", "webhook"])
-def test_the_rest_of_every_resource_is_planned_again_from_its_file(
-    noun: str, tmp_path: Path
-) -> None:
+def test_the_rest_of_every_resource_is_a_frame_to_plan(noun: str) -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         client.webhooks.create(url="https://example.com/1", events=["*"])
         content = client.templates.frame(["order_ready"]).loc[[("order_ready", "de")]]
@@ -406,10 +404,8 @@ def test_the_rest_of_every_resource_is_planned_again_from_its_file(
         assert wanted
         result = plan.apply(many=True, interrupt=asked())
         assert set(result.state) == {"not sent"}
-        _, data = downloaded(PlanView(plan, result=result))
-        path = tmp_path / "rest.xlsx"
-        path.write_bytes(data)
-        again = client.load_plan(path)
+        resources = {"contact": client.contacts, "flow": client.flows, "webhook": client.webhooks}
+        again = resources.get(noun, client.templates).plan(PlanView(plan, result=result).rest())
         assert [(c.kind, c.key, c.code, dict(c.after)) for c in again.changes] == wanted
 
 
@@ -451,10 +447,10 @@ def asked() -> Interrupt:
     return interrupt
 
 
-def test_another_workbook_is_no_rest(client: Client, tmp_path: Path) -> None:
+def test_a_workbook_is_no_plan(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "other.xlsx"
     pd.DataFrame({"a": [1]}).to_excel(path)
-    with pytest.raises(PlanRefused, match="holds nothing that can be planned again"):
+    with pytest.raises(PlanRefused, match="is not a saved plan"):
         client.load_plan(path)
 
 
