@@ -238,10 +238,9 @@ class Comparison(Report, Sequence[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
+        held = ("flow",) if left.flows_only or right.flows_only else ("flow", "content", "webhook")
         self._things = [
-            *_compared("flow", left.flows, right.flows),
-            *_compared("content", left.contents, right.contents),
-            *_compared("webhook", left.webhooks, right.webhooks),
+            each for noun in held for each in _compared(noun, left.of(noun), right.of(noun))
         ]
         self._people = _People.of(left.contacts, right.contacts)
 

@@ -59,14 +59,14 @@ from chatkit.account.reading import (
 )
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, client_of
-from chatkit.connection import account_words
+from chatkit.connection import Connection, account_words
 from chatkit.directory import Directory
 from chatkit.display import cut, many, values, visible
 from chatkit.errors import InputError, Problem, command, steady
 from chatkit.finding import SEVERITIES
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
-from chatkit.flows.backup import folder_owner
+from chatkit.json_reader import read_json
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
 from chatkit.lock import make_folder, replacing, writing
@@ -179,9 +179,6 @@ class Folder:
     another folder or a revision of one. The folder never holds a token, a signing secret or an
     id: records go by name, code and language, address, or number.
 
-    `client.flows.backup(folder)` is another thing: the flows of one account alone, with their
-    ids and states, to bring back just these.
-
     Args:
         path: Where it is; `pull` makes it.
 
@@ -258,6 +255,7 @@ class Folder:
             codes=tuple(sorted(wanted)),
             ids={},
             not_carried=[*told, NOT_CARRIED],
+            flows_only=found.flows_only,
         )
         return state, found
 
@@ -416,6 +414,7 @@ class Folder:
         client: Client,
         *,
         contacts: bool = False,
+        flows_only: bool = False,
         codes: Codes | None = None,
         conflicts: Conflicts = "refuse",
         other_account: bool = False,
@@ -430,6 +429,7 @@ class Folder:
             client: The account.
             contacts: Write `contacts.csv`, too: names and numbers of persons. It is put into
                 `.gitignore`.
+            flows_only: Write the flows, and leave the files of all else as they are.
             codes: Template codes, beside those of the folder and those that the client remembers.
             conflicts: What becomes of a field that was changed both in a file and in the account:
                 "refuse" tells all of them and writes nothing, "files" keeps what the files say,
@@ -452,7 +452,8 @@ class Folder:
         self._refuse_other(here.account, mine, other_account)
         named = [*here.codes, *client.templates.codes]
         named += [] if codes is None else template_codes(codes)
-        state = read_account(client, sorted({*named}), contacts=contacts)
+        read = () if flows_only else sorted({*named})
+        state = read_account(client, read, contacts=contacts, flows_only=flows_only)
         ledger = LedgerFile(client.connection)
         done: dict[str, str] = {}
         saved: dict[str, None] = {}
@@ -490,6 +491,12 @@ class Folder:
                 f"{self.path} holds {account_words(str(theirs))}, and this is "
                 f"{account_words(mine)}: take another folder, or say other_account=True."
             )
+
+
+def folder_owner(connection: Connection) -> str:
+    """Say whose flows a folder holds; a sandbox in memory has no name that lasts."""
+    lasting = f"sandbox account {connection.account_id}"
+    return lasting if connection.passing else connection.account
 
 
 def _listed(directory: Directory, folder: str, files: FolderFiles) -> Iterator[tuple[str, str]]:
@@ -610,7 +617,7 @@ class _Unfinished:
             return
         try:
             with zipfile.ZipFile(self._path) as archive:
-                manifest = json.loads(archive.read(_MANIFEST))
+                manifest = read_json(archive.read(_MANIFEST), deepest=4)
                 known = (is_ours(path) or path in (_IGNORE, *_GIT) for path in manifest["write"])
                 if not all((*known, *map(is_ours, manifest["remove"]))):
                     raise ValueError("a file in it has no place in a folder")
@@ -703,7 +710,12 @@ class _Pull:
 
     def _merge(self, conflicts: Conflicts) -> None:
         here, found = self._here.records, []
-        live = {noun: _carried(self._state, noun, self._base.records[noun]) for noun in NOUNS}
+        live = {
+            noun: _carried(self._state, noun, base)
+            if noun == "flow" or not self._state.flows_only
+            else base
+            for noun, base in self._base.records.items()
+        }
         sides = {}
         for noun in NOUNS:
             base = self._base.records[noun]
@@ -728,7 +740,8 @@ class _Pull:
             for (noun, name), path in self._here.paths.items()
             if noun != "webhook" and name not in sides[noun]
         ]
-        if WEBHOOKS not in self._files or sides["webhook"] != here["webhook"]:
+        missing = WEBHOOKS not in self._files and not self._state.flows_only
+        if missing or sides["webhook"] != here["webhook"]:
             self._texts[WEBHOOKS] = webhooks_text(sides["webhook"])
         elif here["webhook"] != live["webhook"]:
             self._edited.append(WEBHOOKS)
@@ -812,6 +825,8 @@ class _Pull:
         Raises:
             InputError: Lines of the file cannot be read.
         """
+        if self._state.flows_only:
+            return
         both = known.merge(self._here.ledger)
         text = str(both).encode()
         if both != Ledger() and self._files.get(LEDGER) != text:

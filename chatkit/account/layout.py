@@ -21,13 +21,16 @@ import io
 import json
 import re
 import tomllib
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
 from hashlib import sha256
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -37,7 +40,6 @@ from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
 from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.flows.backup import is_reserved, json_text, safe
 from chatkit.flows.resource import FlowBody
 from chatkit.frame import frame_of_texts
 from chatkit.json_pointer import escape
@@ -75,6 +77,8 @@ _BODIES: dict[str, tuple[type[Body], str, Sequence[str]]] = {
 #: Tells where a field stands in a file.
 Place: TypeAlias = Callable[[str], "LineColumn | None"]
 
+#: Names that Windows keeps for itself, whatever follows the dot.
+_RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
 _PLACE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 _MOST = 50  #: wrong rows of one table that are told one by one
@@ -107,6 +111,7 @@ class FolderContents:
         ledger: From which source text each translation was made, if it was asked for.
         base: The account as it was pulled.
         interrupted: Whether a pull that was interrupted has still to be ended.
+        flows_only: Whether there is no place for anything else in it.
     """
 
     account: str | None = None
@@ -117,6 +122,7 @@ class FolderContents:
     ledger: Ledger = field(default_factory=Ledger)
     base: FolderContents | None = None
     interrupted: bool = False
+    flows_only: bool = False
 
 
 @dataclass
@@ -161,6 +167,26 @@ def is_ours(path: str) -> bool:
         return True
     deep = {FLOWS: 2, TEMPLATES: 3}.get(parts[0])
     return len(parts) == deep and parts[-1].endswith(".json")
+
+
+def safe(name: str, noun: str = "flow") -> str:
+    """Make of a name what every system takes for the name of a file; nothing of what has none.
+
+    Args:
+        name: Any text.
+        noun: What is put behind a name that a system keeps for itself.
+
+    >>> safe("Größe wählen / ändern?"), safe("../../etc/passwd"), safe("CON"), safe("予約")
+    ('grosse-wahlen-andern', 'etc-passwd', 'con-flow', '')
+    """
+    plain = unicodedata.normalize("NFKD", name.casefold()).encode("ascii", "ignore").decode()
+    stem = re.sub("[^a-z0-9]+", "-", plain)[:60].strip("-")
+    return f"{stem}-{noun}" if is_reserved(stem) else stem
+
+
+def is_reserved(stem: str) -> bool:
+    """Whether a system keeps a name for itself, whatever follows the dot."""
+    return _RESERVED.fullmatch(stem.casefold()) is not None
 
 
 class PathNames:
@@ -211,11 +237,25 @@ class PathNames:
 # --- write ------------------------------------------------------------------------------
 
 
+def json_text(value: Mapping[str, Any]) -> bytes:
+    """Write JSON with each entry on a line of its own, and keys in their order at any depth."""
+    with suppress(msgspec.MsgspecError, UnicodeEncodeError, OverflowError, RecursionError):
+        plain = msgspec.json.encode(value, order="sorted")
+        return bytes(msgspec.json.format(plain, indent=2)) + b"\n"
+    for ascii_only in (False, True):  # half a character can only be written as an escape
+        text = json.dumps(value, ensure_ascii=ascii_only, indent=2, sort_keys=True) + "\n"
+        try:
+            return text.encode()
+        except UnicodeEncodeError:
+            continue
+    raise AssertionError("ASCII can be encoded")
+
+
 def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
     """Write a flow or a content as the text of its file."""
     said = dict(fields)
     if noun == "flow":
-        return json_text(said | {"name": name}, ordered=True)
+        return json_text(said | {"name": name})
     code, lang = name
     _, folder, file = path.split("/")
     if folder != code:
@@ -224,7 +264,7 @@ def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
         said["lang_code"] = lang
     if "\n" in said.get("text", ""):
         said["text"] = said["text"].split("\n")
-    return json_text(said, ordered=True)
+    return json_text(said)
 
 
 def account_text(account: str, codes: Iterable[str]) -> bytes:
@@ -258,7 +298,7 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
         contents.setdefault(code, {})[lang] = fields
     said = {"account": account, "templates": sorted(codes), "contents": contents}
     said |= {"flows": records["flow"], "webhooks": records["webhook"]}
-    return json_text(said, ordered=True)
+    return json_text(said)
 
 
 def write_contacts(contacts: pd.DataFrame, columns: Sequence[str], target: Any) -> None:
@@ -319,9 +359,9 @@ class FolderReader:
             self.found.contacts = self.contacts(CONTACTS, EDITED)
         if ledger and LEDGER in self._files:
             self._ledger()
-        self.found.codes = tuple(
-            sorted({*codes, *(code for code, _ in self.found.records["content"])})
-        )
+        contents = self.found.records["content"]
+        self.found.codes = tuple(sorted({*codes, *(code for code, _ in contents)}))
+        self.found.flows_only = WEBHOOKS not in self._files and not self.found.codes
         if self.problems:
             files = len({problem.field.partition(", line ")[0] for problem in self.problems})
             what = f"{many(len(self.problems), 'place')} in {many(files, 'file')} of {self._name}"

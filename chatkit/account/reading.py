@@ -84,6 +84,7 @@ class AccountState:
         ids: Of an account: noun to name to id, without contacts.
         not_carried: What is there and not in here, said once.
         unclear: By noun the names that several records have: none of these is in here.
+        flows_only: Whether contents and webhooks were not read.
     """
 
     origin: str
@@ -95,6 +96,7 @@ class AccountState:
     ids: Mapping[str, Mapping[Any, int | str]]
     not_carried: Sequence[str]
     unclear: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    flows_only: bool = False
 
     def __repr__(self) -> str:
         counts = [many(len(self.of(noun)), noun) for noun in ("flow", "content", "webhook")]
@@ -144,7 +146,11 @@ def name_text(name: Any) -> str:
 
 
 def read_account(
-    client: Client, codes: Iterable[str] | None = None, *, contacts: bool = False
+    client: Client,
+    codes: Iterable[str] | None = None,
+    *,
+    contacts: bool = False,
+    flows_only: bool = False,
 ) -> AccountState:
     """Read what an account holds.
 
@@ -153,6 +159,7 @@ def read_account(
         codes: The template codes to read contents of; without it those that are remembered. One
             that the account does not know has no contents, and is told.
         contacts: Read contacts, too.
+        flows_only: Read no contents and no webhooks.
 
     Raises:
         CallError: It cannot be read.
@@ -163,13 +170,16 @@ def read_account(
     named = tuple(client.templates.codes if codes is None else codes)
     told: list[str] = []
     flows = endpoints_of(client.flows).frame(full=client.profile.flow_json_in_get)
-    webhooks = endpoints_of(client.webhooks).frame()
     ids: dict[str, Mapping[Any, int | str]] = {}
     told += _unshown(flows)
     unclear: dict[str, frozenset[str]] = {}
     found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told, unclear)
-    contents, ids["content"] = _contents(client, named, told)
-    found_webhooks, ids["webhook"] = _named("webhook", _rows(webhooks, "url"), told, unclear)
+    contents: Mapping[Any, Fields] = {}
+    found_webhooks: Mapping[Any, Fields] = {}
+    if not flows_only:
+        contents, ids["content"] = _contents(client, named, told)
+        webhooks = _rows(endpoints_of(client.webhooks).frame(), "url")
+        found_webhooks, ids["webhook"] = _named("webhook", webhooks, told, unclear)
     if open_ := [url for url in found_webhooks if _holds_secret(url)]:
         told.append(
             f"{many(len(open_), 'webhook')} with what looks like a password in the address, which "
@@ -185,6 +195,7 @@ def read_account(
         ids=ids,
         not_carried=[*told, NOT_CARRIED],
         unclear=unclear,
+        flows_only=flows_only,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -16,14 +16,12 @@ from chatkit.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Problem, Refused
 from chatkit.record import Body, Document, Id, Record, document
 from chatkit.resource import Resource
-from chatkit.snapshot import memory, remember
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.plan import Plan
     from chatkit.finding import Finding
-    from chatkit.flows.backup import HasFlows, Kept
+    from chatkit.frame import Kind
 
 
 class Flow(Record):
@@ -102,6 +100,12 @@ class FlowBody(Body):
     )
     categories: list[str] = Field([], description="Categories of the upstream platform.")
     flow_json_raw: str = Field("", description="Not described by the API document; optional.")
+
+
+_CHECKED: dict[str, Kind] = {
+    "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
+    "errors": "number", "warnings": "number", "finding": "text",
+}  # fmt: skip
 
 
 class FlowEndpoints(Endpoints[Flow]):
@@ -275,7 +279,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         key: Key,
         name: str | None = None,
         *,
-        to: HasFlows | Flows | None = None,
+        to: object = None,
         duplicates: bool = False,
         broken: bool = False,
     ) -> Flow:
@@ -327,107 +331,23 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             service shows its document), how many `errors` and `warnings` it has, and the
             `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
         """
+        from chatkit.finding import errors, finding_line
         from chatkit.flowjson.lint import lint
-        from chatkit.flows.backup import checks_frame
+        from chatkit.frame import Columns, records
 
-        return checks_frame(self._kept(), lint)
-
-    def compare(self, other: HasFlows | Flows | str | Path) -> pd.DataFrame:
-        """Compare the flows by name with those of another client, or the folder of a backup.
-
-        Returns:
-            A row for each name: `state` (same, differs, only here, only there, unreadable, or
-            several when more than one has the name), the number of `changes` that lead from
-            here to there, their `summary`, and the ids and states of both.
-
-        Raises:
-            InputError: The other is none of these, or the folder cannot be read.
-        """
-        from chatkit.flows.backup import BackupFolder, comparison_frame
-
-        if isinstance(other, str | Path):
-            return comparison_frame(self._kept(), BackupFolder(other).read())
-        flows = other if isinstance(other, Flows) else getattr(other, "flows", None)
-        if not isinstance(flows, Flows):
-            raise InputError(
-                "compare takes another client, its flows or the folder of a backup, not "
-                f"{type(other).__name__}."
-            )
-        return comparison_frame(self._kept(), flows._kept())
-
-    def backup(self, folder: str | Path, *, other_account: bool = False) -> pd.DataFrame:
-        """Write each document to a file of its own in a folder, and an index of them.
-
-        The folder is made if it is not there. A file that says the same is not written
-        again, so that git shows what has changed; what is no flow is never touched. With
-        `other_account=True` it may be a folder that holds the flows of another account.
-        `chatkit.Folder` keeps the whole account, by names and without ids.
-
-        Returns:
-            A row for each flow, indexed by id: `name`, `file` and `change`: new, changed,
-            same, unreadable (the service does not show the document) or gone (the flow is
-            not there any more; its file is kept until you delete it).
-
-        Raises:
-            InputError: No document is shown, or the folder cannot be used.
-        """
-        from chatkit.flows.backup import BackupFolder, backup_frame, folder_owner
-
-        if not self._endpoints.profile.flow_json_in_get:
-            raise InputError(
-                "There is nothing to back up: this service does not show the documents of flows "
-                "(flow_json_in_get of the profile)."
-            )
-        place, mine = BackupFolder(folder), folder_owner(self._endpoints.transport.connection)
-        if not other_account:
-            place.refuse_other(mine)
-        return backup_frame(place.write(mine, self._kept()))
-
-    def restore(
-        self,
-        folder: str | Path,
-        *,
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Plan:
-        """Plan to bring the flows back to what a backup holds. Nothing is sent before `apply()`.
-
-        Flows that are missing are created, as drafts with new ids; documents that differ are
-        updated. Flows that the folder does not have are left alone.
-
-        Args:
-            folder: What `backup` wrote. Its files may have been edited since.
-            skip_invalid: As for `plan`, like `duplicates` and `broken`.
-            other_account: Take the backup of another account: flows are found by name.
-            duplicates: As for `plan`.
-            broken: As for `plan`.
-
-        Raises:
-            InputError: The folder is of another account, or cannot be read.
-        """
-        from chatkit.flows.backup import BackupFolder, folder_owner, restore_frame
-
-        place, mine = BackupFolder(folder), folder_owner(self._endpoints.transport.connection)
-        if not other_account:
-            place.refuse_other(mine)
-        flows, live = place.read(), self.frame()
-        same = place.account() == mine
-        frame, notes = restore_frame(flows, live, place.strangers(), by_id=same)
-        remember(frame, **memory(live))  # it is an edit of what was just read
-        plan = self.plan(
-            frame,
-            existing="update",  # that is what it is asked for
-            skip_invalid=skip_invalid,
-            duplicates=duplicates,
-            broken=broken,
-        )
-        plan.notes += notes
-        return plan
-
-    def _kept(self) -> list[Kept]:
-        """Read all flows with their documents, as far as the service shows them."""
-        from chatkit.flows.backup import flows_of_frame
-
-        return flows_of_frame(self.frame(full=self._endpoints.profile.flow_json_in_get))
+        frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
+        rows = []
+        for key, fields in zip(frame.index, records(frame, range(len(frame))), strict=True):
+            row: dict[str, Any] = {"id": int(key), "name": fields["name"]}
+            row |= {"wa_status": fields["wa_status"], "readable": False, "errors": None}
+            row |= {"warnings": None, "finding": "the service does not show its document"}
+            if isinstance(document := fields.get("flow_json"), dict):
+                found = lint(document)
+                wrong = errors(found)
+                row |= {"readable": True, "errors": len(wrong)}
+                row["warnings"] = sum(finding.severity == "warning" for finding in found)
+                row["finding"] = finding_line((wrong or found)[0]) if found else None
+            rows.append(row)
+        columns = Columns(_CHECKED)
+        columns.add(json.dumps(rows).encode())
+        return columns.frame("id")

@@ -269,6 +269,34 @@ def test_several_flows_of_one_name_leave_their_file_as_it_is(
     assert str(flow.name) in repr(report)
 
 
+# --- flows only -------------------------------------------------------------------------
+
+
+def test_a_folder_of_flows_only_holds_moves_and_compares_nothing_else(
+    client: chatkit.Client, folder: chatkit.Folder
+) -> None:
+    client.templates.remember(CODES)
+    client.templates.accept(["de"], CODES)
+    folder.pull(client, flows_only=True)
+    assert {path.split("/")[0] for path in texts(folder)} == {"account.toml", "flows", ".chatkit"}
+    assert len(chatkit.compare(folder, client)) == len(chatkit.compare(client, folder)) == 0
+    edited(folder, "flows/rent-a-bike.json", name="Rent a tandem")
+    labels = {each.key for each in chatkit.compare(client, folder)}
+    assert labels == {"Rent a bike", "Rent a tandem"}
+    assert folder.plan(client, broken=True).counts == {"create": 1, "update": 0, "delete": 0}
+    with chatkit.connect(chatkit.Sandbox(seed="empty")) as other:
+        plan = folder.plan(other, broken=True)
+        assert {str(change.noun) for change in plan.changes} == {"flow"}
+        assert len(plan) == 5
+    client.webhooks.delete(client.webhooks.frame().index[0])
+    folder.pull(client)
+    before = texts(folder)
+    client.templates("order_ready").delete("de")
+    client.webhooks.delete(client.webhooks.frame().index[0])
+    folder.pull(client, flows_only=True)
+    assert texts(folder) == before
+
+
 # --- plans ------------------------------------------------------------------------------
 
 
