@@ -34,7 +34,7 @@ from chatkit.listing import ListReader, answers_in_order, pages_of
 from chatkit.progress import Forecast, Progress, say
 from chatkit.record import Body, Record
 from chatkit.secret import hides
-from chatkit.snapshot import Snapshot, Snapshots
+from chatkit.snapshot import Snapshot, keep_snapshot, snapshot_of
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -114,6 +114,8 @@ class Endpoints(Generic[R]):
     existing: ClassVar[Existing] = "fill"
     when_long: ClassVar[str] = ""  #: what to do about a list that takes long to read
     code: str | None = None  #: the template code, for contents
+    #: The field that has another value after each change of a record; "" if there is none.
+    version: ClassVar[str] = "updated_at"
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
     lists_deleted: bool = False  #: whether a list shows deleted records too
     reads_deleted: bool = False  #: whether `get` does
@@ -127,7 +129,6 @@ class Endpoints(Generic[R]):
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.profile = transport.profile
-        self.snapshots = Snapshots(transport.connection.account, self.noun)
         self._told_left: set[str] = set()  # accounts of which `tell_left` has told
 
     # --- calls ----------------------------------------------------------------------
@@ -315,8 +316,7 @@ class Endpoints(Generic[R]):
         except frames.WrongRows as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(self.list_call(filters=filters), reason) from None
-        nested = self.body.updatable()
-        return self.snapshots.keep(self._finished(frame), whole=not filters, nested=nested)
+        return self.kept(self._finished(frame), whole=not filters)
 
     def tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Say how long it takes to read so many records, where that is long."""
@@ -389,8 +389,23 @@ class Endpoints(Generic[R]):
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
-        known = None if frame is None or now else self.snapshots.of(frame)
+        known = None if frame is None or now else self.snapshot(frame)
         return known or Snapshot(self.frame(), whole=True, now=True)
+
+    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return what a frame was when it was read; None if it does not hold that."""
+        return snapshot_of(frame, self.origin)
+
+    def kept(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
+        """Let a frame hold what it is now, for the plan of its edits, and return it."""
+        nested = self.body.updatable()
+        return keep_snapshot(frame, self.origin, whole=whole, nested=nested)
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """What frames of these records remember: the account, what they are, and their code."""
+        code = {"code": self.code} if self.code else {}
+        return {"account": self.transport.connection.account, "noun": self.noun} | code
 
     def full(self, keys: Sequence[Key]) -> pd.DataFrame:
         """Read these records in full into a frame indexed by key; those that are gone are not.

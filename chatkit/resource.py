@@ -127,6 +127,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         frame: pd.DataFrame | Iterable[Mapping[str, Any]] | None = None,
         delete: Iterable[Any] | None = None,
         *,
+        base: pd.DataFrame | None = None,
         existing: Existing | None = None,
         skip_invalid: bool = False,
         other_account: bool = False,
@@ -147,6 +148,11 @@ class Resource(Generic[R], metaclass=HelpPage):
         Args:
             frame: What `frame()` gave, edited; or a frame of your own, or a list of dicts.
             delete: Keys of records to delete, or a frame that holds them.
+            base: The frame that this one was made from, where this one does not hold what it was
+                when it was read: files, `merge` and `join` lose it. Without it a row that differs
+                from the account is not planned, unless its `updated_at` shows that the record has
+                not changed since, or you wrote it as a dict of what can be sent.
+                `base=client.contacts.frame()`, read now, takes all that differs for your edit.
             existing: What becomes of an existing record that a row without a key names:
                 "fill" writes only fields that are empty there and shows the others as
                 skipped, with both values; "update" writes what the row says; "skip" writes
@@ -172,6 +178,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             self._endpoints,
             frame,
             delete,
+            base=base,
             existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,

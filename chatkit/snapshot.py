@@ -1,19 +1,17 @@
-"""Snapshot: what a frame was when it was read; a plan holds the edited frame against it."""
+"""Snapshot: what a frame was when it was read; a plan compares the edited frame with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from secrets import token_hex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: So many frames of a resource are remembered, the latest ones.
-_KEPT = 4
-#: Under this a frame remembers in `attrs` where it came from.
-_MEMORY = "chatkit"
+#: Under this a frame holds in `attrs` where it comes from.
+_ORIGIN = "chatkit"
 
 
 class Snapshot(NamedTuple):
@@ -24,51 +22,92 @@ class Snapshot(NamedTuple):
     now: bool = False
 
 
-class Snapshots:
-    """The frames that a resource has given out, as they were.
+class FrameOrigin(dict[str, str]):
+    """Where a frame comes from, as texts, with the snapshot that is compared with it.
 
-    Args:
-        account: Which account of which service.
-        noun: One record of the resource: "contact".
+    It lives in `attrs`, so as long as the frame and all that pandas makes of it. pandas copies
+    `attrs` deeply, and a concatenation keeps those that are equal: so a copy is the same object,
+    and nothing else equals it. JSON, Parquet and pickle files hold the texts alone.
     """
 
-    def __init__(self, account: str, noun: str) -> None:
-        self._account, self._noun = account, noun
-        self._kept: dict[str, Snapshot] = {}
+    snapshot: Snapshot | None = None
+    parts: Mapping[str, dict[str, str]] | None = None  #: the origins of a fleet, by account
 
-    def keep(self, frame: pd.DataFrame, *, whole: bool, nested: Iterable[str] = ()) -> pd.DataFrame:
-        """Remember a frame and return it.
+    def __copy__(self) -> FrameOrigin:
+        return self
 
-        The copy costs nothing until one of the two is edited: pandas copies on write. Only
-        the objects in the `nested` columns are copied at once: a list can be edited in place.
-        """
-        name = token_hex(8)
-        kept = frame.copy(deep=False)
-        for column in nested:
-            if column in kept and kept[column].dtype == object:
-                kept[column] = kept[column].map(deepcopy)
-        self._kept[name] = Snapshot(kept, whole)
-        while len(self._kept) > _KEPT:
-            del self._kept[next(iter(self._kept))]
-        remember(frame, account=self._account, noun=self._noun, snapshot=name)
-        return frame
+    def __deepcopy__(self, _: Any) -> FrameOrigin:
+        return self
 
-    def of(self, frame: pd.DataFrame) -> Snapshot | None:
-        """Return what a frame was when it was read; None if that is not known any more."""
-        return self._kept.get(memory(frame).get("snapshot", ""))
+    def __reduce__(self) -> Any:
+        return dict, (dict(self),)
+
+    __eq__ = object.__eq__
+    __ne__ = object.__ne__
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-def remember(frame: pd.DataFrame, **said: str) -> None:
-    """Write into a frame where it comes from: plain texts, pandas copies them with it."""
-    frame.attrs[_MEMORY] = said
+def keep_snapshot(
+    frame: pd.DataFrame, origin: Mapping[str, str], *, whole: bool, nested: Iterable[str] = ()
+) -> pd.DataFrame:
+    """Let a frame hold what it is now, and return it.
+
+    The copy costs nothing until one of the two is edited: pandas copies on write. Only
+    the objects in the `nested` columns are copied at once: a list can be edited in place.
+
+    Args:
+        frame: It was just read.
+        origin: The account, the noun of its records, and the template code if it has one.
+        whole: Whether it is the whole list.
+        nested: Columns that may hold lists and dicts.
+    """
+    copy = frame.copy(deep=False)
+    copy.attrs = {}
+    for column in nested:
+        if column in copy and copy[column].dtype == object:
+            copy[column] = copy[column].map(deepcopy)
+    held = frame.attrs[_ORIGIN] = FrameOrigin(origin)
+    held.snapshot = Snapshot(copy, whole)
+    return frame
+
+
+def snapshot_of(frame: pd.DataFrame, origin: Mapping[str, str]) -> Snapshot | None:
+    """Return what a frame was when it was read; None if it does not hold it, or is of another."""
+    held = memory(frame)
+    return held.snapshot if isinstance(held, FrameOrigin) and dict(held) == origin else None
+
+
+def inherit_origin(frame: pd.DataFrame, source: pd.DataFrame) -> None:
+    """Take a frame for an edit of another one."""
+    frame.attrs[_ORIGIN] = source.attrs[_ORIGIN]
+
+
+def remember(frame: pd.DataFrame, **texts: str) -> None:
+    """Write into a frame where it comes from."""
+    frame.attrs[_ORIGIN] = texts
+
+
+def remember_parts(frame: pd.DataFrame, parts: Mapping[str, pd.DataFrame]) -> None:
+    """Write into the frame of several accounts where each of its parts comes from."""
+    origins = {label: memory(part) for label, part in parts.items()}
+    held = frame.attrs[_ORIGIN] = FrameOrigin(fleet=json.dumps(origins))
+    held.parts = origins
+
+
+def origins_of_parts(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
+    """Return where the parts of a frame of several accounts come from, by account."""
+    held = memory(frame)
+    parts = held.parts if isinstance(held, FrameOrigin) else None
+    texts: dict[str, dict[str, str]] = json.loads(held.get("fleet", "{}"))
+    return texts if parts is None else parts
 
 
 def is_remembered(frame: pd.DataFrame) -> bool:
     """Whether chatkit made a frame, or what it was selected from."""
-    return _MEMORY in frame.attrs
+    return _ORIGIN in frame.attrs
 
 
 def memory(frame: pd.DataFrame) -> dict[str, str]:
     """Return what a frame remembers of where it came from; pandas may have dropped it."""
-    kept = frame.attrs.get(_MEMORY)
+    kept = frame.attrs.get(_ORIGIN)
     return kept if isinstance(kept, dict) else {}

@@ -39,6 +39,7 @@ def test_a_messy_file_becomes_contacts_and_comes_back(client, sandbox, write):
     assert set(states(result)) == {"applied"}
     contacts = client.contacts.frame()
     assert dict(zip(contacts["number"], contacts["name"], strict=True)) == {
+        "2025550143": "Ana Cruz",
         "2025550144": "José García",
         "2025550145": "علی‌رضا محمدی",
         "2025550146": "BO",
@@ -97,8 +98,8 @@ def test_every_example_number_goes_all_the_way_digit_for_digit(shared):
         imported(frame, client)
         contacts = client.contacts.frame()
         held = set(contacts["country_code"] + contacts["number"])
-        # duplicates are left for a person to decide: none of them is sent
-        assert held == {number for number, times in often.items() if times == 1}
+        assert max(often.values()) > 1  # rows that say the same are one
+        assert held == {*often}
         assert len(held) > 500
         out = io.BytesIO()
         contacts.chatkit.to_xlsx(out)

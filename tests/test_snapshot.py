@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import json
+import pickle
+import weakref
+
+import numpy as np
 import pandas as pd
 import pytest
 from bulk.planning import (  # noqa: F401
@@ -24,7 +30,7 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import setting_of
-from chatkit.snapshot import Snapshots, memory, remember
+from chatkit.snapshot import keep_snapshot, memory, remember, snapshot_of
 
 # --- the memory of a frame ------------------------------------------------------------------
 
@@ -38,34 +44,57 @@ def test_a_frame_remembers_where_it_came_from_in_plain_texts():
     assert memory(frame) == {}
 
 
+ORIGIN = {"account": "1001", "noun": "contact"}
+
+
 def test_what_was_kept_is_what_was_read_though_the_frame_is_edited():
-    snapshots = Snapshots("1001", "contact")
-    frame = snapshots.keep(pd.DataFrame({"a": [1, 2]}), whole=True)
+    frame = keep_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN, whole=True)
     frame.loc[0, "a"] = 9
-    kept = snapshots.of(frame)
-    assert kept.whole and kept.frame["a"].tolist() == [1, 2]
-    assert snapshots.of(frame.sort_values("a")) is not None
-    assert snapshots.of(pd.DataFrame({"a": [1, 2]})) is None
+    kept = snapshot_of(frame, ORIGIN)
+    assert kept.whole and kept.frame["a"].tolist() == [1, 2] and kept.frame.attrs == {}
+    assert snapshot_of(pd.DataFrame({"a": [1, 2]}), ORIGIN) is None
+    assert snapshot_of(frame, {**ORIGIN, "noun": "flow"}) is None
 
 
-def test_the_latest_frames_are_remembered_each_for_itself():
-    snapshots = Snapshots("1001", "contact")
-    frames = [snapshots.keep(pd.DataFrame({"a": [n]}), whole=n % 2 == 0) for n in range(9)]
-    found = [snapshots.of(frame) for frame in frames]
-    assert [snapshot and int(snapshot.frame["a"].iloc[0]) for snapshot in found[-4:]] == [
-        5,
-        6,
-        7,
-        8,
-    ]
-    assert found[:4] == [None] * 4
-    assert [snapshot.whole for snapshot in found[-2:]] == [False, True]
+def test_a_snapshot_lives_as_long_as_a_frame_and_no_longer():
+    frame = keep_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN, whole=True)
+    kept = weakref.ref(snapshot_of(frame, ORIGIN).frame)
+    part = frame[["a"]].head(1)
+    del frame
+    gc.collect()
+    assert kept() is not None and snapshot_of(part, ORIGIN).frame is kept()
+    del part
+    gc.collect()
+    assert kept() is None
 
 
-def test_a_resource_knows_only_its_own_frames():
-    one, two = Snapshots("1001", "contact"), Snapshots("1001", "flow")
-    frame = one.keep(pd.DataFrame({"a": [1]}), whole=True)
-    assert two.of(frame) is None
+def test_a_snapshot_shares_the_memory_of_what_nobody_edited():
+    frame = keep_snapshot(pd.DataFrame({"a": [1, 2], "b": [3, 4]}), ORIGIN, whole=True)
+    frame.loc[0, "a"] = 9
+    kept = snapshot_of(frame, ORIGIN).frame
+    assert np.shares_memory(kept["b"].to_numpy(), frame["b"].to_numpy())
+    assert not np.shares_memory(kept["a"].to_numpy(), frame["a"].to_numpy())
+
+
+@pytest.mark.parametrize("load", ["pickle", "parquet", "feather", "json of attrs"])
+def test_files_hold_where_a_frame_comes_from_and_no_snapshot(tmp_path, load):
+    frame = keep_snapshot(pd.DataFrame({"a": [1, 2]}), ORIGIN, whole=True)
+    path = tmp_path / "frame"
+    if load == "pickle":
+        again = pickle.loads(pickle.dumps(frame))
+    elif load == "parquet":
+        frame.to_parquet(path)
+        again = pd.read_parquet(path)
+    elif load == "feather":
+        frame.to_feather(path)
+        again = pd.read_feather(path)
+        again.attrs = again.attrs or {"chatkit": ORIGIN}  # pyarrow may leave attrs out
+    else:
+        again = pd.DataFrame()
+        again.attrs = json.loads(json.dumps(frame.attrs))
+    assert type(memory(again)) is dict and memory(again) == ORIGIN
+    assert snapshot_of(again, ORIGIN) is None
+    assert repr(frame.attrs) == repr(again.attrs) == repr({"chatkit": ORIGIN})
 
 
 # --- what others changed since the frame was read -------------------------------------------
@@ -116,19 +145,6 @@ def test_my_edit_of_a_field_that_they_changed_is_a_conflict_when_it_is_applied(s
     assert states(plan.apply()) == ["conflict", "conflict"]
 
 
-def test_a_frame_that_lost_its_memory_is_compared_with_what_is_live(sandbox, client):
-    ids = people(sandbox, 2)
-    frame = client.contacts.frame()
-    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
-    frame.attrs.clear()
-    since = len(log(sandbox))
-    plan = client.contacts.plan(frame[["name"]])
-    assert [method for method, _ in log(sandbox)[since:]] == ["GET"]
-    assert [(c.key, c.before, c.after) for c in plan.changes] == [
-        (ids[0], {"name": "Theirs"}, {"name": "Ana Cruz"})
-    ]
-
-
 def test_a_remembered_frame_costs_no_call_to_plan(sandbox, client):
     people(sandbox, 3), flow(sandbox), content(sandbox), webhook(sandbox)
     reads = [
@@ -170,19 +186,6 @@ def test_a_filtered_frame_is_held_against_what_it_showed(sandbox, client):
     frame["name"] = "Mine"
     plan = client.contacts.plan(frame)
     assert setting_of(plan).total == 12 and states(plan.apply()) == ["conflict"]
-
-
-@pytest.mark.parametrize("frames_since", [3, 6])
-def test_an_older_frame_is_held_against_what_it_showed_or_says_that_it_is_not(
-    sandbox, client, frames_since
-):
-    ids = people(sandbox, 2)
-    frame = client.contacts.frame()
-    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Theirs")
-    for _ in range(frames_since):
-        client.contacts.frame()
-    plan = client.contacts.plan(frame[["name"]])
-    assert len(plan) == 0 or plan.notes != []
 
 
 def test_a_list_edited_in_place_is_an_edit(sandbox, client):

@@ -35,7 +35,7 @@ from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError
 from chatkit.frame import records
 from chatkit.resource import endpoints_of
-from chatkit.snapshot import memory, remember
+from chatkit.snapshot import inherit_origin
 from chatkit.templates import bulk_templates
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ def _plan_contacts(
     told.stays["contact"] = len(found.right) - len(gone)
     if state.contacts is None:
         del told.stays["contact"]
-    remember(frame, **memory(live))
+    inherit_origin(frame, live)
     frame.index.name = "record"
     return make_plan(endpoints, endpoints, frame, existing="update", broken=broken)
 
@@ -425,5 +425,5 @@ def _frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.Data
         name: pd.Series([row.get(name) for row in rows.values()], dtype=object) for name in names
     }
     frame = pd.DataFrame(cells).set_axis(pd.Index(list(rows), name="record", dtype=object))
-    remember(frame, **memory(live))
+    inherit_origin(frame, live)
     return frame

@@ -7,9 +7,10 @@ cell that nobody edited.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -31,6 +32,7 @@ from chatkit.bulk.matching import (
 )
 from chatkit.errors import InputError
 from chatkit.frame import INEXACT, listed, plain, whole
+from chatkit.record import moment
 
 Cells: TypeAlias = "pd.Series[Any]"
 #: Objects compared at a time: enough to be quick, few enough to be forgotten soon.
@@ -39,6 +41,11 @@ _BLOCK = 50_000
 _INLINE = 12
 _ROWS = (list, tuple)
 _NESTED = (*_ROWS, dict)
+#: What pandas and spreadsheets write for nothing.
+_NO_VALUE = frozenset({"nan", "none", "nat", "<na>", "null", "#n/a", "[]", "{}"})
+_ROUNDED = 12  #: a spreadsheet rounds what it shows of a number of so many digits
+_SPREADSHEET_DAYS = 150_000  #: the year 2310, counted in days since 1900
+_QUARTER = timedelta(minutes=15)
 
 
 def compare(
@@ -71,12 +78,14 @@ def compare(
         deleted, odd = delete_marks(frame[DELETE])
         match.refuse(odd)
     match.by_natural()
+    several = duplicates and not (who.natural and who.natural.single)
+    frame = match.unite(deleted, duplicates=several)
     edits = Edits(frame, base, who, match, deleted)
     match.own(edits.moved(), np.flatnonzero(deleted & match.given & match.sound))
     marked = match.positions[deleted & (match.positions >= 0)]
     match.release(edits.moved(), marked if gone is None else np.union1d(marked, gone), deleted)
     match.agree()
-    if duplicates and not (who.natural and who.natural.single):
+    if several:
         match.as_new()
     else:
         match.apart(edits.moved())
@@ -126,6 +135,11 @@ class Edits:
     def refused(self) -> list[Refusal]:
         """The rows that cannot be taken, and why; all of them, each maybe more than once."""
         return self._match.refused
+
+    @property
+    def united(self) -> dict[int, int]:
+        """The rows that repeat an earlier row of the same record, each with that row."""
+        return self._match.united
 
     @property
     def new(self) -> Rows:
@@ -465,6 +479,8 @@ def _said(before: Any, text: str) -> bool:
     """Tell whether a text is what a value looks like as text."""
     if isinstance(before, str):
         return before == text
+    if isinstance(before, bool):  # spreadsheets write TRUE
+        return str(before).casefold() == text.casefold()
     if isinstance(before, datetime):
         try:
             return _moment(datetime.fromisoformat(text)) == _moment(before)
@@ -474,6 +490,81 @@ def _said(before: Any, text: str) -> bool:
         with suppress(ValueError, RecursionError):
             return _equal(before, json.loads(text))
     return str(before) == text
+
+
+def same_look(before: Any, edited: Any) -> bool:
+    """Tell whether a cell only looks different from what the service has set.
+
+    It is for columns that cannot be written: what files and spreadsheets make of a value is no
+    edit. Beside what `same_value` takes these are a text that became a number, rounded as it was
+    shown (`1.04396E+14`); a time that lost its zone, its seconds or a part of them, or that is
+    counted since 1970 or 1900; spaces; and an empty cell.
+    """
+    before, edited = plain(before), plain(edited)
+    if edited is None or same_value(before, edited):
+        return True
+    if isinstance(edited, str):
+        edited = edited.strip().removeprefix("'")
+        if not edited or (before is None and edited.casefold() in _NO_VALUE):
+            return True
+    if isinstance(before, datetime):
+        return any(_same_time(_moment(before), time) for time in _read_times(edited))
+    if isinstance(before, bool):
+        return str(edited).casefold() in (str(before).casefold(), str(int(before)))
+    if isinstance(before, str | int | float) and not isinstance(edited, bool | datetime):
+        if str(before).split() == str(edited).split():
+            return True
+        return _same_number(str(before), str(edited))
+    return isinstance(before, _NESTED) and str(before) == str(edited)
+
+
+def _same_number(before: str, edited: str) -> bool:
+    """Compare numbers; one of 12 digits and more as precisely as a spreadsheet has shown it."""
+    try:
+        one, two = Decimal(before), Decimal(edited.replace(",", "."))
+        if not (one.is_finite() and two.is_finite()):
+            return False
+        digits = len(two.normalize().as_tuple().digits)
+        rounded = "e" in edited.lower() or digits <= 6 or digits == 15  # as spreadsheets do
+        return one == two or (
+            rounded
+            and len(before) >= _ROUNDED
+            and any(Context(digits, mode).plus(one) == two for mode in (ROUND_HALF_UP, ROUND_DOWN))
+        )
+    except (InvalidOperation, ValueError):
+        return False
+
+
+def _read_times(edited: Any) -> Iterator[datetime]:
+    """Read a time in each way in which it may have been written."""
+    if isinstance(edited, datetime):
+        yield edited
+    elif isinstance(edited, int | float):
+        with suppress(ValueError, OverflowError):
+            if 0 < edited < _SPREADSHEET_DAYS:
+                yield datetime(1899, 12, 30) + timedelta(seconds=round(edited * 86400))
+            elif time := moment(edited):
+                yield time
+    elif isinstance(edited, str):
+        with suppress(ValueError):
+            yield from _read_times(float(edited.replace(",", ".")))
+        for first in (True, False):
+            with suppress(ValueError, OverflowError):
+                yield pd.to_datetime(edited, dayfirst=first).to_pydatetime(warn=False)
+
+
+def _same_time(before: datetime, edited: datetime) -> bool:
+    """Compare times as precisely as the edited one is; without a zone it may be of any place."""
+    zoned = edited.tzinfo is not None
+    gap = before - (edited if zoned else edited.replace(tzinfo=UTC))
+    if not zoned:  # zones are whole quarters of an hour from UTC, up to 14 hours
+        quarters = round(gap / _QUARTER)
+        gap -= _QUARTER * (quarters if abs(quarters) <= 14 * 4 else 0)
+    if edited.microsecond:
+        unit = 1000 if edited.microsecond % 1000 == 0 else 1
+    else:
+        unit = 1_000_000 if edited.second else 60_000_000
+    return abs(gap) < timedelta(microseconds=unit)
 
 
 def _moment(time: datetime) -> datetime:

@@ -7,8 +7,9 @@ key, which row of the base each row means.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -137,6 +138,7 @@ class Identity(NamedTuple):
     #: Whether nobody knows in which account the keys of a frame were read: in another one they
     #: are those of other records.
     doubted: bool = False
+    fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
 
     @property
     def named(self) -> str:
@@ -148,8 +150,8 @@ class Match:
     """Finds for each row of a frame the row of the base that it means.
 
     `positions` are the numbers of these rows of the base; -1 is a new record, or a row that
-    is refused. The steps are taken in this order: `by_key`, `by_natural`, `own`, `release`,
-    `agree`, and either `apart` or `as_new`.
+    is refused. The steps are taken in this order: `by_key`, `by_natural`, `unite`, `own`,
+    `release`, `agree`, and either `apart` or `as_new`.
     """
 
     def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
@@ -157,6 +159,7 @@ class Match:
         self.given: Mask = np.zeros(len(frame), bool)  #: which rows have a key
         self.sound: Mask = np.ones(len(frame), bool)  #: which rows are not refused
         self.refused: list[Refusal] = []
+        self.united: dict[int, int] = {}  #: rows that repeat an earlier one, and which
         self._frame, self._base, self._who = frame, base, who
         self._whole = base.index.nlevels == 1 and base.index.dtype.kind == "i"
         self._keys: Any = ()  # of each row; only where one is given
@@ -201,7 +204,6 @@ class Match:
             return
         self._place(parts)
         self.refuse(self._odd(parts))
-        self.refuse(self._twice())
         if not self._who.chosen:
             self.refuse(self._unknown())
 
@@ -238,25 +240,6 @@ class Match:
                 value = plain(part.array[row])
                 if reason := why(value):
                     yield Refusal(row, name, value, reason, self._next_step)
-
-    def _twice(self) -> Iterator[Refusal]:
-        """Refuse all rows that share their key with another."""
-        if self._whole:
-            if ascending(self.positions):
-                return
-            rows_of = np.bincount(self.positions + 1)
-            rows_of[:1] = 0  # ids that the base has not are refused anyway
-            if rows_of.max(initial=0) <= 1:
-                return
-            rows = np.flatnonzero(rows_of[self.positions + 1] > 1)
-        else:
-            rows = np.flatnonzero(self.given)
-        found = [(row, plain(self._keys[row])) for row in rows.tolist()]
-        count = Counter(key for _, key in found)
-        for row, key in found:
-            if count[key] > 1:
-                reason = f"{count[key]} rows have it"
-                yield Refusal(row, self._who.named, key, reason, "keep one of them")
 
     def _unknown(self) -> Iterator[Refusal]:
         noun, named = self._who.noun, self._who.named
@@ -312,6 +295,87 @@ class Match:
                 step = f"say by its {self._who.named} which of them it is"
                 refused.append(Refusal(row, self._natural[0], text, reason, step))
         self.refuse(refused)
+
+    # --- one record in several rows ---
+
+    def unite(self, deleted: Mask, *, duplicates: bool) -> pd.DataFrame:
+        """Return the frame in which rows of one record that say the same are one row.
+
+        What a later row says beside the first is written into the first. Later rows that say
+        something else are refused, so that leaving out what is refused keeps one of each.
+
+        Args:
+            deleted: The rows that say that their record is deleted.
+            duplicates: Whether rows without a key may share their natural key.
+        """
+        key, fields = {*self._who.key}, self._who.fields
+        names = [n for n in self._frame.columns if n not in key and (not fields or n in fields)]
+        filled: dict[str, dict[int, Any]] = defaultdict(dict)
+        united: dict[int, int] = {}
+        refused = []
+        repeats = self._repeats(duplicates=duplicates)
+        said = self._said_in([row for rows in repeats for row in rows], names)
+        for first, *later in repeats:
+            known = said[first]
+            for row in later:
+                cells = said[row]
+                unlike = [n for n in cells if n in known and not _alike(known[n], cells[n])]
+                if unlike or deleted[row] != deleted[first]:
+                    refused.append(self._repeat(row, first, unlike, cells, known))
+                    continue
+                united[row] = first
+                for name in cells.keys() - known.keys():
+                    filled[name][first] = known[name] = cells[name]
+        self.refuse(refused)
+        self.united = united
+        self.sound[[*united]] = False
+        self._let_go([*united])
+        self._frame = _with_cells(self._frame, filled)
+        return self._frame
+
+    def _repeats(self, *, duplicates: bool) -> list[list[int]]:
+        """Return the numbers of the rows that share a key, or have none and share their name."""
+        groups: dict[Any, list[int]] = defaultdict(list)
+        rows = np.flatnonzero(self.given & self.sound)
+        if self._whole:
+            places = self.positions[rows]
+            count = np.bincount(places) if not ascending(places) else places[:0]
+            rows = rows[count[places] > 1] if len(count) else rows[:0]
+        for row in rows.tolist():
+            groups[plain(self._keys[row]), True].append(row)
+        for row, text in {} if duplicates else self._said.items():
+            if text is not None and self.sound[row]:
+                groups[text, False].append(row)
+        return [group for group in groups.values() if len(group) > 1]
+
+    def _said_in(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
+        """Return the cells of rows without empty ones; `""` clears a field of a known record."""
+        cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
+        for name in names if rows else ():
+            for row, value in zip(rows, listed(self._frame[name].iloc[rows]), strict=True):
+                if value is not None and (value != "" or self.given[row]):
+                    cells[row][name] = value
+        return cells
+
+    def _repeat(
+        self,
+        row: int,
+        first: int,
+        unlike: Sequence[str],
+        cells: Mapping[str, Any],
+        known: Mapping[str, Any],
+    ) -> Refusal:
+        """Refuse a row that says of a record something else than an earlier row."""
+        labels = self._frame.index
+        one, two = plain(labels[first]), plain(labels[row])
+        unique = labels.is_unique
+        name = unlike[0] if unlike else DELETE
+        other = f"{known.get(name)!r:.60} there, {cells.get(name)!r:.60} here"
+        earlier = f"row {one!r}" if unique else "an earlier row"
+        reason = f"{earlier} is the same {self._who.noun} with another {name}: {other}"
+        drops = f": frame.drop({two!r}) keeps the first, frame.drop({one!r}) this one"
+        step = f"keep one of them{drops if unique else ''}; skip_invalid=True takes the first"
+        return Refusal(row, name, cells.get(name), reason, step)
 
     def own(self, edited: Rows, deleted: Rows) -> None:
         """Refuse rows that have the key of one record, and tell of another one beside it.
@@ -517,6 +581,23 @@ class Match:
             ):
                 found[text].append(position)
         return found
+
+
+def _alike(one: Any, two: Any) -> bool:
+    """Compare two cells of a person's file; spaces and how accents are encoded do not count."""
+    if isinstance(one, str) and isinstance(two, str):
+        one, two = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (one, two))
+    return bool(one == two)
+
+
+def _with_cells(frame: pd.DataFrame, cells: Mapping[str, Mapping[int, Any]]) -> pd.DataFrame:
+    """Return a frame with other values in some cells, by column and number of the row."""
+    columns = {}
+    for name, values in cells.items():
+        column = frame[name].astype(object)
+        column.array[[*values]] = np.fromiter(values.values(), object, len(values))
+        columns[name] = column
+    return frame.assign(**columns) if columns else frame
 
 
 def _texts_of(texts: pd.Series[Any]) -> list[str | None]:

@@ -6,10 +6,11 @@ with theirs, and the changes are weighed: what is refused, what is to be allowed
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from itertools import repeat
+from itertools import islice, repeat
 from os import PathLike
 from typing import Any, NamedTuple, Protocol, TypedDict, get_args
 
@@ -18,8 +19,8 @@ import pandas as pd
 
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.changes import Change, Kind
-from chatkit.bulk.comparison import Edits, compare, same_value
-from chatkit.bulk.matching import Identity, Mask, Match, Natural, Rows
+from chatkit.bulk.comparison import Edits, compare, same_look, same_value
+from chatkit.bulk.matching import DELETE, Identity, Mask, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.display import many
 from chatkit.display import values as shown
@@ -30,9 +31,6 @@ from chatkit.frame import collector_paused, column_or_level, none, records
 from chatkit.record import LOST_DIGITS
 from chatkit.secret import MASK, SECRET
 from chatkit.snapshot import Snapshot, memory
-
-#: The field that tells when a record was last changed.
-SEEN = "updated_at"
 
 
 class PlanOptions(TypedDict, total=False):
@@ -45,7 +43,7 @@ class PlanOptions(TypedDict, total=False):
     broken: bool
 
 
-#: Rings of more rows are named in part.
+#: Rings, and repeated rows, are named in part where there are more.
 _RING = 4
 #: What to say to a plan for the other values, where rows met existing records.
 _OTHERWISE = 'plan(…, existing="update") writes what the frame says'
@@ -53,6 +51,13 @@ _OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
 class PlanSource(Desk, Protocol):
     """A desk whose records can also be read as frames."""
+
+    @property
+    def place(self) -> str:
+        """What a person writes to reach these records."""
+
+    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return what a frame was when it was read; None if it does not hold that."""
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
@@ -67,6 +72,7 @@ def make_plan(
     frame: pd.DataFrame | Iterable[Mapping[str, Any]] | None,
     delete: Iterable[Any] | None = None,
     *,
+    base: pd.DataFrame | None = None,
     existing: Existing | None = None,
     skip_invalid: bool = False,
     other_account: bool = False,
@@ -87,12 +93,18 @@ def make_plan(
             "plan takes a frame, or keys in delete=, and got None. (With inplace=True pandas "
             "edits a frame and returns None: pass the frame itself.)"
         )
-    frame = None if frame is None else as_frame(frame, endpoints.noun)
-    given = _read(source, endpoints, frame, delete, other_account, duplicates)
+    rows = unwrapped(frame, "plan", endpoints)
+    frame = None if rows is None else as_frame(rows, endpoints.noun)
+    # who writes rows of what can be sent says what is to be; other rows may be an older copy
+    states = frame is not rows and frame is not None and not _service_fields(endpoints, frame)
+    states |= endpoints.chosen and existing is not None
+    if frame is not None:
+        _refuse_misspelt(frame, endpoints)
+    given = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)
     told = _Remarks(
         endpoints,
+        source.place,
         foreign=given.foreign,
-        undated=given.undated,
         total=len(given.base) + given.deleted,
     )
     changes = _Changes(source, endpoints, given, choices, told)
@@ -169,16 +181,73 @@ def as_frame(given: Any, noun: str) -> pd.DataFrame:
     return pd.DataFrame(cells, index=pd.RangeIndex(1, len(rows) + 1), dtype=object)
 
 
+def unwrapped(given: Any, method: str, endpoints: Endpoints[Any]) -> Any:
+    """Take the frame out of what `check(…).fix()` returned; all else is returned as it is.
+
+    Raises:
+        InputError: It is a result of `check`, or a frame of another library.
+    """
+    call = f"{endpoints.place}.{method}"
+    if callable(getattr(given, "fix", None)):
+        raise InputError(
+            f"This is the result of check, with suggestions that were not taken yet: call .fix(), "
+            f"as {call}(checked.fix())."
+        )
+    if not isinstance(given, pd.DataFrame) and isinstance(
+        frame := getattr(given, "frame", None), pd.DataFrame
+    ):
+        return frame
+    for made in ("to_pandas", "collect"):  # polars, pyarrow, Dask and others; a lazy frame
+        if hasattr(given, made) and hasattr(given, "columns"):
+            way = "to_pandas()" if made == "to_pandas" else "collect().to_pandas()"
+            raise InputError(
+                f"{method} takes a frame of pandas, and this one is of "
+                f"{type(given).__module__.partition('.')[0]}: {call}(frame.{way})."
+            )
+    return given
+
+
+def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
+    """Refuse columns called like a field but for capitals and spaces.
+
+    Raises:
+        InputError: There are some; the text has the line that renames them.
+    """
+    known = {*endpoints.body.model_fields, endpoints.key, DELETE}
+    names = {*frame.columns, *frame.index.names}
+    wrong = {
+        name: right
+        for name in frame.columns
+        if isinstance(name, str)
+        and name not in known
+        and (right := re.sub(r"[\s-]+", "_", name.strip().lower())) in known - names
+    }
+    if wrong:
+        columns = ", ".join(f"{name!r}" for name in wrong)
+        raise InputError(
+            f"The columns {columns} are not called as the fields are. Rename them: "
+            f"frame = frame.rename(columns={wrong!r})"
+        )
+
+
+def _service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
+    """Whether a frame has columns that the service sets, as records that were read do."""
+    known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
+    return not known.isdisjoint({*frame.columns} - {endpoints.key})
+
+
 class _Given(NamedTuple):
     """An edited frame, and what it is compared with."""
 
     frame: pd.DataFrame
     base: pd.DataFrame  #: what was read, or what is there now
+    dated: Mask  #: for which of its rows each difference is known to be an edit
     identity: Identity
     deletes: _Deletes
     foreign: bool  #: whether the frame is of another account
-    undated: bool  #: whether nobody knows when the frame was read: `base` is what is there now
+    undated: bool  #: whether `base` is what is there now
     deleted: int  #: records that the list shows, and that are deleted
+    named: bool = False  #: whether a person has said what it was made from
 
 
 def _read(
@@ -186,11 +255,20 @@ def _read(
     endpoints: Endpoints[Any],
     frame: pd.DataFrame | None,
     delete: Iterable[Any] | None,
+    origin: pd.DataFrame | None,
     other_account: bool,
     duplicates: bool,
+    *,
+    states: bool,
 ) -> _Given:
     """Check whose frame it is, and read what it is compared with."""
     account = source.transport.connection.account
+    delete = unwrapped(delete, "plan", endpoints)
+    one = isinstance(delete, pd.DataFrame | str | bytes | Mapping)
+    if isinstance(delete, Iterable) and not one:
+        delete = list(delete)
+        if any(isinstance(row, Mapping) for row in delete):
+            delete = as_frame(delete, endpoints.noun)
     for each in (frame, delete):
         if isinstance(each, pd.DataFrame):
             _refuse_fleet(each)
@@ -202,8 +280,9 @@ def _read(
             "plan(frame, other_account=True) takes it all the same; records are then found by "
             f"{' and '.join(endpoints.named_by())}, not by their ids."
         )
-    snapshot = source.base(frame, now=foreign)
+    snapshot = source.base(frame, now=foreign) if origin is None else _snapshot(source, origin)
     base = snapshot.frame
+    known = len(base) if states or foreign or not snapshot.now else 0
     if not snapshot.whole:  # of a search: the others count too, for names and for shares
         whole = source.base(None).frame
         base = pd.concat([base, whole[~whole.index.isin(base.index)]])
@@ -214,14 +293,42 @@ def _read(
             columns=endpoints.key, errors="ignore"
         )
     keys = keys_to_delete(delete, endpoints)
+    dated = np.arange(len(base)) < (len(base) if states or foreign else known)
     told = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
-    identity = _identity(endpoints, base)._replace(doubted=theirs is None and not endpoints.chosen)
+    doubted = theirs is None and origin is None and not endpoints.chosen
+    identity = _identity(endpoints, base)._replace(doubted=doubted)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
-        base = base[~base.index.isin(deleted)]
+        left = ~base.index.isin(deleted)
+        base, dated = base[left], dated[left]
     deletes = _Deletes(keys, base, identity, told)
-    return _Given(frame, base, identity, deletes, foreign, snapshot.now, len(deleted))
+    return _Given(
+        frame,
+        base,
+        dated,
+        identity,
+        deletes,
+        foreign,
+        undated=snapshot.now,
+        deleted=len(deleted),
+        named=origin is not None,
+    )
+
+
+def _snapshot(source: PlanSource, origin: Any) -> Snapshot:
+    """Return what the frame that is passed as `base` was when it was read.
+
+    Raises:
+        InputError: It does not hold that.
+    """
+    snapshot = source.snapshot(origin) if isinstance(origin, pd.DataFrame) else None
+    if snapshot is None:
+        raise InputError(
+            f"base= takes a frame that was read here and still holds what it was, like contacts = "
+            f"{source.place}.frame(): not one of a file, a merge or another account."
+        )
+    return snapshot
 
 
 def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
@@ -269,7 +376,7 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
                 f"of {endpoints.place}.frame(), or a list of keys."
             )
         return named.tolist()
-    if isinstance(delete, str | bytes) or not isinstance(delete, Iterable):
+    if isinstance(delete, str | bytes | Mapping) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
     keys = list(dict.fromkeys(delete))
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
@@ -301,7 +408,11 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
         restores=endpoints.restores,
     )
     return Identity(
-        endpoints.noun, tuple(map(str, base.index.names)), natural, chosen=endpoints.chosen
+        endpoints.noun,
+        tuple(map(str, base.index.names)),
+        natural,
+        chosen=endpoints.chosen,
+        fields=endpoints.body.model_fields.keys(),
     )
 
 
@@ -405,6 +516,7 @@ class _Changes:
         self._changes: dict[int, Change] = {}
         self._skips: dict[int, Change] = {}
         self._met = self._rows_met()
+        self._unsure, self._older = self._rows_unsure()
         #: Natural keys where they are new: old, new.
         self._names: dict[int, tuple[str | None, str | None]] = {}
         self._named_by = endpoints.named_by()
@@ -422,6 +534,34 @@ class _Changes:
             return there & ~edits.given
         asked = self._existing != "update" and self._given.undated
         return there if asked else np.zeros(len(edits.labels), bool)
+
+    def _rows_unsure(self) -> tuple[Mask, Mask]:
+        """Find the rows of which nobody knows what they were when they were read.
+
+        What differs in them may be an edit, or older than somebody else's. A record that has the
+        version of the row still has not changed since.
+
+        Returns:
+            These rows; and those that are of another version than what they are compared with,
+            so that all that the service sets may differ.
+        """
+        edits, version = self._edits, self._endpoints.version
+        older = (edits.positions >= 0) & edits.given & ~edits.deleted & ~self._met
+        rows = np.flatnonzero(older)
+        undated = ~self._given.dated[edits.positions[rows]]
+        if not self._given.named:
+            rows = rows[undated]
+            undated = undated[undated]
+        older[:] = False
+        older[rows] = True
+        if len(rows) and version in edits.columns:
+            pairs = zip(edits.base_values(version, rows), edits.values(version, rows), strict=True)
+            older[rows] = [
+                None in (live, read) or not same_value(live, read) for live, read in pairs
+            ]
+        unsure = older.copy()
+        unsure[rows[~undated]] = False
+        return unsure, older
 
     def planned(self) -> list[Change]:
         """Plan all rows; return their changes in the order of the rows."""
@@ -466,6 +606,7 @@ class _Changes:
         for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
             held = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
+            rows = self._certain(name, rows, held)
             rows = self._keep(name, self._sendable(name, rows, changed), held, kept)
             self._take(name, rows, held, sent)
         self._unread(sent, kept)
@@ -488,6 +629,26 @@ class _Changes:
             self._told.ignored[name] = None
         left: Rows = rows[~own]
         return left
+
+    def _certain(self, name: str, rows: Rows, held: Mapping[int, Any]) -> Rows:
+        """Refuse what may be older than somebody else's edit; return the rows that are edits.
+
+        Of what cannot be written no edit is left that only looks like one.
+        """
+        edits, unsure = self._edits, self._unsure[rows]
+        if name not in self._endpoints.body.updatable():
+            known = rows[~self._older[rows]]
+            pairs = zip(known.tolist(), edits.values(name, known), strict=True)
+            edited = [row for row, value in pairs if not same_look(held.get(row), value)]
+            if len(edited) < len(rows):
+                self._told.looks[name] = None
+            return np.array(edited, np.int64)
+        for row, value in zip(rows[unsure].tolist(), edits.values(name, rows[unsure]), strict=True):
+            has = f"has {shown(held[row])} now" if row in held else "does not show it"
+            reason = f"may be your edit, or older than somebody else's: the account {has}"
+            self.cells.refuse(row, name, value, reason, self._told.name_base)
+            self._told.unsure.add(self.cells.label(row))
+        return rows[~unsure]
 
     def _keep(self, name: str, rows: Rows, held: Mapping[int, Any], kept: _Sides) -> Rows:
         """Keep what the records that were met hold, as `existing` says; return the other rows."""
@@ -532,7 +693,8 @@ class _Changes:
                 row not in held or not same_value(held[row], value)
                 for row, value in zip(rows.tolist(), values, strict=True)
             ]
-            rows = self._keep(name, rows[differs], held, kept)
+            rows = self._certain(name, rows[differs], held)
+            rows = self._keep(name, rows, held, kept)
             self._take(name, rows, held, sent)
 
     def _keys(self, rows: Rows) -> list[Any]:
@@ -548,7 +710,9 @@ class _Changes:
         rows = sent.rows(self.cells.bad)
         weighed = [*endpoints.weighed, *endpoints.natural_key]
         if sent.hidden:
-            weighed.append(SEEN)  # where a field is not shown, it tells of others' edits
+            weighed.append(
+                endpoints.version
+            )  # where a field is not shown, it tells of others' edits
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
         facts = zip(*columns, strict=True) if names else repeat(())
@@ -654,7 +818,7 @@ class _Changes:
         code, key = _parts(key)
         code = code or endpoints.code
         undo, loss = endpoints.undo(kind, known, after)
-        seen = known[SEEN] if SEEN in known and after.keys() - before.keys() else None
+        seen = known.get(endpoints.version) if after.keys() - before.keys() else None
         then = known
         if not after.keys().isdisjoint(endpoints.natural_key):
             then = {**known, **after}
@@ -776,19 +940,21 @@ class _Changes:
 class _Remarks:
     """What there is to say of a plan beside its changes, collected as its rows are planned."""
 
-    def __init__(
-        self, endpoints: Endpoints[Any], *, foreign: bool, undated: bool, total: int
-    ) -> None:
+    def __init__(self, endpoints: Endpoints[Any], place: str, *, foreign: bool, total: int) -> None:
         self.total = total  #: how many records there are
         self.met = 0  #: rows without a key that met a record
         self.refused: list[RefusedCell] = []
         self.ignored: dict[str, None] = {}  #: fields that the service sets
         self.left: set[str] = set()  #: fields that new rows say, and the service sets
-        self._endpoints, self._foreign, self._undated = endpoints, foreign, undated
+        self.looks: dict[str, None] = {}  #: fields of the service that are only written otherwise
+        self.unsure: set[Any] = set()  #: rows that may be older than somebody else's edit
+        self.united: dict[Any, Any] = {}  #: rows that repeat another one, and that
+        self.name_base = f"name the frame that it was made from: {place}.plan(frame, base=…)"
+        self._endpoints, self._place, self._foreign = endpoints, place, foreign
         self._columns: dict[str, None] = {}  # notes of unknown ones
         self._doubts = FindingCounts(endpoints.noun)
         self._deleted = self._skipped = 0
-        self._stopped = self._edited = self._creates = False
+        self._stopped = self._creates = False
         self._after = total  # records that the account then holds
 
     def take(
@@ -814,11 +980,7 @@ class _Remarks:
         kinds = Counter(change.kind for change in changes.values())
         self._creates |= kinds["create"] > 0
         self._after += kinds["create"] - kinds["delete"]
-        # some row changes fields of a record that it names by its key
-        self._edited = self._edited or any(
-            change.before and change.kind != "delete" and (row >= len(met) or not met[row])
-            for row, change in changes.items()
-        )
+        self.united |= {cells.label(n): cells.label(first) for n, first in cells.united.items()}
 
     def notes(self) -> list[str]:
         """Say all of it."""
@@ -833,10 +995,25 @@ class _Remarks:
         if self.left:
             names = ", ".join(sorted(self.left))
             said.append(f"New rows are sent without {names}: the service sets them.")
-        if self._undated and not self._foreign and self._edited:
+        if self.unsure:
+            plan = f"{self._place}.plan(frame, base="
+            again = f"{self._place}.frame({'codes' * self._place.endswith('templates')})"
             said.append(
-                "The frame does not tell when it was read, so it was compared with what is there "
-                "now: what others changed meanwhile looks like your edit."
+                f"{many(len(self.unsure), 'row')} may be edited, or older than what somebody else "
+                f"has written: the frame does not hold what it was when it was read, "
+                "which merge, join and files lose. Name the frame that it was made from: "
+                f"{plan}{noun}s). If all that differs is your edit: {plan}{again})."
+            )
+        if self.looks:
+            names = ", ".join(self.looks)
+            said.append(f"Ignored, as the service sets them: {names}.")
+        if self.united:
+            each = "" if self._endpoints.single else "; duplicates=True takes each on its own"
+            pairs = [f"{row!r} ({first!r})" for row, first in islice(self.united.items(), _RING)]
+            more = f" and {len(self.united) - _RING} more" if len(self.united) > _RING else ""
+            said.append(
+                f"Rows that say what an earlier row of the same {noun} says are one with it: "
+                f"{', '.join(pairs)}{more}{each}."
             )
         said += self._doubts.notes()
         if self._stopped:
@@ -1000,10 +1177,19 @@ class Cells:
         return not wrong
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:
-        """Refuse edits to a field that cannot be written, and tell the right way."""
+        """Refuse edits to a field that cannot be written, once, and tell the right way."""
+        if not len(rows):
+            return
         reason, step = why_fixed(self._endpoints, name)
-        for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
-            self.refuse(row, name, value, reason, step)
+        if len(rows) > 1:
+            reason += f", here and in {many(len(rows) - 1, 'other row')}"
+        self.refuse(int(rows[0]), name, self._edits.values(name, rows[:1])[0], reason, step)
+        self.bad.update(rows.tolist())
+
+    @property
+    def united(self) -> Mapping[int, int]:
+        """The rows that repeat an earlier row of the same record, each with that row."""
+        return self._edits.united
 
     def problems(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row for what is wrong with them."""
@@ -1047,6 +1233,7 @@ def why_fixed(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
         return "cannot be written", endpoints.instead[name]
     if name in endpoints.body.create_only:
         return "can only be set when it is created", "leave it as it was, or make a new one"
+    step = f"leave it as it was, or take the column out: frame.drop(columns={name!r})"
     if name in endpoints.record.model_fields:
-        return "is set by the service", "leave it as it was"
-    return "is not documented, so it is never sent", "leave it as it was"
+        return "is set by the service", step
+    return "is not documented, so it is never sent", step

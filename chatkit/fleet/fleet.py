@@ -7,7 +7,6 @@ was read.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -34,7 +33,7 @@ from chatkit.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.history import runs, undo
 from chatkit.progress import say
 from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
-from chatkit.snapshot import memory, remember
+from chatkit.snapshot import origins_of_parts, remember_parts
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -476,7 +475,7 @@ class _FleetResource:
         accessor.register()
         done, stops = self._fleet._each(lambda _, client: read(self._of(client)), self._noun)
         frame = rendering.fleet_frame(done)
-        remember(frame, fleet=json.dumps({label: memory(part) for label, part in done.items()}))
+        remember_parts(frame, done)
         return _with_stops(frame, stops)
 
     def plan(
@@ -484,6 +483,7 @@ class _FleetResource:
         frame: pd.DataFrame | Mapping[str, Any] | None = None,
         delete: pd.DataFrame | Iterable[Any] | None = None,
         *,
+        base: pd.DataFrame | Mapping[str, Any] | None = None,
         existing: Existing | None = None,
         skip_invalid: bool = False,
         other_account: bool = False,
@@ -498,6 +498,7 @@ class _FleetResource:
                 account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
             delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
                 holds them.
+            base: The frame of the fleet that this one was made from, as for one account.
             existing: As for one account, like `other_account`, `duplicates` and `broken`.
             skip_invalid: Plan the good rows although others cannot be planned, and the other
                 accounts although one cannot be.
@@ -518,10 +519,14 @@ class _FleetResource:
         parts = {} if frame is None and delete is not None else self._parts(frame)
         gone = _keys_by_account(delete)
         self._refuse_strangers([*parts, *gone])
-        return self._planned(parts, gone, options)
+        return self._planned(parts, gone, options, {} if base is None else self._parts(base))
 
     def _planned(
-        self, parts: Mapping[str, Any], gone: Mapping[str, Any], options: Mapping[str, Any]
+        self,
+        parts: Mapping[str, Any],
+        gone: Mapping[str, Any],
+        options: Mapping[str, Any],
+        bases: Mapping[str, Any],
     ) -> FleetPlan:
         """Plan the rows of each account, and what is to be deleted there."""
         fleet = self._fleet
@@ -530,6 +535,8 @@ class _FleetResource:
 
         def plan(label: str, client: Client) -> Any:
             own = {"delete": gone[label]} if label in gone else {}
+            if bases:
+                own["base"] = bases.get(label)
             return self._of(client).plan(parts.get(label), **own, **options)
 
         done, stops = fleet._each(plan, labels=opened)
@@ -590,13 +597,11 @@ def _remembered(
     parts: Iterable[tuple[str, pd.DataFrame]], frame: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """Let each part of a frame remember of which account it is, as far as the frame does."""
-    kept = json.loads(memory(frame).get("fleet", "{}"))
+    kept = origins_of_parts(frame)
     found = {}
     for label, part in parts:
         whole = part.dropna(axis="columns", how="all")  # columns that other accounts have
-        whole.attrs = {}
-        if label in kept:
-            remember(whole, **kept[label])
+        whole.attrs = {"chatkit": kept[label]} if label in kept else {}
         found[label] = whole
     return found
 
@@ -755,7 +760,8 @@ class FleetTemplates(_FleetResource):
         self,
         frame: pd.DataFrame | Mapping[str, Any],
         *,
-        existing: Existing = "update",
+        base: pd.DataFrame | Mapping[str, Any] | None = None,
+        existing: Existing | None = None,
         skip_invalid: bool = False,
         other_account: bool = False,
         broken: bool = False,
@@ -764,6 +770,7 @@ class FleetTemplates(_FleetResource):
 
         Args:
             frame: As for contacts: the account of each row stands first.
+            base: The frame of the fleet that this one was made from, as for one account.
             existing: As for one account, like `other_account` and `broken`.
             skip_invalid: Plan the good rows although others cannot be planned, and the other
                 accounts although one cannot be.
@@ -781,7 +788,7 @@ class FleetTemplates(_FleetResource):
             "other_account": other_account,
             "broken": broken,
         }
-        return self._planned(parts, {}, options)
+        return self._planned(parts, {}, options, {} if base is None else self._parts(base))
 
 
 def _codes(templates: Templates, codes: Codes | None) -> Codes:

@@ -18,7 +18,7 @@ from chatkit.display import many, visible
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
 from chatkit.listing import answers_in_order, pages_of, refuse_part
 from chatkit.progress import Forecast, Progress
-from chatkit.snapshot import Snapshot, Snapshots
+from chatkit.snapshot import Snapshot, keep_snapshot, memory, snapshot_of
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
     AccountChecks,
@@ -27,6 +27,7 @@ from chatkit.templates.contents import (
     ContentEndpoints,
     keep_written,
     note_languages,
+    origin_of,
     sorted_by_language,
 )
 from chatkit.transport import Transport
@@ -53,11 +54,12 @@ class BulkTemplates:
         transport: Sends the calls.
     """
 
+    place = "client.templates"
+
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.checks = AccountChecks(transport.connection)
         self._opened: dict[str | None, ContentEndpoints] = {}
-        self._snapshots = Snapshots(transport.connection.account, ContentEndpoints.noun)
 
     def of(self, code: str | None, noun: str | None = None) -> ContentEndpoints:
         """Return the endpoints of a template code.
@@ -78,7 +80,7 @@ class BulkTemplates:
         """Return what a frame was when it was read, or else what is there now."""
         from chatkit.frame import column_or_level
 
-        kept = None if frame is None or now else self._snapshots.of(frame)
+        kept = None if frame is None or now else self.snapshot(frame)
         if kept is not None:
             return kept
         named = None if frame is None else column_or_level(frame, "template_code")
@@ -132,12 +134,24 @@ class BulkTemplates:
 
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Remember a frame as it was read, and return it."""
-        return self._snapshots.keep(frame, whole=True, nested=ContentBody.updatable())
+        nested = ContentBody.updatable()
+        return keep_snapshot(frame, origin_of(self.transport), whole=True, nested=nested)
+
+    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return what a frame was when it was read, also one of a single template."""
+        from chatkit.frame import with_level
+
+        origin, code = origin_of(self.transport), memory(frame).get("code")
+        kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
+        if kept is None or code is None:
+            return kept
+        return kept._replace(frame=with_level(kept.frame, CODE, [code] * len(kept.frame)))
 
     def planned(
         self,
         frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
+        base: pd.DataFrame | None = None,
         notes: Callable[[], list[str]] = list,
         source: str = "en",
         wanted: Collection[str] = (),
@@ -150,6 +164,7 @@ class BulkTemplates:
 
         Args:
             frame: The edited frame.
+            base: The frame that it was made from, where it does not hold that.
             notes: What else is to be said, before that.
             source: The language that the others are translated from.
             wanted: Codes of findings that are no news.
@@ -163,7 +178,7 @@ class BulkTemplates:
         any_of_them = ContentEndpoints(self.transport, "any", self.checks)
         any_of_them.source, any_of_them.wanted = source, wanted
         any_of_them.how, any_of_them.by_rule = how, by_rule
-        plan = make_plan(self, any_of_them, frame, **options)
+        plan = make_plan(self, any_of_them, frame, base=base, **options)
         plan.notes[:0] = notes()
         plan._drawn |= drawn or {}
         return plan

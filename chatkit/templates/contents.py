@@ -27,7 +27,7 @@ from chatkit.json_pointer import value_at
 from chatkit.progress import say
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
-from chatkit.snapshot import Snapshot
+from chatkit.snapshot import Snapshot, snapshot_of
 from chatkit.templates.codes import template_codes
 from chatkit.transport import Transport
 
@@ -204,6 +204,7 @@ class ContentEndpoints(Endpoints[Content]):
     paged = False
     unique = chosen = True
     existing = "update"
+    version = ""
     natural_key = ("lang_code",)
     refuses = "What breaks the API document is refused, and so is live what the platform rejects."
 
@@ -270,6 +271,15 @@ class ContentEndpoints(Endpoints[Content]):
 
             empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
             return Snapshot(empty, whole=True, now=True)
+
+    def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
+        """Return what a frame was when it was read, also one of many templates."""
+        kept = super().snapshot(frame)
+        if kept is None and (all_of_them := snapshot_of(frame, origin_of(self.transport))):
+            known = all_of_them.frame
+            rows = known[known.index.get_level_values(0) == self.code]
+            kept = Snapshot(rows.droplevel(0), whole=True) if len(rows) else None
+        return kept
 
     @property
     def place(self) -> str:
@@ -948,6 +958,11 @@ def written_texts(
                     )
                 )
     return written
+
+
+def origin_of(transport: Transport) -> dict[str, str]:
+    """Return what frames of the contents of several templates remember."""
+    return {"account": transport.connection.account, "noun": ContentEndpoints.noun}
 
 
 def keep_written(connection: Connection, written: Sequence[Sequence[str]], run: str) -> None:

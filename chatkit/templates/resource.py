@@ -12,7 +12,7 @@ from chatkit.display import many
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.progress import say
 from chatkit.report import FEW, Report
-from chatkit.snapshot import memory, remember
+from chatkit.snapshot import inherit_origin
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
 from chatkit.templates.contents import Contents, require_languages
@@ -467,7 +467,8 @@ class Templates(metaclass=HelpPage):
         self,
         frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
-        existing: Existing = "update",
+        base: pd.DataFrame | None = None,
+        existing: Existing | None = None,
         skip_invalid: bool = False,
         other_account: bool = False,
         broken: bool = False,
@@ -482,6 +483,7 @@ class Templates(metaclass=HelpPage):
         """
         return self._bulk.planned(
             frame,
+            base=base,
             existing=existing,
             skip_invalid=skip_invalid,
             other_account=other_account,
@@ -562,7 +564,7 @@ class Templates(metaclass=HelpPage):
         there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
         drafts.add(there, named)
         frame = frame_of_contents(drafts.rows)
-        remember(frame, **memory(there))  # they come beside what was just read
+        inherit_origin(frame, there)  # they come beside what was just read
         return self._bulk.planned(
             frame,
             notes=drafts.notes,

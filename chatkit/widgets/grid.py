@@ -96,7 +96,7 @@ class Grid(Panel):
         self._resource = resource
         endpoints = self._endpoints = endpoints_of(resource)
         self._sheet = Sheet(endpoints, endpoints.base(None).frame if frame is None else frame)
-        known = None if frame is None else endpoints.snapshots.of(frame)
+        known = None if frame is None else endpoints.snapshot(frame)
         #: whether it shows the whole list, and new records when the account is read again
         self._whole = frame is None or (known is not None and len(known.frame) == len(frame))
         self._view = View(self._sheet)

@@ -130,12 +130,10 @@ class OpenedRecord:
             options: What else `plan` of the resource takes.
         """
         if self._key is None:
-            frame = type(self._frame)({name: [value] for name, value in fields.items()})
-        else:
-            nested = self._endpoints.body.updatable()
-            frame = self._endpoints.snapshots.keep(self._frame.copy(), whole=False, nested=nested)
-            for name, value in fields.items():
-                frame[name] = ["" if value is None else value]
+            return self._resource.plan([fields], **options)
+        frame = self._endpoints.kept(self._frame.copy(), whole=False)
+        for name, value in fields.items():
+            frame[name] = ["" if value is None else value]
         return self._resource.plan(frame, **options)
 
 

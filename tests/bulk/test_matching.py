@@ -45,11 +45,12 @@ def matched(
     match = Match(frame, base, who)
     match.by_key()
     match.by_natural()
+    match.unite(np.zeros(len(frame), bool), duplicates=how.get("duplicates", False))
     if how.get("duplicates"):
         match.as_new()
     else:
         match.apart(np.array(how.get("edited", []), np.int64))
-    assert [*np.flatnonzero(~match.sound)] == sorted({r.row for r in match.refused})
+    assert {*np.flatnonzero(~match.sound)} == {*match.united, *(r.row for r in match.refused)}
     assert (match.positions[~match.sound] == -1).all()
     return match
 
@@ -116,10 +117,10 @@ def test_an_unknown_id_is_refused() -> None:
 
 
 @pytest.mark.parametrize("ids", [[10, 11, 10, 12, 10], ["10", 11, 10.0, 12, 10]])
-def test_an_id_twice_is_refused_in_all_its_rows(ids: list[Any]) -> None:
+def test_rows_of_one_id_that_say_the_same_are_the_first_of_them(ids: list[Any]) -> None:
     match = matched(rows(pd.Series(ids, dtype=object)))
-    assert match.positions.tolist() == [-1, 1, -1, 2, -1]
-    assert refusals(match) == [(row, "id", 10, "3 rows have it") for row in (0, 2, 4)]
+    assert match.positions.tolist() == [0, 1, -1, 2, -1]
+    assert match.united == {2: 0, 4: 0} and match.refused == []
     assert matched(rows(ids), duplicates=True).positions.tolist() == match.positions.tolist()
 
 
@@ -131,17 +132,18 @@ def test_a_chosen_key_that_the_base_has_not_is_new() -> None:
     assert match.refused == []
 
 
-def test_a_chosen_key_twice_is_refused_known_or_new() -> None:
+def test_of_rows_of_a_chosen_key_that_differ_all_but_the_first_are_refused() -> None:
     frame = pd.DataFrame({"template_code": list("aabb"), "lang_code": ["en", "en", "fr", "fr"]})
+    frame["text"] = ["Hi", "Ho", None, "Salut"]
     match = matched(frame, CONTENTS, CONTENT)
-    assert match.positions.tolist() == [-1] * 4
-    named = "template_code and lang_code"
-    assert refusals(match) == [
-        (0, named, ("a", "en"), "2 rows have it"),
-        (1, named, ("a", "en"), "2 rows have it"),
-        (2, named, ("b", "fr"), "2 rows have it"),
-        (3, named, ("b", "fr"), "2 rows have it"),
-    ]
+    assert match.positions.tolist() == [0, -1, -1, -1]
+    assert match.united == {3: 2} and match.sound.tolist() == [True, False, True, False]
+    reason = "row 0 is the same content with another text: 'Hi' there, 'Ho' here"
+    assert refusals(match) == [(1, "text", "Ho", reason)]
+    assert match.refused[0].next_step == (
+        "keep one of them: frame.drop(1) keeps the first, frame.drop(0) this one; "
+        "skip_invalid=True takes the first"
+    )
 
 
 def test_a_key_that_should_be_text_is_refused_as_a_number() -> None:
@@ -264,12 +266,11 @@ def test_a_natural_key_of_two_records_cannot_say_which() -> None:
 
 
 @pytest.mark.parametrize("number", ["7", "3"])  # new, and known
-def test_a_natural_key_twice_is_refused_in_all_its_rows(number: str) -> None:
+def test_rows_of_one_natural_key_that_say_the_same_are_the_first_of_them(number: str) -> None:
     frame = pd.DataFrame({"number": [None, number, "8", f" {number}"]})
     match = matched(frame)
-    assert refusals(match) == [(row, "number", f"+1{number}", "2 rows have it") for row in (1, 3)]
-    assert match.positions.tolist() == [-1] * 4
-    assert "duplicates=True" in match.refused[0].next_step
+    assert match.positions.tolist() == [-1, 2 if number == "3" else -1, -1, -1]
+    assert match.united == {3: 1} and match.refused == []
 
 
 def test_a_row_without_a_key_may_not_mean_the_record_of_another_row() -> None:

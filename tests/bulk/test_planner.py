@@ -164,12 +164,14 @@ def test_the_natural_key_of_a_contact_is_what_the_profile_says():
 def test_contents_are_found_by_code_and_language(sandbox, client):
     content(sandbox)
     own = pd.DataFrame({"lang_code": ["en", "de"], "text": ["Hi", "Hallo"]})
-    plan = client.templates("order_ready").plan(own)
+    contents = client.templates("order_ready")
+    plan = contents.plan(own, base=contents.frame())
     assert [(c.kind, c.key, dict(c.after)) for c in plan.changes] == [
         ("update", "en", {"text": "Hi"}),
         ("create", "de", {"lang_code": "de", "text": "Hallo"}),
     ]
-    plan = client.templates.plan(own.assign(template_code=["order_ready", "welcome"]))
+    own["template_code"] = ["order_ready", "welcome"]
+    plan = client.templates.plan(own, existing="update")
     assert [(c.kind, c.code, c.key) for c in plan.changes] == [
         ("update", "order_ready", "en"),
         ("create", "welcome", "de"),
@@ -187,21 +189,25 @@ def test_a_key_that_is_none_is_refused(sandbox, client, key):
     assert (row, column) == (0, "id") and reason
 
 
-def test_rows_that_share_a_key_are_all_refused(sandbox, client):
+def test_of_rows_that_share_a_key_the_first_is_planned_and_the_others_are_shown(sandbox, client):
     ids = people(sandbox, 3)
     frame = pd.concat([client.contacts.frame()] * 2)
     frame["name"] = [f"Name {n}" for n in range(6)]
     plan = client.contacts.plan(frame.iloc[:4])
-    assert [row for row, _, _ in cells(plan)] == [ids[0], ids[0]]
-    assert edits(plan) == {ids[1]: {"name": "Name 1"}, ids[2]: {"name": "Name 2"}}
+    assert cells(plan) == [
+        (ids[0], "name", "an earlier row is the same contact with another name: "
+                         "'Name 0' there, 'Name 3' here")
+    ]  # fmt: skip
+    assert edits(plan) == {id_: {"name": f"Name {n}"} for n, id_ in enumerate(ids)}
+    assert plan.objections()
 
 
 def test_new_rows_of_one_number_are_refused_unless_you_say_duplicates(sandbox, client):
     new = pd.DataFrame({"name": ["Order", "Order"], "template_name": "default"})
     new["flow_json"] = [DOCUMENT, DOCUMENT]
     plan = client.flows.plan(new)
-    assert plan.counts["create"] == 0 and len(cells(plan)) == 2
-    assert "duplicates=True" in plan.refused.next_step[0]
+    assert plan.counts["create"] == 1 and not cells(plan)
+    assert "duplicates=True" in plan.notes[-1]
     plan = client.flows.plan(new, duplicates=True)
     assert states(plan.apply()) == ["applied", "applied"]
     assert len(active(sandbox, "flows")) == 2

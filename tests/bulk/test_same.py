@@ -102,7 +102,7 @@ def test_what_pandas_and_files_make_of_a_value_is_the_same(before: Any, edited: 
         (0, False),
         (True, False),
         (True, 2),
-        (True, "true"),
+        (True, "false"),
         ([1], [True]),
         ([[0]], [[False]]),
         ({"a": 1}, {"a": True}),

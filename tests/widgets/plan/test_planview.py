@@ -373,7 +373,7 @@ def test_the_rest_is_read_back_into_a_plan_of_what_was_not_applied(
     assert pd.read_excel(io.BytesIO(data), sheet_name=None).keys() == {"Contacts", "Only to read"}
     read = chatkit.read_contacts(data)
     assert read["reason"].notna().all() and set(read["state"]) == {"conflict"}
-    again = client.contacts.plan(read)
+    again = client.contacts.plan(read, base=client.contacts.frame())
     planned = {(c.kind, c.key, c.after.get("name")) for c in again.changes if c.kind != "skip"}
     assert planned == {
         *(("update", 50001, "Ana"), ("update", 50002, "=1+1"), ("delete", 50250, None))

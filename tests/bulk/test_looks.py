@@ -1,0 +1,124 @@
+"""Columns that the service sets: what files make of them is no edit, what a person wrote is one."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    client,
+    content,
+    edits,
+    flow,
+    people,
+    sandbox,
+    webhook,
+)
+
+from chatkit.bulk.comparison import same_look
+from chatkit.bulk.plan import refused_cells
+
+NOON = datetime(2026, 3, 1, 11, 50, 7, 123456, tzinfo=UTC)
+EVEN = datetime(2026, 3, 1, 11, 50, tzinfo=UTC)
+BERLIN = timezone(timedelta(hours=1))
+LONG = "104396123456789"
+LOOKS = [
+    # a text of digits
+    *((LONG, each) for each in (int(LONG), float(LONG), np.int64(LONG), f"{LONG}.0", f"'{LONG}")),
+    *((LONG, each) for each in ("1.04396E+14", "1,04396E+14", "1.04396e+14", "1E+14", 1.04396e14)),
+    *((LONG, each) for each in (" 104396123456789 ", "104396123456789\n")),
+    ("104396123456789012", 104396123456789000),  # a spreadsheet keeps 15 digits
+    ("104396123456789012", "1.04396123456789E+17"),
+    ("0044", 44), ("0044", "44"), ("7", 7.0), ("7", "7.0"), ("-5", -5),
+    (7, "7"), (7, "7.0"), (7, 7.0), (7, "7,0"),
+    # a time
+    (NOON, NOON.astimezone(BERLIN)), (NOON, NOON.astimezone(BERLIN).isoformat()),
+    (NOON, NOON.replace(tzinfo=None)), (NOON, pd.Timestamp(NOON)), (NOON, NOON.isoformat()),
+    (NOON, NOON.replace(microsecond=0)), (NOON, NOON.replace(microsecond=123000)),
+    (NOON, NOON.replace(second=0, microsecond=0)), (NOON, "2026-03-01 11:50"),
+    (NOON, "2026-03-01T11:50:07Z"), (NOON, "2026-03-01 12:50:07+01:00"),
+    (NOON, "2026-03-01 12:50:07"), (NOON, "2026-03-01 17:20:07"),  # of Berlin, of Kolkata
+    (NOON, "01.03.2026 11:50"), (NOON, "01.03.2026 12:50:07"), (NOON, "3/1/2026 11:50"),
+    (NOON, "3/1/2026 11:50 AM"), (NOON, "01/03/2026 11:50"),
+    (NOON, NOON.timestamp()), (NOON, round(NOON.timestamp() * 1000)), (NOON, "1772365807123"),
+    (EVEN, 46082.493055555555), (EVEN, "46082.4930555556"), (EVEN, "46082,4930555556"),
+    # true and false, nothing, lists
+    *((True, each) for each in ("True", "TRUE", "true", "1", 1, 1.0, np.True_)),
+    *((False, each) for each in ("False", "FALSE", "0", 0)),
+    *((None, each) for each in ("", "nan", "NaN", "None", "NaT", "<NA>", "#N/A", "null")),
+    ("x", ""), (NOON, ""), (["*"], ""), ("x", None),
+    (["a", "b"], "['a', 'b']"), (["a", "b"], '["a", "b"]'), ([], "[]"), (None, "[]"),
+    ({"a": 1}, "{'a': 1}"), ({"a": 1}, '{"a": 1}'), (["a"], np.array(["a"], dtype=object)),
+    # texts
+    ("Ann  Quist", "Ann Quist"), ("Ann\r\nQuist", "Ann\nQuist"), ("Ann", " Ann "),
+]  # fmt: skip
+EDITS = [
+    (LONG, "104396123456780"), (LONG, int(LONG) + 1), (LONG, "1.04397E+14"), (LONG, "2E+14"),
+    (LONG, "call him"), ("12345", "1E+04"), ("12345", 12000), ("7", 8), (7, "8"), (7, True),
+    ("7", "seven"), ("x", "y"), ("x", "X"), (None, "x"), (None, 0),
+    (NOON, NOON + timedelta(seconds=1)), (NOON, "2026-03-02 11:50:07"), (NOON, "2020-01-01"),
+    (NOON, "2026-03-01 11:55"), (NOON, "2026-03-01T12:50:07Z"), (NOON, "yesterday"), (NOON, 5),
+    (NOON, NOON.timestamp() + 60), (NOON, True), (NOON, NOON + timedelta(hours=1)),
+    (True, "False"), (True, False), (True, "yes"), (False, 1),
+    (["a"], ["b"]), (["a"], "['b']"), (["a"], "a"), ({"a": 1}, "{'a': 2}"), (["a"], 5),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "value"), LOOKS, ids=repr)
+def test_what_only_looks_different_is_no_edit(before: Any, value: Any) -> None:
+    assert same_look(before, value)
+
+
+@pytest.mark.parametrize(("before", "value"), EDITS, ids=repr)
+def test_what_a_person_wrote_is_an_edit(before: Any, value: Any) -> None:
+    assert not same_look(before, value)
+
+
+def damaged(frame: pd.DataFrame, writable: set[str]) -> pd.DataFrame:
+    """What a spreadsheet makes of the columns that nobody may write."""
+    frame = frame.copy()
+    for name in {*frame.columns} - writable:
+        column = frame[name]
+        if column.dtype.kind == "M":
+            frame[name] = column.dt.tz_convert("Asia/Kolkata").dt.strftime("%d/%m/%Y %H:%M")
+        elif column.dtype.kind == "b":
+            frame[name] = column.astype(str).str.upper()
+        else:
+            numbers = pd.to_numeric(column.astype("str"), errors="coerce")
+            frame[name] = column.astype(object).where(numbers.isna(), numbers)
+    return frame
+
+
+@pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks", "templates"])
+def test_damaged_columns_of_the_service_are_named_once_and_refuse_nothing(
+    sandbox, client, resource
+):
+    people(sandbox, 3), flow(sandbox), webhook(sandbox), content(sandbox)
+    source = client.templates("order_ready") if resource == "templates" else None
+    source = source or getattr(client, resource)
+    frame = damaged(source.frame(), {*source._endpoints.body.updatable(), "name", "id"})
+    plan = source.plan(frame)
+    assert len(plan) == 0 and plan.refused.empty
+    notes = [note for note in plan.notes if note.startswith("Ignored, as the service sets them")]
+    assert len(plan.notes) == len(notes) == (resource != "templates")
+    assert resource == "templates" or "updated_at" in notes[0]
+
+
+@pytest.mark.parametrize("resource", ["contacts", "flows", "webhooks"])
+def test_an_edited_column_of_the_service_is_refused_once_with_the_line_that_drops_it(
+    sandbox, client, resource
+):
+    people(sandbox, 3), flow(sandbox), flow(sandbox, "B"), webhook(sandbox), webhook(sandbox, 1)
+    source = getattr(client, resource)
+    frame = source.frame()
+    count = len(frame)
+    frame["updated_at"] = pd.Timestamp("2020-01-01", tz="UTC")
+    [cell] = refused_cells(source.plan(frame))
+    assert (cell.row, cell.column) == (frame.index[0], "updated_at")
+    assert cell.reason.startswith("is set by the service, here and in")
+    assert f"{count - 1} other row" in cell.reason
+    step = cell.next_step.partition("take the column out: ")[2]
+    assert source.plan(eval(step, {"frame": frame})).refused.empty
