@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 
 import pandas as pd
@@ -116,7 +117,7 @@ def read_file(
     except InputError as error:
         error.args = (f"{label}: {error}",)
         raise
-    return FileReading(label, table.kind, columns)
+    return FileReading(**vars(columns), source=label, kind=table.kind)
 
 
 #: How texts begin that are no tables, and what to do with them.
@@ -187,22 +188,12 @@ def read_parquet(data: bytes) -> RawTable:
 _SHOWN = 20
 
 
-class FileReading:
-    """Result of reading a file: the rows as a frame, and what is to be said of the others.
+@dataclass
+class FileReading(ContactColumns):
+    """Result of reading a file: the rows as a frame, and what there is to know of the others."""
 
-    Args:
-        source: What was read.
-        kind: What kind of file it is, in words.
-        columns: What is in it.
-    """
-
-    def __init__(self, source: str, kind: str, columns: ContactColumns) -> None:
-        self.frame: pd.DataFrame = columns.frame  #: the rows that can be read
-        self.columns = columns.of  #: for each column those of the file that it was made of
-        self.notes = columns.notes
-        self.problems = columns.problems  #: what cannot be read, with row and column
-        self.left_out = columns.left_out  #: how many rows cannot
-        self._source, self._kind = source, kind
+    source: str  #: the name of the file
+    kind: str  #: what kind of file it is, in words
 
     def report(self, *, skipped: bool = False) -> str:
         """Say which column became what, and what a person should know.
@@ -216,7 +207,7 @@ class FileReading:
             for name, of in meant.items()
         ]
         width = max(map(len, sources), default=0)
-        lines = [f"{self._source}: {many(len(self.frame), 'row')} ({self._kind})"]
+        lines = [f"{self.source}: {many(len(self.frame), 'row')} ({self.kind})"]
         lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
         if others := [quoted_name(name) for name in self.columns if name not in meant]:
             lines.append(f"  kept as they are: {', '.join(others)}")
@@ -234,7 +225,7 @@ class FileReading:
         them = "it" if self.left_out == 1 else "them"
         first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
         error = InputError(
-            f"{self._source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
+            f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
             f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_SHOWN],
         )

@@ -20,6 +20,7 @@ import pandas as pd
 from chatkit.display import many, shortened
 from chatkit.errors import InputError, Problem
 from chatkit.files.headings import (
+    OTHERS,
     Heading,
     heading_words,
     label_stem,
@@ -95,6 +96,8 @@ class Reading:
 
 def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableRow]:
     """Return the rows that have as many cells as there are columns; the others are refused."""
+    if all(len(row.cells) == width for row in rows):
+        return rows
     extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
     if len(extra) == len(rows) > 1:
         raise InputError(
@@ -158,7 +161,7 @@ def choose_numbers(columns: Sequence[FileColumn]) -> list[FileColumn]:
             roles = heading.roles - {"code"} | {"phone"}
             column.heading = heading._replace(roles=roles, extra=words)
         if rank := column.heading.number_rank():
-            other = bool(column.heading.roles & {"person", "company"})
+            other = not column.heading.roles.isdisjoint(OTHERS)
             weak = column.share(is_like_a_number) < 0.5
             ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
     if not ranked:
@@ -266,14 +269,14 @@ def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColu
     first, middle, last = parts["first"][:1], parts["middle"], parts["last"]
     if not whole or (first and last) or not (first or last):
         return whole or first + middle + last
-    pairs = [
-        (str(name), str(part))
+    repeats = [
+        str(part) in str(name)
         for column in first + last
         for name, part in zip(whole[0].cells[:_SAMPLE], column.cells, strict=False)
         if name and part
     ]
     ours = {"name", "first_name", "last_name"} >= {column.name for column in whole + first + last}
-    if ours or sum(part in name for name, part in pairs) * 2 > len(pairs):
+    if ours or sum(repeats) * 2 > len(repeats):
         return whole
     return first + middle + whole if first else whole + middle + last
 
@@ -299,7 +302,7 @@ class ContactColumns:
     """The frame of the rows that can be read, and what there is to know of the others."""
 
     frame: pd.DataFrame
-    of: dict[str, tuple[str, ...]]  #: for each column those of the file that it was made of
+    columns: dict[str, tuple[str, ...]]  #: for each column those of the file that it was made of
     notes: list[str]
     problems: list[Problem]
     left_out: int
@@ -417,7 +420,7 @@ def read_columns(
     """
     numbers, count = chosen["number"], len(reading.rows)
     picks, labelled = pick_numbers([] if "number" in named else columns, numbers, reading)
-    used = [column for column in numbers if column is numbers[0] or column in picks]
+    used = [column for column in numbers if column in picks] or numbers[:1]
     fields = {**chosen, "number": numbers[:1]}
     starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
     consumed = [c for name, of in fields.items() if name != "number" or not labelled for c in of]
@@ -436,15 +439,10 @@ def read_columns(
             texts[name] = _read_cells([column] * count, keep_cell, reading)
             made_of[name] = (column.name,)
     bad = {row for row, _, _ in reading.broken}
-    good = [n for n, row in enumerate(reading.rows) if row not in bad]
-    index = pd.Index([reading.rows[n] for n in good], dtype="int64", name=ROW)
-    frame = pd.DataFrame(
-        {
-            name: pd.Series([cells[n] for n in good], index, dtype="str")
-            for name, cells in texts.items()
-        },
-        index,
-    )
+    index = pd.Index(reading.rows, dtype="int64", name=ROW)
+    series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
+    frame = pd.DataFrame(series, index)
+    frame = frame[~index.isin([*bad])] if bad else frame
     _note_cells(
         frame, {"number": picks, "country_code": [*fields["country_code"]] * count}, reading
     )
@@ -505,15 +503,11 @@ def _note_columns(
 ) -> None:
     """Note which columns were passed over, that there is no name, and which holds countries."""
     names = {column.name for column in columns}
-    passed = [
-        column
-        for column in columns
-        if (column.heading.is_phone() or "unreachable" in column.heading.roles)
-        and column not in used
-    ]
+    phones = [column for column in columns if column.heading.is_phone() and column not in used]
+    passed = [c for c in columns if c in phones or "unreachable" in c.heading.roles]
     if passed and used and "number" not in named and "number" not in names:
-        others = [column.name for column in passed if column.heading.is_phone()]
-        another = f"; number={others[0]!r} takes that one" if others else ""
+        phones.sort(key=lambda column: not column.heading.roles.isdisjoint(OTHERS))
+        another = f"; number={phones[0].name!r} takes that one" if phones else ""
         notes.append(f"not read as the number: {_listed(passed)}{another}")
     if not chosen["name"] and "name" not in named and "id" not in names:
         notes.append("no column of names was recognised: name='…' names it")

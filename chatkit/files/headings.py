@@ -26,7 +26,8 @@ _BESIDE_PHONE = {*_KINDS, *_NEUTRAL, "number", "landline", "home", "work", "seco
 _NAME_PARTS = {"name", "first", "middle", "last"}
 _ALONE = {"first_alone": "first", "middle_alone": "middle", "last_alone": "last"}
 _BESIDE_NAME = {*_NAME_PARTS, *_ALONE, *_NEUTRAL}
-_OWNERS = {"person", "company", "address"}  #: roles that say whose a column is
+OTHERS = {"person", "company"}  #: roles of what belongs to somebody else
+_OWNERS = OTHERS | {"address"}
 #: A text that is more likely a telephone number than a heading.
 _LIKE_A_NUMBER = re.compile(r"\s*'?[+(]?\d[\d\s()./-]{5,}")
 _BOUNDARY = re.compile(
@@ -61,7 +62,7 @@ class Heading(NamedTuple):
 
     def label_rank(self) -> tuple[int, ...] | None:
         """Return the rank of a number with this label; None if it takes no messages."""
-        if self.roles & {"unreachable", "person", "company"}:
+        if self.roles & (OTHERS | {"unreachable"}):
             return None
         return Heading(self.roles & _BESIDE_PHONE | {"phone"}).number_rank()
 

@@ -215,7 +215,7 @@ def _has_spaced_quotes(text: str, delimiter: str) -> bool:
     """Check if a cell is quoted behind a blank: 1, "Cruz, Ana"."""
     mark = re.escape(delimiter)
     cell = rf'(?:^|{mark}) +"(?:[^"]|"")*"(?={mark}|\r|\n|\Z)'
-    return re.search(cell, text, re.MULTILINE) is not None
+    return ' "' in text and re.search(cell, text, re.MULTILINE) is not None
 
 
 def _why(error: str, several: str) -> str:

@@ -33,7 +33,7 @@ def test_columns_of_contacts_have_their_names_and_others_keep_theirs() -> None:
         "Ort": ["Ulm", "x"],
         "number": ["0151", "y"],
     }
-    assert found.of == {"name": ("Vorname", "Nachname"), "Ort": ("Ort",), "number": ("Handy",)}
+    assert found.columns == {"name": ("Vorname", "Nachname"), "Ort": ("Ort",), "number": ("Handy",)}
     assert set(map(str, found.frame.dtypes)) == {"str"}
 
 
