@@ -229,6 +229,8 @@ _ORDINARY = re.compile(
     "|[^ÃÂÄÅ][‘’“”„‚‹›«»–—…™®©°²³¹·§¶\u00a0šœžŸƒªº]"
     "|[^ÃÂ][ŠŒŽ]"
 )
+#: No word has so many letters with accents, or signs, side by side.
+_ACCENTED = re.compile(f"{_class(0x80, 0xFF)}{{3,}}")
 #: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
 _UNLIKELY = re.compile("[\x00-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
@@ -260,13 +262,29 @@ def garbled(text: str) -> Oddity | None:
         )
         mended = once
     if mended == text or len(mended) == len(text):
-        return None
+        return _of_another_alphabet(text)
     reason = "letters with accents were read in a wrong encoding"
     scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in _LETTERS.findall(mended)]
     plausible = all(len(each) == 1 for each in scripts)
     if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
         return Oddity("garbled", "warning", f"{reason}, and some of them are lost: write it again")
     return Oddity("garbled", "warning", reason, mended, whole and plausible)
+
+
+def _of_another_alphabet(text: str) -> Oddity | None:
+    """Find what an encoding of another alphabet makes of a name: Ìàðèÿ, where Мария was written."""
+    if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
+        return None
+    from chatkit.tables.encodings import likely_readings  # babel is slow to load
+
+    data = bytes([_BYTES[c] for c in text])
+    readings = [] if data.isascii() else likely_readings(data, lambda _: 0)
+    suggestion = readings[0].text if len(readings) == 1 else None
+    short = max(map(len, _ACCENTED.findall(text))) < 4  # ÅÄÖ is an abbreviation
+    if not readings or text in [r.text for r in readings] or (short and suggestion is None):
+        return None
+    reason = "its letters were most likely read in the encoding of another alphabet"
+    return Oddity("garbled", "warning", reason, suggestion)
 
 
 def _decoded(text: str) -> str | None:
@@ -523,8 +541,8 @@ def of_text(text: str) -> list[Oddity]:
 
 def of_name(text: str) -> list[Oddity]:
     """Find what is odd about a name."""
-    plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text) and not _LEFTOVER.search(text)
-    if not text or plain:
+    plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
+    if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return []
     return oddities(text, NAME)
 
