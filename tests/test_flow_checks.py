@@ -93,13 +93,6 @@ def test_what_is_no_document_is_said_as_before(empty: Client, wrong: object) -> 
     assert problem.field == "flow_json" and " at /" not in problem.reason
 
 
-def test_a_copy_of_a_broken_flow_needs_the_same_word(demo: Client) -> None:
-    with pytest.raises(chatkit.InputError, match="broken=True"):
-        demo.flows.copy(305, "Again")
-    with pytest.warns(UserWarning, match="Again has"):
-        assert demo.flows.copy(305, "Again", broken=True).name == "Again"
-
-
 def test_the_word_stands_in_the_signatures_after_the_fields(empty: Client) -> None:
     for method in (empty.flows.create, empty.flows.update):
         name, word = list(inspect.signature(method).parameters.items())[-1]

@@ -200,7 +200,8 @@ _NOT_IN_API = {
     **dict.fromkeys(
         ("send", "send_message"), "the API sends no messages. Do it in the business application."
     ),
-    "rename": "the API cannot rename a flow. client.flows.copy(id, name) makes one of that name.",
+    "rename": "the API cannot rename a flow. client.flows.create(name=…, template_name=…, "
+    "flow_json=client.flows.get(id).flow_json) makes one of that name.",
     "preview": "chatkit.Player(client.flows.get(id).flow_json) shows a flow as a customer sees it.",
     "list": "client.flows.frame() lists the flows.",
 }
@@ -273,55 +274,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             else "the account has no flows."
         )
         warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
-
-    def copy(
-        self,
-        key: Key,
-        name: str | None = None,
-        *,
-        to: object = None,
-        duplicates: bool = False,
-        broken: bool = False,
-    ) -> Flow:
-        """Create a flow with the document of another one; what is copied stays as it is.
-
-        Args:
-            key: The id of the flow to copy.
-            name: The name of the copy; without it, in another account, the same.
-            to: The client of another account, to make the copy there. It has an id of its own
-                there, and is a DRAFT; what else is not carried is told once.
-            duplicates: Copy although there is a flow of that name.
-            broken: Copy the document although it has errors.
-
-        Raises:
-            InputError: The name is taken, or the document is not shown or has errors.
-            NotFound: There is no flow with that id.
-        """
-        there = self if to is None else to if isinstance(to, Flows) else getattr(to, "flows", None)
-        if not isinstance(there, Flows):
-            raise InputError(f"copy takes the client of another account, not {type(to).__name__}.")
-        problems = []
-        flow = None
-        if name is None and to is not None:
-            flow = self.get(key)
-            name = flow.name
-        if not isinstance(name, str) or not name.strip():
-            what = repr(name) if isinstance(name, str) else type(name).__name__
-            problems.append(Problem("name", what, "must be text, and not empty"))
-        elif not duplicates and there._endpoints.base(None).frame["name"].eq(name).any():
-            reason = "a flow has it: take another, or say duplicates=True"
-            problems.append(Problem("name", repr(name), reason))
-        flow = self.get(key) if flow is None else flow
-        if flow.flow_json is None:
-            problems.append(Problem("flow_json", "", "the service does not show it"))
-        if problems:
-            raise InputError(f"Flow {key} cannot be copied:", problems)
-        shown = {field: getattr(flow, field, None) for field in self._endpoints.body.model_fields}
-        fields = {field: value for field, value in shown.items() if value is not None}
-        made = there.create(**fields | {"name": name}, broken=broken)
-        if to is not None:
-            self._endpoints.tell_left(there._endpoints, flow)
-        return made
 
     def check_all(self) -> pd.DataFrame:
         """Check the document of each flow, as the platform does when it is published.

@@ -335,7 +335,9 @@ def test_a_plan_for_all_resources_is_outdated_when_one_of_them_has_moved(
         document = client.flows.get(key).flow_json
         document["screens"][0]["title"] = "Another"
         client.flows.update(key, flow_json=document, broken=True)
-        client.flows.copy(key, "New flow", broken=True)
+        client.flows.create(
+            name="New flow", template_name="default", flow_json=document, broken=True
+        )
         client.templates("order_ready").update("de", footer="Bis bald")
         client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
         client.contacts.update(50002, name="Zoe Quinn")

@@ -125,43 +125,6 @@ def test_every_valid_sample_is_created_read_back_equal_and_listed(shared):
     assert list(frame.name) == [s.stem for s in samples]
 
 
-def test_a_copy_has_the_document_under_another_name(client):
-    order = client.flows.create(**ORDER, categories=["OTHER"])
-    if not client.profile.flow_json_in_get:
-        with pytest.raises(chatkit.InputError, match="the service does not show it"):
-            client.flows.copy(order.id, "Order 2")
-        assert list(client.flows.frame().index) == [order.id]
-        return
-    copy = client.flows.copy(order.id, "Order 2")
-    assert (copy.name, copy.wa_status, copy.flow_json) == ("Order 2", "DRAFT", DOCUMENT)
-    assert (copy.template_name, copy.categories) == ("default", ["OTHER"])
-    assert copy.id != order.id
-    assert client.flows.get(order.id).flow_json == DOCUMENT
-
-
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [("Order", "a flow has it: .* duplicates=True"), ("  ", "not empty"), (None, "must be text")],
-)
-def test_a_copy_needs_a_name_of_its_own(client, name, reason):
-    order = client.flows.create(**ORDER)
-    with pytest.raises(chatkit.InputError, match=reason):
-        client.flows.copy(order.id, name)
-    assert len(client.flows.frame()) == 1
-
-
-def test_a_second_flow_of_a_name_is_copied_when_you_say_so():
-    with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
-        order = client.flows.create(**ORDER)
-        client.flows.copy(order.id, "Order", duplicates=True)
-        assert list(client.flows.frame()["name"]) == ["Order", "Order"]
-
-
-def test_a_copy_of_what_is_not_there_is_not_found(client):
-    with pytest.raises(chatkit.NotFound):
-        client.flows.copy(404, "Copy")
-
-
 def test_a_document_is_taken_as_a_dict_as_its_text_and_as_a_file(tmp_path):
     (tmp_path / "order.json").write_text(json.dumps(DOCUMENT))
     sent = []
