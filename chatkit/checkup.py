@@ -221,7 +221,7 @@ def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
     yield _webhooks(views["Chat Detail"])
-    observations = list(observe(ask, contacts, views["Chat Flows"], views["Chat Detail"]))
+    observations = list(observe(ask, contacts, views["Chat Flows"]))
     denied = {reply.status for reply in views.values()} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
@@ -234,9 +234,7 @@ def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
 
 # --- questions and replies ----------------------------------------------------------------
 
-#: An id and a template code that no account has.
-_NO_ID = 2147483646
-_NO_CODE = "chatkit_doctor_none"
+_NO_ID = 2147483646  #: an id that no account has
 
 
 @dataclass(frozen=True)
@@ -316,14 +314,6 @@ class Prober:
             return Reply(call, answer, error)
         return Reply(call, answer)
 
-    def unknown_record(self, resource: str) -> Reply:
-        """Read a record that nobody has."""
-        return self.get(resource, _NO_ID)
-
-    def unknown_template(self) -> Reply:
-        """Read the contents of a template that nobody has."""
-        return self.get("templates", _NO_CODE, "contents")
-
 
 # --- address, token and permissions -------------------------------------------------------
 
@@ -338,7 +328,7 @@ def _address(connection: Connection, first: Reply) -> Check:
             name, "problem", f"{url} does not answer{way}: {reason}",
             _PROXY_STEP if proxy else "Check the address and the network.",
         )  # fmt: skip
-    if (by := _intermediary(first, connection.profile)) is not None:
+    if (by := _intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
         if first.status in _NO_ANSWER:
             step = _WAIT_STEP
@@ -379,7 +369,7 @@ def _proxy(connection: Connection) -> str:
     return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
 
 
-def _intermediary(first: Reply, profile: ServiceProfile) -> str | None:
+def _intermediary(first: Reply) -> str | None:
     """Say how an answer shows that somebody on the way has given it; None if nothing does.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
@@ -392,7 +382,7 @@ def _intermediary(first: Reply, profile: ServiceProfile) -> str | None:
     if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
         return f"{status} {HTTPStatus(status).phrase}"
     html = "html" in first.answer.headers.get("content-type", "").lower()
-    if html and (status < 300 or profile.error_body != "html"):
+    if html:
         return f"{status} with a page of HTML"
     return None
 
@@ -525,34 +515,29 @@ def _point(observation: Observation, profile: ServiceProfile) -> Check:
     return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
 
 
-def observe(ask: Prober, contacts: Reply, flows: Reply, webhooks: Reply) -> Iterator[Observation]:
+def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
     """Look at one open point after the other. Takes the first pages, read without a query."""
     resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
     if not first.granted:
         return
     yield from _pages(ask, resource, first)
-    yield from _records(ask, contacts, flows)
-    yield from _unknown_keys(ask, resource)
+    yield _number_form(contacts)
+    yield _flow_document(ask, flows)
+    yield _not_found(ask, resource)
     yield _parameter(ask, "search_param", "contacts", contacts, _SEARCH_NAMES)
     yield _parameter(ask, "status_param", "flows", flows, _STATUS_NAMES)
-    yield _delivery_time(webhooks)
 
 
 def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
-    said = first.envelope.get("statusCode") is not None
-    yield Observation("status_code_in_body", "in a list", said)
-    yield Observation("pagination", "in a list", "always" if pagination else "never")
     if pagination is None:
         yield _untold("page_base", "the list came without pagination")
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
-    yield Observation("default_page_size", "when none is asked for", pagination.page_size)
     yield from _page_sizes(ask, resource)
     beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
-    yield _either("page_past_end", beyond, "empty", "a page after the last")
-    yield _either("bad_page", ask.get(resource, page=-1), "clamp", "page -1")
+    yield _page_past_end(beyond)
 
 
 def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
@@ -569,53 +554,26 @@ def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
             if larger := ask.get(resource, pageSize=most).pagination:
                 sizes.append(larger.page_size)
                 break
-    used = max(sizes)
-    yield Observation("max_page_size", f"the most used when {most:,} were asked for", used)
-    if used > assumed:
-        yield _untold("over_max_page_size", f"{used} is not over the cap")
-    else:
-        yield _either("over_max_page_size", over, "clamp", f"a page of {assumed + 1}")
+    how = f"the most used when {most:,} were asked for"
+    yield Observation("max_page_size", how, max(sizes))
 
 
-def _records(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
-    row = next(iter(contacts.found + flows.found), {})
-    yield _from_record("id_type", "in a list", _name(row.get("id"), integer=int, string=str))
-    digits = re.search(r":\d\d(?:\.(\d+))?(?:Z|\+)", str(row.get("updated_at")))
-    resolution = {0: "second", 3: "millisecond", 6: "microsecond"}
-    yield _from_record("timestamps", "digits of a second in updated_at",
-                       resolution.get(len(digits[1] or "")) if digits else None)  # fmt: skip
-    yield _number_form(contacts)
-    tagged = next((row["tags"] for row in contacts.found if row.get("tags")), None)
-    tag = tagged[0] if isinstance(tagged, list) else None
-    yield _from_record("tags", "of a contact", _name(tag, strings=str, objects=dict))
-    yield from _flow_document(ask, flows)
-
-
-def _flow_document(ask: Prober, flows: Reply) -> Iterator[Observation]:
+def _flow_document(ask: Prober, flows: Reply) -> Observation:
+    field, how = "flow_json_in_get", "reading one flow"
     key = str(flows.found[0].get("id")) if flows.found else ""
     flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.found:
-        yield _untold("flow_json_in_get", "no flow could be read")
-        yield _untold("flow_json_form", "no flow could be read")
-        return
-    form = _document_form(flow.found[0])
-    shown = form is not None or "flow_json" in flow.found[0]
-    yield Observation("flow_json_in_get", "reading one flow", shown)
-    yield _from_record("flow_json_form", "reading one flow", form)
+        return _untold(field, "no flow could be read")
+    [record] = flow.found
+    raw = document(record.get("flow_json_raw"))
+    return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _unknown_keys(ask: Prober, resource: str) -> Iterator[Observation]:
-    missing = ask.unknown_record(resource)
-    if missing.answer is None or not missing.refused:
-        yield _untold("not_found_status", f"an unknown id was answered with {missing.said}")
-    else:
-        yield Observation("not_found_status", "reading an unknown id", missing.answer.status)
-        yield Observation("error_body", "reading an unknown id", _shape(missing.answer))
-    template = ask.unknown_template()
-    if template.refused and template.said != str(ask.profile.not_found_status):
-        yield _untold("unknown_template", f"it was answered with {template.said}")
-    else:
-        yield _either("unknown_template", template, "empty", "an unknown code", "not_found")
+def _not_found(ask: Prober, resource: str) -> Observation:
+    reply, field = ask.get(resource, _NO_ID), "not_found_status"
+    if reply.answer is None or not reply.refused:
+        return _untold(field, f"an unknown id was answered with {reply.said}")
+    return Observation(field, "reading an unknown id", reply.answer.status)
 
 
 def _parameter(
@@ -633,14 +591,6 @@ def _parameter(
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
 
 
-def _document_form(flow: Mapping[str, Any]) -> str | None:
-    """Name the form in which a flow shows its document; None when it shows none."""
-    shown = flow.get("flow_json")
-    if shown:
-        return "text" if isinstance(shown, str) else "object"
-    return "raw" if isinstance(document(flow.get("flow_json_raw")), dict) else None
-
-
 def _number_form(contacts: Reply) -> Observation:
     """Tell whether the numbers of contacts begin with the digits of their country codes."""
     pairs = [(row.get("number"), row.get("country_code")) for row in contacts.found]
@@ -649,55 +599,21 @@ def _number_form(contacts: Reply) -> Observation:
         for number, code in pairs
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
-    form = ("international" if all(whole) else "national") if whole else None
+    if not whole:
+        return _untold("number_form", "no record shows it")
+    form = "international" if all(whole) else "national"
     how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
-    return _from_record("number_form", how, form)
-
-
-def _delivery_time(webhooks: Reply) -> Observation:
-    """Tell the form of the time of a webhook's last delivery."""
-    times = [row["last_delivery_at"] for row in webhooks.found if row.get("last_delivery_at")]
-    value: Any = next(iter(times), None)
-    form = _name(value, text=str)
-    if type(value) in (int, float):
-        form = "seconds" if value < 1e11 else "milliseconds"
-    return _from_record("last_delivery_at", "of a webhook", form)
-
-
-def _name(value: object, **types: type) -> str | None:
-    return next((name for name, kind in types.items() if type(value) is kind), None)
+    return Observation("number_form", how, form)
 
 
 def _untold(field: str, why: str) -> Observation:
     return Observation(field, why, told=False)
 
 
-def _from_record(field: str, how: str, value: object) -> Observation:
-    if value is None:
-        return _untold(field, "no record shows it")
-    return Observation(field, how, value)
-
-
-def _either(
-    field: str, seen: Reply, granted: str, what: str, denied: str = "refuse"
-) -> Observation:
-    if not seen.granted and (not seen.refused or seen.said == "429"):
-        return _untold(field, f"{what} was answered with {seen.said}")
-    if granted == "empty" and seen.found:
-        return _untold(field, f"{what} has records")
-    return Observation(field, what, denied if not seen.granted else granted)
-
-
-def _shape(answer: Answer) -> str:
-    """Name the shape of an error body as the profile does."""
-    if not answer.body.strip():
-        return "empty"
-    try:
-        told = msgspec.json.decode(answer.body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return "html" if "html" in answer.headers.get("content-type", "") else "text"
-    if not isinstance(told, dict):
-        return "text"
-    if "success" in told:
-        return "envelope"
-    return "error_object" if isinstance(told.get("error"), dict) else "message"
+def _page_past_end(reply: Reply) -> Observation:
+    field, how = "page_past_end", "a page after the last"
+    if not reply.granted and (not reply.refused or reply.said == "429"):
+        return _untold(field, f"{how} was answered with {reply.said}")
+    if reply.found:
+        return _untold(field, f"{how} has records")
+    return Observation(field, how, "empty" if reply.granted else "refuse")

@@ -1,8 +1,9 @@
-"""ServiceProfile: every point the API document leaves open, one documented field each.
+"""ServiceProfile: the open points of the API document that the client acts on.
 
 The API document says "not shown" of many things. Nothing else in chatkit may guess at
 them: the sandbox and the client both take a profile and behave as it says, so that a
-fact learned about the real service is a changed value here and nowhere else.
+fact learned about the real service is a changed value here and nowhere else. What the client
+works with either way is no point: it is a quirk of the sandbox, or the sandbox has one answer.
 """
 
 import inspect
@@ -14,7 +15,6 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    PositiveFloat,
     PositiveInt,
     ValidationError,
     field_validator,
@@ -90,64 +90,13 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "an update. 409 is stated for the create of a contact only.",
         section="Errors",
     )
-    error_body: Literal["envelope", "message", "error_object", "text", "html", "empty"] = point(
-        "envelope",
-        "Successes use the envelope, so errors most likely do: success false, statusCode, "
-        "message, and errors [{field, message}] for a validation.",
-        section="Errors",
-    )
 
     # --- answers --------------------------------------------------------------------
-    status_code_in_body: bool = point(
-        True, "statusCode is 'present in some responses'.", section="Response envelope"
-    )
-    update_status: Literal[200, 201, 204] = point(
-        200, "An update answers with the record. 204 carries no body.", section="Endpoints"
-    )
-    delete_status: Literal[200, 204] = point(
-        200,
-        "Delete answers 'success true, message, data null', which needs a body.",
-        section="Endpoints",
-    )
-    second_delete: Literal["not_found", "ok"] = point(
-        "not_found",
-        "Deleting what is deleted already: most services answer as for an unknown id.",
-        section="Endpoints",
-    )
-    id_type: Literal["integer", "string"] = point(
-        "integer",
-        "The field tables say integer; some services print long ids as text.",
-        section="Resources",
-    )
-    timestamps: Literal["millisecond", "second", "microsecond"] = point(
-        "millisecond", "ISO 8601 UTC is stated, its resolution is not.", section="Resources"
-    )
-    updated_at_moves: bool = point(
-        True, "Whether an update changes updated_at.", section="Resources"
-    )
 
     # --- lists ----------------------------------------------------------------------
-    pagination: Literal["always", "never"] = point(
-        "always",
-        "The tables of endpoints show it for contacts and flows. never: pages come without it, "
-        "and are read until one has nothing new.",
-        section="Response envelope",
-    )
     page_base: Literal[1, 0] = point(1, "The examples use page 1.", section="Limits")
-    default_page_size: PositiveInt = point(10, "The examples use pageSize 10.", section="Limits")
     max_page_size: PositiveInt = point(
         100, "A common cap; the document gives none.", section="Limits"
-    )
-    over_max_page_size: Literal["clamp", "refuse"] = point(
-        "clamp",
-        "The pagination object tells the size used, so a cap can be silent.",
-        section="Limits",
-    )
-    bad_page: Literal["refuse", "clamp"] = point(
-        "refuse",
-        "A page or pageSize that is not a number, or below the first: a refusal "
-        "is the safer reading.",
-        section="Limits",
     )
     page_past_end: Literal["empty", "refuse"] = point(
         "empty", "A page after the last is an empty list.", section="Limits"
@@ -183,12 +132,6 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "be blind. False: flows cannot be read back.",
         section="Flow",
     )
-    flow_json_form: Literal["object", "text", "raw"] = point(
-        "object",
-        "How get shows the document, where it does: flow_json as an object, as it is sent; as "
-        "JSON text (text); or null, with the JSON text in flow_json_raw only (raw).",
-        section="Flow",
-    )
     duplicate_flow_name: Literal["allow", "refuse"] = point(
         "allow",
         "No rule is stated; upstream refuses a second flow of one name. Allowing is "
@@ -200,21 +143,8 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "Upstream returns an edited published flow to DRAFT.",
         section="States",
     )
-    published_flow_delete: Literal["refuse", "allow"] = point(
-        "refuse",
-        "Upstream deletes drafts only (error 139004).",
-        section="States",
-    )
-    unknown_category: Literal["accept", "refuse"] = point(
-        "accept", "Allowed categories are not shown.", section="Flow"
-    )
 
     # --- template contents ----------------------------------------------------------
-    unknown_template: Literal["empty", "not_found"] = point(
-        "empty",
-        "The API cannot create a template, so a code without contents is an empty list.",
-        section="Template content",
-    )
     duplicate_content: Literal["conflict", "invalid", "replace"] = point(
         "conflict",
         "Creating a language that exists: 409, as for contacts. invalid: the "
@@ -232,13 +162,6 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         section="Template content",
     )
 
-    other_lang_code: Literal["refuse", "ignore"] = point(
-        "refuse",
-        "A PUT whose body names another lang_code than its path: 409, because a content "
-        "cannot move to another language; ignore: the path counts.",
-        section="Template content",
-    )
-
     # --- contacts -------------------------------------------------------------------
     contact_key: Literal["number", "country_code_and_number"] = point(
         "number", "Rule 3 says 'the same number'.", section="Contacts"
@@ -249,11 +172,6 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "international: it begins with them, as 447700900000 beside +44. The client shows and "
         "takes it without them, and sends it as this point says.",
         section="Contact",
-    )
-    number_input: Literal["strip", "refuse"] = point(
-        "strip",
-        "'Stored as digits': other characters are removed (strip) or the number is refused.",
-        section="Contacts",
     )
     name_split: Literal["first_middle_last", "first_last", "first_only"] = point(
         "first_middle_last",
@@ -271,33 +189,12 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
     inactive_readable: bool = point(
         False, "GET of a deleted contact: found, or as an unknown id.", section="States"
     )
-    tags: Literal["strings", "objects"] = point(
-        "strings", "The shape of tags is not shown: names, or {id, name}.", section="Contact"
-    )
 
     # --- webhooks -------------------------------------------------------------------
-    last_delivery_at: Literal["text", "seconds", "milliseconds"] = point(
-        "text",
-        "A timestamp, but not said to be ISO 8601 as the others are: text in that form, or a "
-        "number since 1970.",
-        section="Webhook registration",
-    )
-    patch_echoes_secret: bool = point(
-        False,
-        "'Later reads only show has_signing_secret', but the sample of update reuses "
-        "the create shape.",
-        section="Webhooks",
-    )
     duplicate_webhook_url: Literal["refuse", "allow"] = point(
         "refuse",
         "One URL registered twice would receive each event twice.",
         section="Webhooks",
-    )
-    eleventh_webhook_status: Literal[422, 400, 403, 409] = point(
-        422, "The limit of 10 is stated, its status is not.", section="Limits"
-    )
-    unknown_event: Literal["accept", "refuse"] = point(
-        "accept", "Only two entries of events are named.", section="Events"
     )
 
     # --- events and deliveries ------------------------------------------------------
@@ -324,57 +221,16 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
         "chat.template", "what the platform says of template contents"
     )
     event_kind_raw: str = event_kind("chat.raw", "every other change that the platform tells")
-    unasked_events: Literal["none", "inbound_and_status"] = point(
-        "none",
-        "Rule 1 can be read so that every active address receives inbound messages and "
-        "statuses, whatever its `events` hold. Then the entry chat.message.status, which the "
-        "document names, would choose nothing; so `events` is taken as the filter (none). "
-        "inbound_and_status: messages of customers and statuses go to every active address.",
-        section="Events",
-    )
-    account_events: Literal["tell", "silent"] = point(
-        "tell",
-        "Whether flows and template contents that are written through this API cause events: "
-        "both exist upstream too (section States), and upstream tells of their states.",
-        section="Events",
-    )
     signature_scheme: Literal["standard_webhooks", "sha256_hex"] = point(
         "standard_webhooks",
         "Standard Webhooks 1.0 with the ASCII bytes of the 64-character "
         "secret as key; sha256_hex is the upstream platform's own form.",
         section="Events",
     )
-    delivery_timeout: PositiveFloat = point(
-        10.0, "Seconds a callback may take to answer.", section="Events"
-    )
-    delivery_retries: tuple[PositiveFloat, ...] = point(
-        (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400),
-        "Seconds to wait before each further attempt: the schedule that Standard Webhooks 1.0 "
-        "proposes (5 s to 24 h). Empty: one attempt only.",
-        section="Events",
-    )
-    delivery_gone: Literal["stop", "deactivate", "retry"] = point(
-        "stop",
-        "A receiver that answers 410: this delivery is given up (stop), the registration turns "
-        "inactive as Standard Webhooks 1.0 has it (deactivate), or 410 is a failure as any "
-        "other. Section States knows no way to inactive but an update, hence stop.",
-        section="Events",
-    )
 
     # --- limits ---------------------------------------------------------------------
     rate_limit: PositiveInt | None = point(
         None, "Calls a second for each token; None: no limit.", section="Limits"
-    )
-    rate_limit_form: Literal["seconds", "date", "reset_header", "none"] = point(
-        "seconds",
-        "How a 429 tells when to come back: Retry-After in seconds or as a date, "
-        "x-ratelimit-reset, or not at all.",
-        section="Limits",
-    )
-    max_body: PositiveInt = point(
-        11 * 1024 * 1024,
-        "Bytes of a request body: an upstream flow document may have 10 MB.",
-        section="Limits",
     )
 
     @field_validator("search_param", "status_param", "rate_limit", mode="before")

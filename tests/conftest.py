@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from profiles import Service
 from volume import FULL, volume
 
-from chatkit import ServiceProfile, temporary
+from chatkit import temporary
 
 if TYPE_CHECKING:
     from postgres import Server
@@ -93,7 +94,7 @@ def profile_number(item: pytest.Item) -> int:
     """The number of the service profile that a test runs under, 0 for the usual one."""
     callspec = getattr(item, "callspec", None)
     for name, value in callspec.params.items() if callspec else ():
-        if isinstance(value, ServiceProfile) or (name == "sandbox" and isinstance(value, int)):
+        if isinstance(value, Service) or (name == "sandbox" and isinstance(value, int)):
             return int(callspec.indices[name])
     return 0
 

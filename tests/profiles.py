@@ -1,18 +1,18 @@
-"""Service profiles that together cover every pair of values of every two open points.
+"""Services that together cover every pair of values of every two open points and quirks.
 
-A client that works under all of them works where the real service differs from our
+A client that works with all of them works where the real service differs from our
 defaults in any one way, and in any two ways at once.
 """
 
 import itertools
 import random
-from typing import Any, get_args, get_origin
+from typing import Any, NamedTuple, Self, get_args, get_origin
 
-from chatkit import ServiceProfile
+from chatkit import Sandbox, ServiceProfile
+from chatkit.sandbox.replies import QUIRKS
 
 #: Values to try for the points whose type does not list them.
 VALUES: dict[str, tuple[Any, ...]] = {
-    "default_page_size": (10, 3),
     "max_page_size": (100, 7),
     "search_param": ("search", "q", None),
     "status_param": ("status", "wa_status", None),
@@ -25,16 +25,36 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "event_kind_media": ("chat.message.media",),
     "event_kind_template": ("chat.template",),
     "event_kind_raw": ("chat.raw",),
-    "delivery_timeout": (10.0,),
-    "delivery_retries": ((5.0, 300.0), (0.01,)),
     "rate_limit": (None, 400),
-    "max_body": (11 * 1024 * 1024,),
 }
 
 
+#: A flow document is shown in one way.
+FORMS = ("text_flow_json", "raw_flow_json")
+
+
+class Service(NamedTuple):
+    """What a service is like: a profile, which the client knows, and quirks, which it does not."""
+
+    profile: ServiceProfile
+    quirks: frozenset[str]
+
+    @classmethod
+    def of(cls, **points: Any) -> Self:
+        """A service that differs from the default in points of the profile and in quirks."""
+        form = {points.pop("flow_json_form", None)} - {None}
+        quirks = {name for name in QUIRKS & points.keys() if points[name]}
+        profile = {name: value for name, value in points.items() if name not in QUIRKS}
+        return cls(ServiceProfile(**profile), frozenset(quirks | form))
+
+    def sandbox(self, seed: Any = "empty") -> Sandbox:
+        return Sandbox(seed=seed, profile=self.profile, quirks=self.quirks)
+
+
 def axes() -> dict[str, tuple[Any, ...]]:
-    """Every open point with the values it may take."""
-    found: dict[str, tuple[Any, ...]] = {}
+    """Every open point and quirk with the values it may take."""
+    found: dict[str, tuple[Any, ...]] = dict.fromkeys(sorted(QUIRKS - {*FORMS}), (False, True))
+    found["flow_json_form"] = (None, *FORMS)
     for name, field in ServiceProfile.model_fields.items():
         if name in VALUES:
             found[name] = VALUES[name]
@@ -46,8 +66,8 @@ def axes() -> dict[str, tuple[Any, ...]]:
     return found
 
 
-def covering(seed: int = 0) -> list[ServiceProfile]:
-    """Few profiles in which each pair of values of each two points occurs at least once.
+def covering(seed: int = 0) -> list[Service]:
+    """Few services in which each pair of values of each two points occurs at least once.
 
     A value of a point is a bit; `uncovered` holds, for each, the values it has not met yet.
     """
@@ -57,14 +77,14 @@ def covering(seed: int = 0) -> list[ServiceProfile]:
     every = sum(masks.values())
     uncovered = {bit: every & ~masks[name] for name, values in points.items() for bit, _ in values}
     chance = random.Random(seed)
-    profiles = []
+    services = []
     while any(uncovered.values()):
         tries = [_greedy(points, uncovered, chance) for _ in range(12)]
         best = max(tries, key=lambda chosen: _covered(_mask(chosen), uncovered))
         for bit, _ in best.values():
             uncovered[bit] &= ~_mask(best)
-        profiles.append(ServiceProfile(**{name: value for name, (_, value) in best.items()}))
-    return profiles
+        services.append(Service.of(**{name: value for name, (_, value) in best.items()}))
+    return services
 
 
 def _greedy(
@@ -93,13 +113,13 @@ def _covered(mask: int, uncovered: dict[int, int]) -> int:
     return sum((left & mask).bit_count() for bit, left in uncovered.items() if mask >> bit & 1)
 
 
-def anything(count: int, seed: int = 1) -> list[ServiceProfile]:
-    """Profiles made by chance: three and more unusual points at once."""
+def anything(count: int, seed: int = 1) -> list[Service]:
+    """Services made by chance: three and more unusual points at once."""
     rng = random.Random(seed)
     return [
-        ServiceProfile(**{name: rng.choice(values) for name, values in axes().items()})
+        Service.of(**{name: rng.choice(values) for name, values in axes().items()})
         for _ in range(count)
     ]
 
 
-PROFILES = [ServiceProfile(), *covering(), *anything(16)]
+SERVICES = [Service.of(), *covering(), *anything(16)]

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from caller import client_through
-from profiles import PROFILES
+from profiles import SERVICES
 
 import chatkit
 from chatkit.client import Client
 
 
-@pytest.fixture(params=range(len(PROFILES)), ids=[f"profile{n}" for n in range(len(PROFILES))])
+@pytest.fixture(params=range(len(SERVICES)), ids=[f"profile{n}" for n in range(len(SERVICES))])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[chatkit.Sandbox]:
-    with chatkit.Sandbox(seed="empty", profile=PROFILES[request.param]) as sandbox:
+    with SERVICES[request.param].sandbox() as sandbox:
         yield sandbox
 
 

@@ -171,14 +171,6 @@ def test_a_proxy_that_does_not_let_through_is_named_with_its_address_and_no_pass
     assert MARKER not in _everything(report)
 
 
-def test_a_service_that_refuses_in_html_as_its_profile_says_is_no_proxy() -> None:
-    with answering(401, "text/html", "<p>no</p>") as url:
-        profile = ServiceProfile(error_body="html")
-        with chatkit.Client(url, "1001", MARKER, profile=profile, deadline=5) as client:
-            report = doctor(client)
-    assert found(report, "Access token").state == "problem"
-
-
 def test_webhooks_left_are_counted() -> None:
     with account() as (_, client):
         used = len(client.webhooks.frame())
@@ -195,13 +187,12 @@ def test_webhooks_left_are_counted() -> None:
 
 
 def test_an_open_point_that_differs_is_a_warning_that_says_what_to_set() -> None:
-    service = ServiceProfile(search_param="q", error_body="message", page_base=0)
+    service = ServiceProfile(search_param="q", page_base=0)
     with account(service=service, assumed=ServiceProfile()) as (_, client):
         report = doctor(client)
     warnings = [check for check in report.checks if check.state == "warning"]
     assert [(check.check, check.next_step) for check in warnings] == [
         ("Profile: page_base", "Set page_base=0 in the profile."),
-        ("Profile: error_body", "Set error_body='message' in the profile."),
         ("Profile: search_param", "Set search_param='q' in the profile."),
     ]
     assert "observed 'q', assumed 'search'" in warnings[-1].detail
@@ -253,7 +244,7 @@ def test_an_empty_account_is_checked_as_far_as_it_goes() -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         report = doctor(chatkit.Client(base_url, sandbox.account_id, sandbox.token))
     assert report.status == 0
-    assert found(report, "Profile: id_type").state == "unknown"
+    assert found(report, "Profile: number_form").state == "unknown"
     assert found(report, "Profile: search_param").state == "unknown"
 
 
@@ -445,7 +436,7 @@ def test_what_is_wrong_comes_first_in_the_report_of_an_account_too() -> None:
         report = doctor(client)
     order = report.frame()["state"].tolist()
     assert order == sorted(order, key=("warning", "ok", "unknown").index)
-    assert order.count("warning") == 2 and order.count("unknown") > 12
+    assert order.count("warning") == 2 and order.count("unknown") >= 12
     lines = [line for line in repr(report).splitlines() if re.match(r"  (w|o|u)", line)]
     assert [line.split()[0] for line in lines].count("unknown") == 1
     names = [line[11:].partition("  ")[0] for line in lines[:-1]]

@@ -9,7 +9,7 @@ import pytest
 from bulk.planning import DOCUMENT, ENGLISH
 from hypothesis import given
 from hypothesis import strategies as st
-from profiles import PROFILES
+from profiles import SERVICES
 
 import chatkit
 from chatkit.answer import Envelope
@@ -366,7 +366,7 @@ def test_a_content_that_is_made_again_has_another_id():
     assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
 
 
-@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("profile", [service.profile for service in SERVICES])
 def test_what_is_not_exact_always_has_a_reason(profile):
     for at in (
         made(kind, **profile.changed())

@@ -5,12 +5,13 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
-from profiles import PROFILES, axes
+from profiles import FORMS, SERVICES, axes
 
 import chatkit
 from chatkit import InputError, ServiceProfile
 from chatkit.flows import Flows
 from chatkit.sandbox.events import FamilyKinds
+from chatkit.sandbox.replies import QUIRKS
 
 
 def test_every_point_says_why_and_which_section_is_silent():
@@ -19,17 +20,22 @@ def test_every_point_says_why_and_which_section_is_silent():
         assert field.json_schema_extra["section"], name
 
 
-def test_the_profiles_cover_every_pair_of_open_points():
-    assert len(PROFILES) >= 42
+def values(service):
+    form = next((name for name in FORMS if name in service.quirks), None)
+    return {**{name: name in service.quirks for name in QUIRKS}, **dict(service.profile),
+            "flow_json_form": form}  # fmt: skip
+
+
+def test_the_services_cover_every_pair_of_open_points():
     seen = {
         (a, repr(x), b, repr(y))
-        for profile in PROFILES
-        for (a, x), (b, y) in combinations(profile, 2)
+        for service in SERVICES
+        for (a, x), (b, y) in combinations(values(service).items(), 2)
     }
     points = axes()
     for a, b in combinations(points, 2):
         for x, y in product(points[a], points[b]):
-            assert (a, repr(x), b, repr(y)) in seen
+            assert {(a, repr(x), b, repr(y)), (b, repr(y), a, repr(x))} & seen
 
 
 def test_a_misspelt_point_or_value_is_refused():

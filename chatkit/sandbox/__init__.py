@@ -3,7 +3,7 @@
 import json
 import secrets
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -17,6 +17,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.middleware import Middleware
+from chatkit.sandbox.replies import QUIRKS, Quirk
 from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.service import Request, Service
 from chatkit.sandbox.store import SandboxStore
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Sandbox"]
 
-#: What demos began with, and their clocks then, by profile and account.
-_images: dict[tuple[ServiceProfile, str], tuple[sqlite3.Connection, tuple[int, int, int, int]]] = {}
+#: What demos began with, and their clocks then, by profile, quirks and account.
+_images: dict[
+    tuple[ServiceProfile, frozenset[Quirk], str],
+    tuple[sqlite3.Connection, tuple[int, int, int, int]],
+] = {}
 _GRACE = 2.0  # seconds for the attempts under way when a sandbox ends
 
 
@@ -44,6 +48,15 @@ class Sandbox:
     takes its port again if that is free, and has its token: both are kept beside the file, in
     `FILE.access`, and `chatkit.connect("FILE.access")` opens it.
 
+    A profile says what the client is told of the service. Quirks are what a client must stand
+    without being told, for tests: `no_body` (updates and deletes answer 204), `no_pagination`,
+    `html_errors` (errors are pages of HTML), `text_ids`, `object_tags` ({id, name}),
+    `text_flow_json` (flow_json is shown as JSON text), `raw_flow_json` (it is null, and
+    flow_json_raw has the text), `constant_updated_at` (updates leave it), `repeated_deletes` (a
+    second delete succeeds), `secret_in_update` (an update of a webhook shows its secret),
+    `unknown_template_404` (a template without contents is not found), `numeric_delivery_times`
+    (last_delivery_at is seconds since 1970).
+
     >>> sandbox = Sandbox(seed="empty")
     >>> path = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
     >>> headers = {"authorization": f"Bearer {sandbox.token}"}
@@ -52,7 +65,7 @@ class Sandbox:
 
     Raises:
         StoreError: The file is no sandbox file, is in use, or has another profile.
-        ValueError: The seed cannot be one.
+        ValueError: The seed cannot be one, or there is no such quirk.
         CallError: The account of a client cannot be read.
     """
 
@@ -64,19 +77,26 @@ class Sandbox:
         *,
         seed: "Literal['demo', 'empty'] | Seed | AccountRecords | None" = None,
         profile: ServiceProfile | None = None,
+        quirks: Iterable[Quirk] = (),
     ) -> None:
+        self.quirks = frozenset(quirks)
+        if unknown := self.quirks - QUIRKS:
+            raise ValueError(
+                f"no such quirk: {', '.join(sorted(unknown))}; there are: "
+                + ", ".join(sorted(QUIRKS))
+            )
         self._records = _records(seed)
         self.profile = profile or self._records.get("profile") or ServiceProfile()
         self.account_id = self._records.get("account_id") or type(self).account_id
         self.identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed if isinstance(seed, str) else None
-        resolution, clock = self.profile.timestamps, Clock(self.profile.timestamps)
+        clock = Clock()
         if seed is not None and path is None:
             # What a copy holds is somebody's: who knows the code must not know its token.
-            clock = SeededClock(resolution, self._seed or secrets.token_hex(16))
+            clock = SeededClock(self._seed or secrets.token_hex(16))
         self.in_memory = path is None
         self.store = SandboxStore(None if path is None else Path(path))
-        self.service = Service(self.store, self.profile, clock, self.account_id)
+        self.service = Service(self.store, self.profile, clock, self.account_id, self.quirks)
         self.admin_token = clock.token()
         self.middleware = Middleware(self.service, self.store, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
@@ -196,8 +216,7 @@ class Sandbox:
             server_errors: Rate of 500, 502, 503 and 504 answers.
             dropped: Rate of connections that are closed without an answer.
             truncated: Rate of answers that end early; the effect has happened.
-            retry_after: Seconds that a 429 asks to wait, in the form that the profile's
-                `rate_limit_form` says.
+            retry_after: Seconds that a 429 asks to wait.
             seed: The same seed and calls meet the same faults.
 
         Raises:
@@ -238,13 +257,13 @@ class Sandbox:
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
 
-        Waits for the first attempt at each; the others follow as the profile says.
+        Waits for the first attempt at each; the others follow, for three days.
 
         Raises:
             OutboxFull: Too many deliveries wait already.
         """
         return self.middleware.tell(
-            [PublishedEvent(kind, payload)], self.profile.delivery_timeout + 5
+            [PublishedEvent(kind, payload)], self.middleware.delivery_worker.timeout + 5
         )
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
@@ -292,7 +311,7 @@ class Sandbox:
 
     def _fill_like_another(self, clock: SeededClock) -> None:
         """Take over what another demo of this process began with: the seed made it the same."""
-        key = (self.profile, self.account_id)
+        key = (self.profile, self.quirks, self.account_id)
         if key in _images:
             image, counted = _images[key]
             self.store.become(image)

@@ -10,7 +10,7 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
     Deliver to the active webhooks whose events hold the kind or `*`; any kind will do.
     Waits for the receivers: `{"deliveries": [{"webhook_id", "status", "http_status",
     "error"}]}`, where status is `delivered`, `failed`, `refused` (not connected to) or
-    `waiting` (the receiver is busy). What failed is tried again as the profile says.
+    `waiting` (the receiver is busy). What failed is tried again later.
 `POST /play {"scenario": "campaign", "options": {…}, "seed"?: 7, "wait"?: 60}`
     Play what customers do, see `chatkit.sandbox.scenario`: `{"events", "deliveries"}`, how
     many events there were and how many deliveries of each status.
@@ -103,7 +103,7 @@ class Admin:
     @property
     def _wait(self) -> float:
         """Seconds to wait for the receivers of an event: longer than any takes by itself."""
-        return self._middleware.service.profile.delivery_timeout + 5
+        return self._middleware.delivery_worker.timeout + 5
 
     def answer(self, request: Request) -> ServiceAnswer:
         """Answer one call; waits for the receivers of an event."""
@@ -152,7 +152,7 @@ class Admin:
         if request.method == "GET" or not request.body:
             return {}
         try:
-            return read_object(request.headers, request.body, self._middleware.max_body)
+            return read_object(request.headers, request.body)
         except RefusedRequest as refusal:
             raise RefusedAdminCall(_STATUSES[refusal.reason], refusal.message) from None
 

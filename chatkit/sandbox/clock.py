@@ -5,9 +5,6 @@ import hashlib
 import secrets
 import time
 from datetime import UTC, datetime
-from typing import Literal
-
-Resolution = Literal["millisecond", "second", "microsecond"]
 
 # The first tick of a seeded sandbox: a Monday morning.
 _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
@@ -16,8 +13,8 @@ _SEEDED_START = int(datetime(2026, 1, 5, 8, 0, tzinfo=UTC).timestamp())
 class Clock:
     """Gives a write its time, a webhook its secret, an access token its text: the machine's."""
 
-    def __init__(self, resolution: Resolution) -> None:
-        self._stamp = _Stamp(resolution)
+    def __init__(self) -> None:
+        self._stamp = _Stamp()
         self._ahead = 0  # nanoseconds of the machine's clock
 
     def now(self) -> float:
@@ -59,8 +56,8 @@ class SeededClock(Clock):
     For examples and tests on this machine only: whoever knows the seed knows the tokens.
     """
 
-    def __init__(self, resolution: Resolution, seed: str) -> None:
-        super().__init__(resolution)
+    def __init__(self, seed: str) -> None:
+        super().__init__()
         self._seed = seed
         self._ticks = self._secrets = self._tokens = self._messages = 0
 
@@ -117,9 +114,7 @@ class SeededClock(Clock):
 class _Stamp:
     """Prints times; the text of a second is made once in that second."""
 
-    def __init__(self, resolution: Resolution) -> None:
-        digits = {"second": 0, "millisecond": 3, "microsecond": 6}[resolution]
-        self._digits, self._unit = digits, 10 ** (9 - digits)
+    def __init__(self) -> None:
         self._second, self._text = -1, ""
 
     def text(self, nanoseconds: int) -> str:
@@ -127,6 +122,4 @@ class _Stamp:
         if second != self._second:
             self._second = second
             self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        if not self._digits:
-            return self._text + "Z"
-        return f"{self._text}.{rest // self._unit:0{self._digits}d}Z"
+        return f"{self._text}.{rest // 10**6:03d}Z"

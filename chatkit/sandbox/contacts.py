@@ -43,21 +43,15 @@ class ContactsHandler(ResourceHandler):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         profile = self.profile
-        strip = profile.number_input == "strip"
         closed = profile.unknown_fields == "refuse"
         needed = frozenset({"number", "country_code"})
         written = (
-            Field(
-                "number",
-                String(pattern="[0-9]", says="must have a digit")
-                if strip
-                else String(pattern="^[0-9]+$", says="must be digits only"),
-            ),
+            Field("number", String(pattern="[0-9]", says="must have a digit")),
             Field("country_code", String(pattern=r"^\+[0-9]+$", says="must be + and digits")),
             Field("name", TEXT, note="Split into first, middle and last name."),
         )
         tag: FieldKind = TEXT
-        if profile.tags == "objects":
+        if "object_tags" in self.quirks:
             tag = Fields((Field("id", WHOLE), Field("name", TEXT)), frozenset({"id", "name"}))
         listed = (
             self._id_field(),
@@ -221,7 +215,7 @@ class ContactsHandler(ResourceHandler):
 
     def _touch(self, record: dict[str, Any], actor: str) -> None:
         now = self.clock.stamp()
-        if self.profile.updated_at_moves:
+        if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
         record["updated_by"] = actor
 
@@ -238,7 +232,7 @@ class ContactsHandler(ResourceHandler):
         return f'{{"id":{self._id_text(record_id)}}}'.encode()
 
     def _id_text(self, record_id: int) -> str:
-        return str(record_id) if self.profile.id_type == "integer" else f'"{record_id}"'
+        return f'"{record_id}"' if "text_ids" in self.quirks else str(record_id)
 
     def _split(self, name: str | None) -> Names:
         return split_name(name, self.profile.name_split) if name else (None, None, None)

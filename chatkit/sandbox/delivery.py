@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 MOST_WAITING = 20_000  #: deliveries in the outbox
 LOG_LENGTH = 10_000  #: attempts
+TIMEOUT = 10.0  #: seconds that a receiver may take to answer
+#: Seconds to wait before each further attempt: the schedule that Standard Webhooks 1.0 proposes.
+RETRIES: Sequence[float] = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 #: Seconds until it is tried again to write down what came of an attempt.
 _PAUSE = 1.0
 _LONGEST_WAIT = 60.0  #: the machine's clock may be set meanwhile
@@ -137,8 +140,6 @@ class EventPublisher:
         Without a receiver nothing is attempted, and registrations stay as they are: in a
         sandbox where nobody has named one, no write has a side effect.
         """
-        if self._profile.account_events == "silent":
-            return False
         heard: Sequence[bool] = [
             self._receivers.allows(webhook.url) for webhook in self._webhooks.active(account, kind)
         ]
@@ -408,6 +409,7 @@ def attempt(
     receivers: Receivers,
     profile: ServiceProfile,
     sender: WebhookSender,
+    seconds: float = TIMEOUT,
 ) -> DeliveryOutcome:
     """Post one body to one webhook, signed with its secret; whatever happens is told.
 
@@ -417,7 +419,6 @@ def attempt(
     """
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
-    seconds = profile.delivery_timeout
     try:
         address, context = receivers.route(webhook.url)
         status, _, error = sender.post(address, headers.items(), body, seconds=seconds, tls=context)
@@ -436,6 +437,7 @@ class DeliveryWorker:
 
     def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware
+        self.timeout, self.retries = TIMEOUT, RETRIES
         self.log: deque[Attempt] = deque(maxlen=LOG_LENGTH)
         # Whoever holds it never waits for the middleware's lock, which may be held by who wants it.
         self._changed = threading.Condition()
@@ -531,7 +533,7 @@ class DeliveryWorker:
         try:
             while True:
                 try:
-                    return attempt(webhook, *told, sender)
+                    return attempt(webhook, *told, sender, self.timeout)
                 except ConnectionLost as lost:
                     reason = f"the kept connection was closed: {lost}"
                     self._log(delivery, DeliveryOutcome(webhook.id, "failed", None, reason), 0.0)
@@ -574,19 +576,28 @@ class DeliveryWorker:
         with self._middleware.alone() as service:
             if not service.outbox.holds(delivery):
                 return  # forgotten by a reset while it was under way
-            wait = _again_in(service, delivery, came)
+            wait = self._again_in(delivery, came)
             if wait is None:
                 service.outbox.done(delivery)
             else:
                 service.outbox.again(delivery, time.time() + wait)
             service.webhooks.record_delivery(delivery.account, *came)
-            if came.http_status == 410 and service.profile.delivery_gone == "deactivate":
-                service.webhooks.deactivate(delivery.account, delivery.webhook_id)
         self._log(delivery, came, wait)
         with self._changed:
             if delivery.id in self._awaited:
                 self._awaited[delivery.id] = came
                 self._changed.notify_all()
+
+    def _again_in(self, delivery: Waiting, came: DeliveryOutcome) -> float | None:
+        """Seconds until the next attempt; None: there is none.
+
+        A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn its
+        registration inactive, but section States knows no way to that but an update.
+        """
+        final = came.status != "failed" or came.http_status == 410
+        if final or delivery.attempts >= len(self.retries):
+            return None
+        return self.retries[delivery.attempts]
 
     def _log(self, delivery: Waiting, came: DeliveryOutcome, again_in: float | None) -> None:
         told = (delivery.message_id, delivery.kind, delivery.attempts + 1)
@@ -596,12 +607,3 @@ class DeliveryWorker:
         with self._changed:
             if not self._closed:
                 self._changed.wait(min(max(seconds, 0.001), _LONGEST_WAIT))
-
-
-def _again_in(service: Service, delivery: Waiting, came: DeliveryOutcome) -> float | None:
-    """Seconds until the next attempt; None: there is none."""
-    profile = service.profile
-    gone = came.http_status == 410 and profile.delivery_gone != "retry"
-    if came.status != "failed" or gone or delivery.attempts >= len(profile.delivery_retries):
-        return None
-    return profile.delivery_retries[delivery.attempts]

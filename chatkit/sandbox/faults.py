@@ -39,8 +39,7 @@ class Faults:
     `set` takes a mapping with any of these keys and forgets what was set before:
 
     - `latency`: seconds that each call waits before anything is done with it.
-    - `429`: rate of refusals, which never have an effect. They tell when to come back in the
-      form of the profile's `rate_limit_form`.
+    - `429`: rate of refusals, which never have an effect.
     - `retry_after`: seconds that such a 429 asks to wait; 1 when left out.
     - `5xx`: rate of server errors, as `{"before": rate, "after": rate}` the effect.
     - `dropped`: rate of connections closed without an answer, as for `5xx`.

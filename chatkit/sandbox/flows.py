@@ -18,22 +18,11 @@ from chatkit.sandbox.resource import (
     Fields,
     ListOf,
     ResourceHandler,
-    String,
     Tools,
     upstream_id,
 )
 from chatkit.sandbox.store import StoredRecord
 
-CATEGORIES = (
-    "SIGN_UP",
-    "SIGN_IN",
-    "APPOINTMENT_BOOKING",
-    "LEAD_GENERATION",
-    "CONTACT_US",
-    "CUSTOMER_SUPPORT",
-    "SURVEY",
-    "OTHER",
-)
 # The business application's own number for the sender; the document shows the field only.
 _PROFILE_ID = 1
 # What the admin API tells of a finding.
@@ -51,7 +40,6 @@ class FlowsHandler(ResourceHandler):
         self._publisher = publisher
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        category = String(choices=CATEGORIES) if profile.unknown_category == "refuse" else TEXT
         document = Fields(
             (Field("version", TEXT), Field("screens", ListOf(Anything()))),
             frozenset({"version", "screens"}),
@@ -74,7 +62,7 @@ class FlowsHandler(ResourceHandler):
                 Field("name", TEXT),
                 Field("template_name", TEXT),
                 *written,
-                Field("categories", ListOf(category)),
+                Field("categories", ListOf(TEXT)),
             ),
             frozenset({"name", "template_name", "flow_json"}),
             closed,
@@ -84,12 +72,12 @@ class FlowsHandler(ResourceHandler):
         self.record = self.created = self.updated = Fields.all_of(brief)
         self.filter_param = profile.status_param
         if profile.flow_json_in_get:
-            shown = {
-                "object": written,
-                "text": (Field("flow_json", TEXT), written[1]),
-                "raw": (Field("flow_json", document, nullable=True), written[1]),
-            }[profile.flow_json_form]
-            whole = (*brief, Field("categories", ListOf(TEXT)), *shown)
+            shown = written[0]
+            if "text_flow_json" in self.quirks:
+                shown = Field("flow_json", TEXT)
+            elif "raw_flow_json" in self.quirks:
+                shown = Field("flow_json", document, nullable=True)
+            whole = (*brief, Field("categories", ListOf(TEXT)), shown, written[1])
             self.record = Fields.all_of(whole)
         self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
 
@@ -154,7 +142,7 @@ class FlowsHandler(ResourceHandler):
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
         now = self.clock.stamp()
-        if self.profile.updated_at_moves:
+        if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
         item = dumps(record)
         self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
@@ -200,23 +188,22 @@ class FlowsHandler(ResourceHandler):
         self.table.insert(flow_id, account, item["name"], *told)
 
     def _whole(self, row: StoredRecord) -> bytes:
-        """A flow with its document, in the form that the profile names."""
-        form = self.profile.flow_json_form
-        if form == "object":
+        """A flow with its document."""
+        if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
             return row.shown.encode()
         record = json.loads(row.shown)
-        record["flow_json"] = dumps(record["flow_json"]) if form == "text" else None
+        text = "text_flow_json" in self.quirks
+        record["flow_json"] = dumps(record["flow_json"]) if text else None
         return dumps(record).encode()
 
     def _kept(self, more: dict[str, Any]) -> str:
         """What is stored of a flow beside its list item."""
-        if self.profile.flow_json_form == "raw":  # whatever was sent in it
+        if "raw_flow_json" in self.quirks:  # whatever was sent in it
             more["flow_json_raw"] = dumps(more["flow_json"])
         return dumps(more)
 
     def _may_delete(self, row: StoredRecord) -> None:
-        published = json.loads(row.item)["wa_status"] == "PUBLISHED"
-        if published and self.profile.published_flow_delete == "refuse":
+        if json.loads(row.item)["wa_status"] == "PUBLISHED":  # error 139004 upstream
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.errors import StoreError
@@ -67,7 +68,6 @@ class Middleware:
         self.lock = threading.RLock()
         self.faults = Faults()
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
-        self.max_body = service.profile.max_body
         self._replies = service.replies
         self._batch = Batch()
         self._second, self._date = -1, ""
@@ -245,7 +245,7 @@ class Middleware:
             raise Dropped(answer)
         made = self.error(fault.status, "A fault of the sandbox, set on purpose")
         if fault.kind == "429":
-            made.headers.update(self.service.access.come_back(self.faults.retry_after))
+            made.headers.update({"retry-after": str(ceil(self.faults.retry_after))})
         return made
 
     def error(self, status: int, message: str) -> ServiceAnswer:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, TEXT_TYPE, Reason, Replies
+from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, Reason, Replies
 from chatkit.sandbox.request import OPERATIONS, PREFIX, Operation
 from chatkit.sandbox.resource import ID_DIGITS, Fields, ResourceHandler, Schema
 from chatkit.sandbox.templates import LANGUAGE
@@ -21,7 +21,6 @@ _MEANINGS: dict[Reason, str] = {
     "too_large": "The body is too large.",
     "media_type": "The body is not JSON by its content type.",
     "invalid": "A field or a parameter breaks a rule.",
-    "webhook_limit": "The account has all the webhooks it may have.",
     "too_many_calls": "The token made too many calls in a second.",
     "unavailable": "The sandbox could not save the change.",
 }
@@ -98,8 +97,6 @@ def _query_parameters(
     if resource.paged:
         schemas["page"] = _WHOLE | {"minimum": profile.page_base}
         schemas["pageSize"] = _WHOLE | {"minimum": 1}
-        if profile.over_max_page_size == "refuse":
-            schemas["pageSize"]["maximum"] = profile.max_page_size
     if resource.filter_param:
         schemas[resource.filter_param] = _STRING
     return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
@@ -115,11 +112,13 @@ def _request_body(operation: Operation, resource: ResourceHandler) -> dict[str, 
 def _responses(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile, replies: Replies
 ) -> dict[str, Any]:
-    status, data = _success(operation, resource, profile)
+    status, data = _success(operation, resource, replies)
     success: dict[str, Any] = {"description": "Done."}
     if status != 204:
         paged = resource.paged and operation.verb == "list"
-        success["content"] = {JSON_TYPE: {"schema": _envelope(data, paged, profile)}}
+        success["content"] = {
+            JSON_TYPE: {"schema": _envelope(data, paged and "no_pagination" not in replies.quirks)}
+        }
     if operation.verb == "create":
         success["links"] = _links(operation, resource)
     responses = {str(status): success}
@@ -128,7 +127,7 @@ def _responses(
         if refused in responses:
             responses[refused]["description"] += f" {_MEANINGS[reason]}"
         else:
-            responses[refused] = {"description": _MEANINGS[reason], **_error_content(profile)}
+            responses[refused] = {"description": _MEANINGS[reason], **_error_content(replies)}
     return responses
 
 
@@ -145,8 +144,9 @@ def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
 
 
 def _success(
-    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
+    operation: Operation, resource: ResourceHandler, replies: Replies
 ) -> tuple[int, Schema]:
+    done = 204 if "no_body" in replies.quirks else 200
     match operation.verb:
         case "list":
             return 200, _array(resource.item)
@@ -157,22 +157,24 @@ def _success(
         case "create":
             return 201, resource.created.schema()
         case "update":
-            return profile.update_status, resource.updated.schema()
+            return done, resource.updated.schema()
         case "delete":
-            return profile.delete_status, {"type": "null"}
+            return done, {"type": "null"}
 
 
 def _array(fields: Fields) -> Schema:
     return {"type": "array", "items": fields.schema()}
 
 
-def _envelope(data: Schema, paged: bool, profile: ServiceProfile) -> Schema:
-    properties = {"success": {"const": True}, "message": _STRING, "data": data}
-    required = ["success", "data"]
-    if profile.status_code_in_body:
-        properties["statusCode"] = _WHOLE
-        required.append("statusCode")
-    if paged and profile.pagination == "always":
+def _envelope(data: Schema, paged: bool) -> Schema:
+    properties = {
+        "success": {"const": True},
+        "statusCode": _WHOLE,
+        "message": _STRING,
+        "data": data,
+    }
+    required = ["success", "statusCode", "data"]
+    if paged:
         names = ["page", "pageSize", "totalCount", "totalPages"]
         properties["pagination"] = _object(dict.fromkeys(names, _WHOLE), names)
         required.append("pagination")
@@ -193,37 +195,22 @@ def _refusals(
         reasons.append("conflict")
     if operation.verb in resource.clashes:
         reasons.append("clash")
-    if operation.resource == "webhooks" and operation.verb == "create":
-        reasons.append("webhook_limit")
     if profile.rate_limit is not None:
         reasons.append("too_many_calls")
     return reasons
 
 
-def _error_content(profile: ServiceProfile) -> dict[str, Any]:
-    schema: Schema
+def _error_content(replies: Replies) -> dict[str, Any]:
+    if "html_errors" in replies.quirks:
+        return {"content": {HTML_TYPE: {"schema": _STRING}}}
     problem = _object({"field": _STRING, "message": _STRING}, ["field", "message"])
-    match profile.error_body:
-        case "empty":
-            return {}
-        case "text":
-            return {"content": {TEXT_TYPE: {"schema": _STRING}}}
-        case "html":
-            return {"content": {HTML_TYPE: {"schema": _STRING}}}
-        case "message":
-            schema = _object({"message": _STRING}, ["message"])
-        case "error_object":
-            details = {"type": "array", "items": problem}
-            error = {"code": _STRING, "message": _STRING, "details": details}
-            schema = _object({"error": _object(error, ["code", "message"])}, ["error"])
-        case "envelope":
-            properties = {"success": {"const": False}, "message": _STRING}
-            properties["errors"] = {"type": "array", "items": problem}
-            required = ["success", "message"]
-            if profile.status_code_in_body:
-                properties["statusCode"] = _WHOLE
-                required.append("statusCode")
-            schema = _object(properties, required)
+    properties = {
+        "success": {"const": False},
+        "statusCode": _WHOLE,
+        "message": _STRING,
+        "errors": {"type": "array", "items": problem},
+    }
+    schema = _object(properties, ["success", "statusCode", "message"])
     return {"content": {JSON_TYPE: {"schema": schema}}}
 
 

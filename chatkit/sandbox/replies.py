@@ -1,4 +1,4 @@
-"""Answers and refusals: the envelope, and errors in the form that the profile names."""
+"""Answers and refusals: the envelope, errors, and what a service may do otherwise."""
 
 from __future__ import annotations
 
@@ -6,14 +6,31 @@ import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from json import JSONEncoder
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from chatkit.profile import ServiceProfile
 
 JSON_TYPE = "application/json"
-TEXT_TYPE = "text/plain; charset=utf-8"
 HTML_TYPE = "text/html; charset=utf-8"
 dumps = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+#: What a service may do otherwise, to try a client: `Sandbox` explains each.
+Quirk = Literal[
+    "no_body",
+    "no_pagination",
+    "html_errors",
+    "text_ids",
+    "object_tags",
+    "text_flow_json",
+    "raw_flow_json",
+    "constant_updated_at",
+    "repeated_deletes",
+    "secret_in_update",
+    "unknown_template_404",
+    "numeric_delivery_times",
+]
+QUIRKS: frozenset[str] = frozenset(get_args(Quirk))
 
 
 @dataclass(slots=True)
@@ -39,7 +56,6 @@ Reason = Literal[
     "too_large",
     "media_type",
     "invalid",
-    "webhook_limit",
     "too_many_calls",
     "unavailable",
 ]
@@ -84,8 +100,8 @@ def invalid(*problems: FieldProblem) -> RefusedRequest:
 class Replies:
     """Makes every answer of one service (section Response envelope, and the profile)."""
 
-    def __init__(self, profile: ServiceProfile) -> None:
-        self._profile = profile
+    def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
+        self.quirks = quirks
         self._heads: dict[tuple[int, str | None], bytes] = {}
         self.statuses: Mapping[Reason, int] = {
             "malformed": 400,
@@ -99,7 +115,6 @@ class Replies:
             "too_large": 413,
             "media_type": 415,
             "invalid": profile.validation_status,
-            "webhook_limit": profile.eleventh_webhook_status,
             "too_many_calls": 429,
             "unavailable": 503,
         }
@@ -110,8 +125,8 @@ class Replies:
         return ServiceAnswer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
 
     def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
-        """One page of a list, with its `pagination` unless the profile says never."""
-        if self._profile.pagination == "never":
+        """One page of a list, with its `pagination`."""
+        if "no_pagination" in self.quirks:
             return self.data(b"[%b]" % payload)
         pages = -(-total // size)
         return self.data(
@@ -120,65 +135,40 @@ class Replies:
         )
 
     def updated(self, payload: bytes, message: str) -> ServiceAnswer:
-        """An update that was done; without a body when the profile says 204."""
-        status = self._profile.update_status
-        return ServiceAnswer(204, b"") if status == 204 else self.data(payload, status, message)
+        """An update that was done."""
+        return self._done(payload, message)
 
     def deleted(self, message: str) -> ServiceAnswer:
-        """A deletion that was done; without a body when the profile says 204."""
-        status = self._profile.delete_status
-        return ServiceAnswer(204, b"") if status == 204 else self.data(b"null", status, message)
+        """A deletion that was done."""
+        return self._done(b"null", message)
+
+    def _done(self, payload: bytes, message: str) -> ServiceAnswer:
+        if "no_body" in self.quirks:
+            return ServiceAnswer(204, b"")
+        return self.data(payload, message=message)
 
     def refuse(self, refusal: RefusedRequest) -> ServiceAnswer:
         """The answer to a refused request."""
-        answer = self.error(
-            self.statuses[refusal.reason], refusal.message, refusal.reason, refusal.problems
-        )
+        answer = self.error(self.statuses[refusal.reason], refusal.message, refusal.problems)
         answer.headers |= refusal.headers
         if answer.status == 401:
             answer.headers["www-authenticate"] = "Bearer"
         return answer
 
     def error(
-        self, status: int, message: str, code: str = "error", problems: Sequence[FieldProblem] = ()
+        self, status: int, message: str, problems: Sequence[FieldProblem] = ()
     ) -> ServiceAnswer:
-        """An error in the form the profile names (section Errors: not shown)."""
-        form = self._profile.error_body
-        if form == "empty":
-            return ServiceAnswer(status, b"")
-        if form == "text":
-            return ServiceAnswer(status, message.encode(), {"content-type": TEXT_TYPE})
-        if form == "html":
+        """An error in the envelope (section Errors: not shown)."""
+        if "html_errors" in self.quirks:
             page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
             return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
-        return ServiceAnswer(
-            status,
-            dumps(self._error_object(status, message, code, problems)).encode(),
-            {"content-type": JSON_TYPE},
-        )
-
-    def _error_object(
-        self, status: int, message: str, code: str, problems: Sequence[FieldProblem]
-    ) -> dict[str, object]:
-        details = [problem._asdict() for problem in problems]
-        match self._profile.error_body:
-            case "message":
-                return {"message": message}
-            case "error_object":
-                error = {"code": code, "message": message} | (
-                    {"details": details} if details else {}
-                )
-                return {"error": error}
-            case _:
-                body: dict[str, object] = {"success": False}
-                if self._profile.status_code_in_body:
-                    body["statusCode"] = status
-                return body | {"message": message} | ({"errors": details} if details else {})
+        body: dict[str, object] = {"success": False, "statusCode": status, "message": message}
+        if problems:
+            body["errors"] = [problem._asdict() for problem in problems]
+        return ServiceAnswer(status, dumps(body).encode(), {"content-type": JSON_TYPE})
 
     def _head(self, status: int, message: str | None) -> bytes:
-        fields: dict[str, object] = {"success": True}
-        if self._profile.status_code_in_body:
-            fields["statusCode"] = status
+        fields: dict[str, object] = {"success": True, "statusCode": status}
         if message is not None:
             fields["message"] = message
         head = self._heads[status, message] = f'{dumps(fields)[:-1]},"data":'.encode()

@@ -167,6 +167,7 @@ def decode(text: str, *, plus: bool = False) -> str:
 
 # --- the query ------------------------------------------------------------------------
 
+DEFAULT_PAGE_SIZE = 10  # of the examples in section Limits
 # Digits beyond these cannot be a page of anything.
 _LONGEST = 15
 
@@ -204,36 +205,34 @@ def page(given: dict[str, str], profile: ServiceProfile) -> Page:
     """The page that parameters ask for (section Limits, and the profile).
 
     Raises:
-        RefusedRequest: `page` or `pageSize` cannot be, and the profile refuses that.
+        RefusedRequest: `page` or `pageSize` is no number, or below the first.
     """
     base = profile.page_base
-    number = _whole(given.get("page"), "page", base, base, profile)
-    size = _whole(given.get("pageSize"), "pageSize", 1, profile.default_page_size, profile)
-    if size > profile.max_page_size:
-        if profile.over_max_page_size == "refuse":
-            raise invalid(FieldProblem("pageSize", f"must be at most {profile.max_page_size}"))
-        size = profile.max_page_size
+    number = _whole(given.get("page"), "page", base, base)
+    size = min(
+        _whole(given.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE), profile.max_page_size
+    )
     return Page(number, size, (number - base) * size)
 
 
-def _whole(text: str | None, name: str, least: int, default: int, profile: ServiceProfile) -> int:
+def _whole(text: str | None, name: str, least: int, default: int) -> int:
     if text is None:
         return default
     if text.isascii() and text.isdigit():
         number = int(text) if len(text) <= _LONGEST else 10**_LONGEST
         if number >= least:
             return number
-    if profile.bad_page == "refuse":
-        raise invalid(FieldProblem(name, f"must be an integer, at least {least}"))
-    return least if text.lstrip("-").isdigit() else default
+    raise invalid(FieldProblem(name, f"must be an integer, at least {least}"))
 
 
 # --- the body -------------------------------------------------------------------------
 
 MAX_DEPTH = 64
+#: Bytes: a flow document of the upstream platform may have 10 MB.
+MAX_BODY = 11 * 1024 * 1024
 
 
-def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[str, Any]:
+def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     """The JSON object in a body.
 
     Raises:
@@ -246,8 +245,8 @@ def read_object(headers: Mapping[str, str], body: bytes, max_body: int) -> dict[
         _check_type(content_type)
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise RefusedRequest("media_type", "The body must not be compressed")
-    if len(body) > max_body:
-        raise RefusedRequest("too_large", f"The body has more than {max_body} bytes")
+    if len(body) > MAX_BODY:
+        raise RefusedRequest("too_large", f"The body has more than {MAX_BODY} bytes")
     try:
         value = read_json(body, deepest=MAX_DEPTH)
     except JsonFault as fault:

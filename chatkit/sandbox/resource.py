@@ -15,7 +15,13 @@ from typing import Any, NamedTuple, Protocol
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.replies import FieldProblem, RefusedRequest, Replies, ServiceAnswer, invalid
+from chatkit.sandbox.replies import (
+    FieldProblem,
+    RefusedRequest,
+    Replies,
+    ServiceAnswer,
+    invalid,
+)
 from chatkit.sandbox.request import Verb, page
 from chatkit.sandbox.store import ResourceTable, SandboxStore, StoredRecord
 
@@ -318,6 +324,7 @@ class ResourceHandler:
 
     def __init__(self, tools: Tools) -> None:
         self.store, self.profile, self.clock, self.replies = tools
+        self.quirks = self.replies.quirks
 
     def find(self, call: AllowedCall) -> StoredRecord:
         """The active record that the path names.
@@ -337,7 +344,7 @@ class ResourceHandler:
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make one record inactive."""
         row = self._stored(call)
-        if row is None or (row.active is None and self.profile.second_delete == "not_found"):
+        if row is None or (row.active is None and "repeated_deletes" not in self.quirks):
             raise self._unknown()
         if row.active:
             self._may_delete(row)
@@ -377,12 +384,10 @@ class ResourceHandler:
         return needed if self.profile.put_requires == "create_fields" else frozenset()
 
     def _shown_id(self, record_id: int) -> int | str:
-        return record_id if self.profile.id_type == "integer" else str(record_id)
+        return str(record_id) if "text_ids" in self.quirks else record_id
 
     def _id_field(self) -> Field:
-        if self.profile.id_type == "integer":
-            return Field("id", WHOLE)
-        return Field("id", String(pattern="^[0-9]+$"))
+        return Field("id", String(pattern="^[0-9]+$") if "text_ids" in self.quirks else WHOLE)
 
 
 def read_id(text: str) -> int | None:

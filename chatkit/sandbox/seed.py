@@ -187,7 +187,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
         contacts.create(AllowedCall(shop if at % 3 else owner, (), "", body))
         if at % 4 == 1:
             tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
-            if service.profile.tags == "objects":
+            if "object_tags" in service.replies.quirks:
                 shown: list[Any] = [{"id": _TAGS.index(tag) + 1, "name": tag} for tag in tags]
             else:
                 shown = list(tags)

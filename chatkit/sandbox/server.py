@@ -22,7 +22,7 @@ from chatkit.asgi_server import CLOSE, TARGET, WHOLE, Server, listen
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
-from chatkit.sandbox.request import Request
+from chatkit.sandbox.request import MAX_BODY, Request
 
 if TYPE_CHECKING:
     import socket
@@ -228,8 +228,8 @@ class SandboxApp:
         self._check_size(int(length) if len(length) < 20 else sys.maxsize)
 
     def _check_size(self, size: int) -> None:
-        if size > self._middleware.max_body:
-            raise CallRefused(413, f"A body may have at most {self._middleware.max_body} bytes")
+        if size > MAX_BODY:
+            raise CallRefused(413, f"A body may have at most {MAX_BODY} bytes")
 
     async def _body(self, scope: Mapping[str, Any], receive: Receive) -> bytes:
         """The body of a call.

@@ -8,7 +8,6 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from email.utils import formatdate
 from hashlib import sha256
 from math import ceil
 from typing import Any
@@ -18,7 +17,7 @@ from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.contacts import ContactsHandler
 from chatkit.sandbox.delivery import EventPublisher, Outbox, Receivers
 from chatkit.sandbox.flows import FlowsHandler
-from chatkit.sandbox.replies import RefusedRequest, Replies, ServiceAnswer
+from chatkit.sandbox.replies import Quirk, RefusedRequest, Replies, ServiceAnswer
 from chatkit.sandbox.request import OPERATIONS, PERMISSIONS, Operation, Request, read_object, route
 from chatkit.sandbox.resource import AllowedCall, Grant, ResourceHandler, Tools
 from chatkit.sandbox.store import SandboxStore
@@ -27,13 +26,8 @@ from chatkit.sandbox.webhooks import WebhooksHandler
 
 __all__ = ["Request", "Service", "ServiceAnswer"]
 
-# The points of a profile that are written into stored records and keys.
-_STORED_POINTS = (
-    "id_type",
-    "timestamps",
-    "contact_key",
-    "tags",
-)
+# The quirks that are written into stored records.
+_STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "object_tags", "raw_flow_json"})
 
 
 class Service:
@@ -43,16 +37,22 @@ class Service:
     not be shown before `store.commit()`. Not for several threads at once.
 
     Raises:
-        StoreError: The file was made with another profile.
+        StoreError: The file was made with another profile or other quirks.
     """
 
     def __init__(
-        self, store: SandboxStore, profile: ServiceProfile, clock: Clock, account_id: str = "1001"
+        self,
+        store: SandboxStore,
+        profile: ServiceProfile,
+        clock: Clock,
+        account_id: str = "1001",
+        quirks: frozenset[Quirk] = frozenset(),
     ) -> None:
         self.store, self.profile, self.clock, self.account_id = store, profile, clock, account_id
-        store.agree({name: getattr(profile, name) for name in _STORED_POINTS})
+        stored = ",".join(sorted(quirks & _STORED_QUIRKS))
+        store.agree({"contact_key": profile.contact_key, "quirks": stored})
         self.access = AccessTokens(store, profile, clock)
-        self.replies = Replies(profile)
+        self.replies = Replies(profile, quirks)
         tools = Tools(store, profile, clock, self.replies)
         self.contacts, self.webhooks = ContactsHandler(tools), WebhooksHandler(tools)
         self.outbox, self.receivers = Outbox(store), Receivers()
@@ -84,7 +84,7 @@ class Service:
                 raise RefusedRequest("forbidden", f"The access token lacks: {operation.permission}")
             body: dict[str, Any] = {}
             if operation.takes_body:
-                body = read_object(request.headers, request.body, self.profile.max_body)
+                body = read_object(request.headers, request.body)
             return self._handlers[operation](AllowedCall(grant, values, request.query, body))
         except RefusedRequest as refusal:
             return self.replies.refuse(refusal)
@@ -212,18 +212,8 @@ class AccessTokens:
         if len(calls) >= limit:
             wait = 1 - (now - calls[0]) if calls else 1.0
             raise RefusedRequest(
-                "too_many_calls", f"At most {limit} calls a second", headers=self.come_back(wait)
+                "too_many_calls",
+                f"At most {limit} calls a second",
+                headers={"retry-after": str(ceil(wait))},
             )
         calls.append(now)
-
-    def come_back(self, wait: float) -> dict[str, str]:
-        """The header of a 429 that tells to wait so many seconds, as the profile's service does."""
-        match self._profile.rate_limit_form:
-            case "seconds":
-                return {"retry-after": str(ceil(wait))}
-            case "date":
-                return {"retry-after": formatdate(ceil(self._clock.now() + wait), usegmt=True)}
-            case "reset_header":
-                return {"x-ratelimit-reset": str(ceil(self._clock.now() + wait))}
-            case _:
-                return {}

@@ -126,7 +126,7 @@ class SandboxStore:
         if differ:
             self._connection.close()
             raise StoreError(
-                "the sandbox file was made with another profile: "
+                "the sandbox file was made with another profile or other quirks: "
                 + ", ".join(f"{name}={stored[name]}" for name in differ)
             )
         for fact in wanted.items():

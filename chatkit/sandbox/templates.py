@@ -199,9 +199,7 @@ class TemplatesHandler(ResourceHandler):
         row = self.find(call)
         given = self.update_body.read(call.body)
         if given.get("lang_code", row.key) != row.key:
-            if self.profile.other_lang_code == "refuse":
-                raise RefusedRequest("clash", "The body names another language than the path")
-            del given["lang_code"]
+            raise RefusedRequest("clash", "The body names another language than the path")
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
             before = json.loads(row.shown)
@@ -239,7 +237,7 @@ class TemplatesHandler(ResourceHandler):
         return self.table.find(_scope(call), call.values[1])
 
     def _check_known(self, call: AllowedCall) -> None:
-        if self.profile.unknown_template == "not_found" and not self.table.knows(_scope(call)):
+        if "unknown_template_404" in self.quirks and not self.table.knows(_scope(call)):
             raise RefusedRequest("not_found", "Template not found")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from chatkit.sandbox.events import ALL, FamilyKinds
+from chatkit.sandbox.events import ALL
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import (
     FLAG,
@@ -54,12 +54,10 @@ class WebhooksHandler(ResourceHandler):
         super().__init__(tools)
         profile = self.profile
         closed = profile.unknown_fields == "refuse"
-        kinds = FamilyKinds.of(profile)
-        event = String(choices=(ALL, *kinds)) if profile.unknown_event == "refuse" else TEXT
-        delivered: FieldKind = TIME if profile.last_delivery_at == "text" else WHOLE
+        delivered: FieldKind = WHOLE if "numeric_delivery_times" in self.quirks else TIME
         written = (
             Field("url", String(pattern=_URL, says="must be an HTTPS URL")),
-            Field("events", ListOf(event), note="`*` for all, or names of event kinds."),
+            Field("events", ListOf(TEXT), note="`*` for all, or names of event kinds."),
             Field("is_active", FLAG),
         )
         listed = (
@@ -80,10 +78,8 @@ class WebhooksHandler(ResourceHandler):
         self.item = self.record = Fields.all_of(listed)
         secret = Field("webhook_secret", String(pattern="^[0-9a-f]{64}$"))
         self.created = Fields.all_of((*listed, secret))
-        self.updated = self.created if profile.patch_echoes_secret else self.item
+        self.updated = self.created if "secret_in_update" in self.quirks else self.item
         self.table = self.store.table("webhooks", first_id=41)
-        unasked = profile.unasked_events == "inbound_and_status"
-        self._unasked = frozenset((kinds.inbound, kinds.status) if unasked else ())
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
@@ -94,7 +90,7 @@ class WebhooksHandler(ResourceHandler):
         given = self.create_body.read(call.body)
         self._check_url(call.grant, given["url"], None)
         if len(self.table.listed(call.grant.account)) >= MOST:
-            raise RefusedRequest("webhook_limit", f"An account has at most {MOST} webhooks")
+            raise RefusedRequest("invalid", f"An account has at most {MOST} webhooks")
         webhook_id = self.table.next_id()
         record = self._new_item(webhook_id, given)
         hidden = {"webhook_secret": self.clock.secret()}
@@ -110,10 +106,10 @@ class WebhooksHandler(ResourceHandler):
         self._check_url(call.grant, given.get("url", row.key), row)
         record = json.loads(row.item) | given
         now = self.clock.stamp()
-        if self.profile.updated_at_moves:
+        if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
         self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
-        if self.profile.patch_echoes_secret:
+        if "secret_in_update" in self.quirks:
             record |= json.loads(row.hidden)
         return self.replies.updated(dumps(record).encode(), "Webhook updated")
 
@@ -142,12 +138,12 @@ class WebhooksHandler(ResourceHandler):
         }
 
     def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
-        """The active webhooks that events of this kind go to: those that ask for it, or all."""
+        """The active webhooks that ask for events of this kind."""
         return [
             _receiver(row, record)
             for row in self.table.rows(account)
             if (record := json.loads(row.item))["is_active"]
-            and (kind in self._unasked or not {ALL, kind}.isdisjoint(record["events"]))
+            and not {ALL, kind}.isdisjoint(record["events"])
         ]
 
     def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
@@ -157,13 +153,6 @@ class WebhooksHandler(ResourceHandler):
             return None
         record = json.loads(row.item)
         return _receiver(row, record) if record["is_active"] else None
-
-    def deactivate(self, account: str, webhook_id: int) -> None:
-        """Turn a webhook inactive because its receiver says that it is gone."""
-        row = self.table.get(webhook_id, account)
-        if row is not None and row.active:
-            record = json.loads(row.item) | {"is_active": False}
-            self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
@@ -181,11 +170,9 @@ class WebhooksHandler(ResourceHandler):
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
 
     def _delivery_time(self, stamp: str) -> str | int:
-        """The time of a delivery in the form that the profile names."""
-        if self.profile.last_delivery_at == "text":
-            return stamp
-        thousand = 1000 if self.profile.last_delivery_at == "milliseconds" else 1
-        return int(datetime.fromisoformat(stamp).timestamp() * thousand)
+        if "numeric_delivery_times" in self.quirks:
+            return int(datetime.fromisoformat(stamp).timestamp())
+        return stamp
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
         """Raise a Refusal if another webhook has the URL and the profile allows one only."""

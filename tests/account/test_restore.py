@@ -11,7 +11,7 @@ from bulk.planning import account, call, content, flow, people, states, untouche
 from documents import document
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profiles import PROFILES
+from profiles import SERVICES, Service
 from volume import volume
 
 import chatkit
@@ -211,15 +211,16 @@ def test_a_name_that_comes_back_otherwise_is_told_before(name_split: str) -> Non
         assert list(compare(held, read(target)).frame().field)
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=map(str, range(len(PROFILES))))
+@pytest.mark.parametrize("service", SERVICES, ids=map(str, range(len(SERVICES))))
 def test_an_account_is_restored_whatever_the_service_is_like(
-    profile: chatkit.ServiceProfile,
+    service: Service,
 ) -> None:
     """What is lost comes back, and what the service cannot show is not written again and again."""
     with (
-        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        service.sandbox() as sandbox,
         chatkit.connect(sandbox) as client,
     ):
+        profile = service.profile
         flow(sandbox, "Order")
         flow(sandbox, "Return", flow_json=document("Zurück"))
         content(sandbox, "ready", lang_code="en")

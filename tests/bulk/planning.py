@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from caller import Door, client_through
 from documents import DOCUMENT
+from profiles import Service
 
 import chatkit
 from chatkit.client import Client
@@ -42,9 +43,8 @@ def client(sandbox: chatkit.Sandbox) -> Iterator[Client]:
 @contextmanager
 def account(**points: Any) -> Iterator[tuple[chatkit.Sandbox, Client]]:
     """Open an empty account of a service that differs from the default in these points."""
-    profile = chatkit.ServiceProfile(**points)
     with (
-        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        Service.of(**points).sandbox() as sandbox,
         chatkit.connect(sandbox) as client,
     ):
         yield sandbox, client

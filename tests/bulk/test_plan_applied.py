@@ -154,7 +154,7 @@ def test_unknown_fields_of_the_service_survive_a_replacing_update():
 
 @pytest.mark.parametrize("moves", [True, False])
 def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
-    with account(updated_at_moves=moves) as (sandbox, client):
+    with account(constant_updated_at=not moves) as (sandbox, client):
         [contact] = people(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="Theirs")
@@ -168,7 +168,7 @@ def test_my_field_changed_by_someone_is_a_conflict_with_both_values(moves):
 
 @pytest.mark.parametrize("moves", [True, False])
 def test_a_name_that_someone_cleared_is_a_conflict_too(moves):
-    with account(updated_at_moves=moves) as (sandbox, client):
+    with account(constant_updated_at=not moves) as (sandbox, client):
         [contact] = people(sandbox, 1)
         plan = planned(client, contact, name="Zoë Mine")
         call(sandbox, "PUT", f"contacts/{contact}", name="")

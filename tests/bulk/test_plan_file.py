@@ -272,7 +272,7 @@ def everything(folder):
 
 @pytest.mark.parametrize("echoes", [True, False])
 def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, capsys):
-    with account(patch_echoes_secret=echoes) as (sandbox, client):
+    with account(secret_in_update=echoes) as (sandbox, client):
         webhook(sandbox)
         frame = client.webhooks.frame().assign(is_active=False).reset_index()
         new = {"url": [f"https://new.example/{n}" for n in range(2)], "events": [["*"]] * 2}

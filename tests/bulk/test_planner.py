@@ -287,9 +287,9 @@ def test_a_new_content_without_its_template_code_is_refused_for_that(sandbox, cl
     assert [(row, column) for row, column, _ in cells(plan)] == [(1, "template_code")]
 
 
-@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+@pytest.mark.parametrize("unknown", [False, True])
 def test_the_first_content_of_a_template_can_be_planned(unknown):
-    with account(unknown_template=unknown) as (sandbox, client):
+    with account(unknown_template_404=unknown) as (sandbox, client):
         own = pd.DataFrame({"lang_code": ["en"], "text": ["Hi"]})
         assert states(client.templates("one").plan(own).apply()) == ["applied"]
         assert states(client.templates.plan(own.assign(template_code="two")).apply()) == ["applied"]

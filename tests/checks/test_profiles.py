@@ -2,15 +2,15 @@
 
 import pandas as pd
 import pytest
-from profiles import PROFILES
+from profiles import SERVICES
 
 import chatkit
 
 
-@pytest.fixture(params=PROFILES[::4], ids=range(0, len(PROFILES), 4))
+@pytest.fixture(params=SERVICES[::4], ids=range(0, len(SERVICES), 4))
 def client(request):
     with (
-        chatkit.Sandbox(seed="empty", profile=request.param) as sandbox,
+        request.param.sandbox() as sandbox,
         chatkit.connect(sandbox) as client,
     ):
         yield client

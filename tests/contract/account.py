@@ -257,9 +257,7 @@ class Reply:
         self.expect_success()
         expect(type(self.data) is list, f"data is {shape(self.data)}, not an array")
 
-    def expect_pagination(self, profile: Any) -> None:
-        if "pagination" not in self.envelope and profile.pagination == "never":
-            unknown("there is no pagination, as the profile expects")
+    def expect_pagination(self) -> None:
         expect("pagination" in self.envelope, "there is no pagination")
 
     def expect_message(self) -> None:

@@ -82,7 +82,7 @@ def list_flows(calls: FlowCalls) -> None:
     """GET flows answers 200 with an array of flows and the pagination."""
     calls.listed.expect_success(200)
     calls.listed.expect_list()
-    calls.listed.expect_pagination(calls.account.profile)
+    calls.listed.expect_pagination()
 
 
 @facts(16, "Flows")

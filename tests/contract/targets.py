@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from contract.account import Account
 
 import chatkit
+from chatkit.sandbox.replies import Quirk
 
 #: A service that differs at many points that the API document leaves open, and at no other.
 UNUSUAL = chatkit.ServiceProfile(
@@ -20,7 +21,6 @@ UNUSUAL = chatkit.ServiceProfile(
     name_split="first_last",
     duplicate_content="replace",
     duplicate_flow_name="refuse",
-    unknown_template="not_found",
     contact_key="country_code_and_number",
     search_param="q",
     status_param="wa_status",
@@ -32,13 +32,24 @@ UNUSUAL = chatkit.ServiceProfile(
     validation_status=400,
     forbidden_status=404,
 )
+UNUSUAL_QUIRKS: tuple[Quirk, ...] = (
+    "unknown_template_404",
+    "html_errors",
+    "object_tags",
+    "raw_flow_json",
+    "numeric_delivery_times",
+    "repeated_deletes",
+    "secret_in_update",
+    "constant_updated_at",
+)
 TARGETS = ("in process", "over HTTP", "unusual")
 
 
 @contextmanager
 def target(name: str) -> Iterator[Account]:
     profile = UNUSUAL if name == "unusual" else None
-    with chatkit.Sandbox(seed="demo", profile=profile) as sandbox:
+    quirks = UNUSUAL_QUIRKS if name == "unusual" else ()
+    with chatkit.Sandbox(seed="demo", profile=profile, quirks=quirks) as sandbox:
         if name == "over HTTP":
             with (
                 sandbox.serve() as base_url,

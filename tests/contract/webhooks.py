@@ -259,7 +259,7 @@ def ten_at_most(calls: WebhookCalls) -> None:
 @facts(106, "Events, rule 1")
 def deliveries_to_active(calls: WebhookCalls) -> None:
     """An event is sent to the active webhooks and not to the inactive ones."""
-    # Both ask for its kind: whether `events` limits what is sent is the point `unasked_events`.
+    # Both ask for its kind: whether `events` limits what is sent is not stated.
     active, inactive = calls.delivered
     expect(active.get("last_delivery_at"), "nothing was sent to an active one")
     expect(not inactive.get("last_delivery_at"), "something was sent to an inactive one")

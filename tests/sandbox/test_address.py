@@ -125,9 +125,7 @@ def test_a_trick_with_the_address_is_refused_and_nothing_is_connected_to(trick: 
         places = {"port": listener.port, "other": listener.port - 1}
         url = TRICKS[trick].format(**places, wrapped=listener.port + 65536)
         hook = ActiveWebhook(7, url, "0" * 64)
-        came = attempt(
-            hook, "msg_1", b"{}", receivers, ServiceProfile(delivery_timeout=1), WebhookSender()
-        )
+        came = attempt(hook, "msg_1", b"{}", receivers, ServiceProfile(), WebhookSender(), 1)
         assert came.status == "refused", came
         assert came.error
         assert listener.requests == []

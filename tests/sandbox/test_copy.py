@@ -15,8 +15,7 @@ from chatkit.sandbox import Sandbox
 CODES = ["order_ready", "login_code", "never_made"]
 #: The open points that records are shown and stored by.
 SHOWN = {
-    *("id_type", "timestamps", "contact_key", "tags", "last_delivery_at", "number_form"),
-    *("flow_json_form", "flow_json_in_get", "inactive_in_lists", "unknown_template"),
+    *("contact_key", "number_form", "flow_json_in_get", "inactive_in_lists"),
 }
 #: Every other value of each, one at a time.
 OTHER_VALUES = [

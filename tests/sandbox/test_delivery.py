@@ -21,22 +21,22 @@ from chatkit.webhook_sender import ConnectionLost, WebhookSender
 
 SECRET = "0123456789abcdef" * 4
 STAMP = "2026-01-05T08:00:01Z"
-PROFILE = ServiceProfile(delivery_timeout=1)
 
 
 def send(
     url: str,
     receivers: Receivers,
     *,
-    profile: ServiceProfile = PROFILE,
+    profile: ServiceProfile = ServiceProfile(),  # noqa: B008  it cannot be changed
+    seconds: float = 1,
     body: bytes = b"{}",
     sender: WebhookSender | None = None,
 ) -> DeliveryOutcome:
     webhook = ActiveWebhook(7, url, SECRET)
     if sender is not None:
-        return attempt(webhook, "msg_1", body, receivers, profile, sender)
+        return attempt(webhook, "msg_1", body, receivers, profile, sender, seconds)
     with closing(WebhookSender()) as sender:
-        return attempt(webhook, "msg_1", body, receivers, profile, sender)
+        return attempt(webhook, "msg_1", body, receivers, profile, sender, seconds)
 
 
 def allowing(url: str, to: str | None = None, authority: str | None = None) -> Receivers:
@@ -325,10 +325,9 @@ def test_one_that_is_closed_under_a_delivery_is_told_apart_from_a_failure() -> N
 def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
     reply: Callable[[socket.socket], None],
 ) -> None:
-    profile = ServiceProfile(delivery_timeout=0.2)
     with listening(reply) as listener, closing(WebhookSender()) as sender:
         receivers = allowing(listener.url)
-        assert send(listener.url, receivers, profile=profile, sender=sender).status == "failed"
+        assert send(listener.url, receivers, seconds=0.2, sender=sender).status == "failed"
         listener.reply = OK
         assert send(listener.url, receivers, sender=sender).status == "delivered"
     assert listener.connections == 2

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pytest
 from caller import Caller
 from listening import GO_ON, OK, Listener, answering, listening
 
-from chatkit import Sandbox, ServiceProfile
+from chatkit import Sandbox
 from chatkit.errors import StoreError
 from chatkit.sandbox.delivery import DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.webhooks import ActiveWebhook
@@ -28,11 +28,12 @@ QUICK = (0.01, 0.02, 0.03)
 
 @contextmanager
 def heard(
-    reply: bytes | Callable[[socket.socket], None] = OK, **points: Any
+    reply: bytes | Callable[[socket.socket], None] = OK, retries: Sequence[float] = QUICK
 ) -> Iterator[tuple[Caller, Listener, dict[str, Any]]]:
     """A sandbox with one webhook that a listener hears."""
-    profile = ServiceProfile(**{"delivery_retries": QUICK, "delivery_timeout": 5.0, **points})
-    with listening(reply) as listener, Sandbox(seed="empty", profile=profile) as sandbox:
+    with listening(reply) as listener, Sandbox(seed="empty") as sandbox:
+        worker = sandbox.middleware.delivery_worker
+        worker.timeout, worker.retries = 5.0, retries
         call = Caller(sandbox)
         sandbox.allow(HOOK, to=listener.url)
         yield call, listener, call.webhook(HOOK).data
@@ -79,7 +80,7 @@ def test_each_attempt_is_signed_anew_for_its_own_time() -> None:
 def test_it_is_given_up_after_the_last_attempt_of_the_schedule(
     retries: tuple[float, ...],
 ) -> None:
-    with heard(answering(500), delivery_retries=retries) as (call, listener, _):
+    with heard(answering(500), retries=retries) as (call, listener, _):
         call.sandbox.deliver("any", {})
         assert call.sandbox.settle()
         record = shown(call)
@@ -91,7 +92,7 @@ def test_it_is_given_up_after_the_last_attempt_of_the_schedule(
 
 
 def test_the_schedule_is_kept() -> None:
-    with heard(answering(500), delivery_retries=(0.05, 0.2)) as (call, listener, _):
+    with heard(answering(500), retries=(0.05, 0.2)) as (call, listener, _):
         times: list[float] = []
 
         def note(sock: socket.socket) -> None:
@@ -106,21 +107,14 @@ def test_the_schedule_is_kept() -> None:
     assert third - second >= 0.2
 
 
-@pytest.mark.parametrize(
-    ("gone", "attempts", "is_active"),
-    [("stop", 1, True), ("deactivate", 1, False), ("retry", 4, True)],
-)
-def test_a_receiver_that_is_gone_is_treated_as_the_profile_says(
-    gone: str, attempts: int, is_active: bool
-) -> None:
-    with heard(answering(410), delivery_gone=gone) as (call, listener, _):
+def test_a_receiver_that_is_gone_gets_no_other_attempt_and_stays_active() -> None:
+    with heard(answering(410)) as (call, listener, _):
         call.sandbox.deliver("any", {})
         assert call.sandbox.settle()
         record = shown(call)
-        assert len(listener.requests) == attempts
-        assert record["is_active"] is is_active
+        assert len(listener.requests) == 1
+        assert record["is_active"] is True
         assert record["last_delivery_http_status"] == 410
-        assert len(call.sandbox.deliver("any", {})) == is_active
 
 
 def test_a_redirect_is_a_failure_that_is_tried_again_at_the_same_place() -> None:
@@ -194,7 +188,7 @@ def test_who_waits_for_a_busy_receiver_is_told_so() -> None:
 
 
 def test_one_that_waits_for_its_next_attempt_does_not_hold_up_the_next_event() -> None:
-    with heard(answering(500), delivery_retries=(30.0,)) as (call, listener, _):
+    with heard(answering(500), retries=(30.0,)) as (call, listener, _):
         assert call.sandbox.deliver("any", 1)[0].status == "failed"
         listener.reply = OK
         assert call.sandbox.deliver("any", 2)[0].status == "delivered"
@@ -204,7 +198,7 @@ def test_one_that_waits_for_its_next_attempt_does_not_hold_up_the_next_event() -
 
 @pytest.mark.parametrize("how", ["deleted", "inactive"])
 def test_what_waits_for_a_webhook_that_is_no_more_is_dropped(how: str) -> None:
-    with heard(answering(500), delivery_retries=(0.2, 30.0)) as (call, listener, hook):
+    with heard(answering(500), retries=(0.2, 30.0)) as (call, listener, hook):
         call.sandbox.deliver("any", {})
         if how == "deleted":
             call("DELETE", f"/webhooks/{hook['id']}")
@@ -215,7 +209,7 @@ def test_what_waits_for_a_webhook_that_is_no_more_is_dropped(how: str) -> None:
 
 
 def test_another_attempt_goes_to_the_address_the_webhook_has_by_then() -> None:
-    with heard(answering(500), delivery_retries=(0.2,)) as (call, first, hook), listening() as new:
+    with heard(answering(500), retries=(0.2,)) as (call, first, hook), listening() as new:
         call.sandbox.allow("https://hooks.example/new", to=new.url)
         call.sandbox.deliver("any", {})
         call("PATCH", f"/webhooks/{hook['id']}", {"url": "https://hooks.example/new"})
@@ -224,7 +218,7 @@ def test_another_attempt_goes_to_the_address_the_webhook_has_by_then() -> None:
 
 
 def test_a_reset_forgets_what_waits() -> None:
-    with heard(answering(500), delivery_retries=(30.0,)) as (call, listener, _):
+    with heard(answering(500), retries=(30.0,)) as (call, listener, _):
         call.sandbox.deliver("any", {})
         call.sandbox.reset()
         call.webhook(HOOK)
@@ -279,7 +273,7 @@ def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_ar
     def hanging_up(sock: socket.socket) -> None:  # on every second request, without a word
         sock.close() if next(turns) % 2 else sock.sendall(GO_ON)
 
-    with heard(hanging_up, delivery_retries=()) as (call, listener, _):
+    with heard(hanging_up, retries=()) as (call, listener, _):
         listener.more = True
         came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(3)], wait=20)
         assert {delivery.status for delivery in came} == {"delivered"}
@@ -289,16 +283,19 @@ def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_ar
     assert [json.loads(body)["data"] for body in listener.bodies] == [0, 1, 1, 2, 2]
 
 
-def test_what_a_process_left_is_delivered_by_the_next_one(tmp_path: Path) -> None:
-    path, profile = tmp_path / "a.db", ServiceProfile(delivery_retries=(0.01, 0.01, 30.0))
+def test_what_a_process_left_is_delivered_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    monkeypatch.setattr("chatkit.sandbox.delivery.RETRIES", (0.01, 0.01, 30.0))
     with listening(answering(500)) as listener:
-        with Sandbox(path, profile=profile) as sandbox:
+        with Sandbox(path) as sandbox:
             Caller(sandbox).webhook(HOOK)
             sandbox.allow(HOOK, to=listener.url)
             sandbox.deliver("any", {"n": 1})
         before = len(listener.requests)
         listener.reply = OK
-        with Sandbox(path, profile=profile) as sandbox:
+        with Sandbox(path) as sandbox:
             assert sandbox.middleware.service.outbox.count() == 1
             assert sandbox.settle(0)  # nobody works on it before its receiver is named
             with sandbox.middleware.alone() as service:  # long enough has passed
@@ -349,7 +346,7 @@ def test_a_bug_of_ours_is_a_failure_and_does_not_end_the_lane(
 
 
 def test_a_sandbox_that_ends_does_not_wait_for_a_schedule() -> None:
-    with heard(answering(500), delivery_retries=(3600.0,)) as (call, _, hook):
+    with heard(answering(500), retries=(3600.0,)) as (call, _, hook):
         call.sandbox.deliver("any", {})
     names = {thread.name for thread in threading.enumerate()}
     assert f"chatkit-delivery-{hook['id']}" not in names
@@ -359,12 +356,14 @@ def test_a_sandbox_that_ends_does_not_wait_for_a_schedule() -> None:
 CHILD = """
 import sys
 import time
-from chatkit import Sandbox, ServiceProfile
+from chatkit import Sandbox
 from chatkit.errors import StoreError
+from chatkit.sandbox import delivery
 from chatkit.sandbox.delivery import PublishedEvent
 
 path, url, first = sys.argv[1], sys.argv[2], int(sys.argv[3])
-sandbox = Sandbox(path, profile=ServiceProfile(delivery_retries=(0.01,) * 50))
+delivery.RETRIES = (0.01,) * 50
+sandbox = Sandbox(path)
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
     sandbox.middleware.tell([PublishedEvent("any", number)], wait=0)
@@ -373,9 +372,12 @@ for number in range(first, first + 100_000):
 """
 
 
-def test_no_accepted_event_is_lost_when_its_process_is_killed(tmp_path: Path) -> None:
-    path, profile = tmp_path / "a.db", ServiceProfile(delivery_retries=(0.01,) * 50)
-    with Sandbox(path, profile=profile) as sandbox:
+def test_no_accepted_event_is_lost_when_its_process_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.db"
+    monkeypatch.setattr("chatkit.sandbox.delivery.RETRIES", (0.01,) * 50)
+    with Sandbox(path) as sandbox:
         Caller(sandbox).webhook(HOOK)
     turns = iter(range(10**9))
 
@@ -392,7 +394,7 @@ def test_no_accepted_event_is_lost_when_its_process_is_killed(tmp_path: Path) ->
                     accepted.append(int(child.stdout.readline()))
                 child.kill()
                 accepted += [int(line) for line in child.stdout if line.endswith("\n")]
-        with Sandbox(path, profile=profile) as sandbox:
+        with Sandbox(path) as sandbox:
             sandbox.allow(HOOK, to=listener.url)
             assert sandbox.settle(30)
         arrived = {json.loads(body)["data"] for body in listener.bodies}

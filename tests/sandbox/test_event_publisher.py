@@ -8,7 +8,7 @@ import pytest
 from caller import Caller
 from listening import Listener, listening
 
-from chatkit import Sandbox, ServiceProfile
+from chatkit import Sandbox
 from chatkit.sandbox import delivery
 
 HOOK = "https://hooks.example/a"
@@ -113,18 +113,6 @@ def test_where_nobody_may_hear_it_nothing_is_attempted_or_written_down() -> None
         Caller(other).content("en", "ready")
         times = [Caller(one)("GET", "/flows").data[-1]["updated_at"] for one in (sandbox, other)]
         assert times[0] == times[1]
-
-
-def test_a_profile_can_have_the_account_stay_silent() -> None:
-    with (
-        Sandbox(seed="empty", profile=ServiceProfile(account_events="silent")) as sandbox,
-        listening() as listener,
-    ):
-        sandbox.allow(HOOK, to=listener.url)
-        call = Caller(sandbox)
-        call.webhook(HOOK)
-        call.flow()
-        assert told(call, listener) == []
 
 
 def test_another_account_hears_nothing_of_it(heard: tuple[Caller, Listener]) -> None:

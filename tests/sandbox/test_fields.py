@@ -5,9 +5,8 @@ import pytest
 from caller import Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from profiles import Service
 
-from chatkit import ServiceProfile
-from chatkit.sandbox import Sandbox
 from chatkit.sandbox.resource import (
     FLAG,
     TEXT,
@@ -63,10 +62,9 @@ def test_every_problem_of_a_body_is_told_at_once_with_its_place():
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("id_type", ["integer", "string"])
-def test_every_answer_fits_the_declared_fields(id_type):
-    profile = ServiceProfile(id_type=id_type, patch_echoes_secret=True)
-    with Sandbox(seed="demo", profile=profile) as sandbox:
+@pytest.mark.parametrize("text_ids", [False, True])
+def test_every_answer_fits_the_declared_fields(text_ids):
+    with Service.of(text_ids=text_ids, secret_in_update=True).sandbox("demo") as sandbox:
         call, service = Caller(sandbox), sandbox.service
         call.content()
         shown = [

@@ -9,6 +9,7 @@ import pytest
 
 from chatkit import asgi_server
 from chatkit.sandbox import server
+from chatkit.sandbox.request import MAX_BODY
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 
@@ -21,14 +22,14 @@ def test_a_body_over_the_cap_is_refused_before_it_is_sent(door: Any) -> None:
 
 
 def test_a_body_over_the_cap_that_is_sent_all_the_same_is_refused(door: Any) -> None:
-    size = door.sandbox.profile.max_body + 1
+    size = MAX_BODY + 1
     head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
     assert door.status(door.raw(head + b" " * size)) == 413
     assert door.alive()
 
 
 def test_a_body_at_the_cap_is_read(door: Any) -> None:
-    size = door.sandbox.profile.max_body
+    size = MAX_BODY
     head = door.head("POST", Content_Length=str(size), Content_Type="application/json")
     assert door.status(door.raw(head + b"{}" + b" " * (size - 2))) == 422
 
@@ -50,7 +51,7 @@ def test_a_chunked_body_that_never_ends_is_refused_early(door: Any) -> None:
             except BlockingIOError:
                 continue
     assert door.status(answer) == 413
-    assert sent < 4 * door.sandbox.profile.max_body
+    assert sent < 4 * MAX_BODY
     assert door.alive()
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from chatkit import Sandbox
-from chatkit.profile import ServiceProfile
 from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
 
@@ -270,8 +269,7 @@ def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
 
 
 def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
-    profile = ServiceProfile(delete_status=204)
-    with Sandbox(profile=profile) as sandbox, sandbox.serve() as base_url:
+    with Sandbox(quirks={"no_body"}) as sandbox, sandbox.serve() as base_url:
         headers = {"Authorization": f"Bearer {sandbox.token}", "Content-Type": "application/json"}
         root = "/api/business/public/channels/chat/accounts/1001/contacts"
         host = base_url.removeprefix("http://")

@@ -106,8 +106,8 @@ def test_what_happens_in_a_seeded_sandbox_is_the_same_to_the_byte():
 
 
 def test_a_delivery_that_waits_and_the_attempts_are_told():
-    profile = ServiceProfile(delivery_retries=(60.0,))
-    with Sandbox(seed="empty", profile=profile) as sandbox, listening(answering(503)) as listener:
+    with Sandbox(seed="empty") as sandbox, listening(answering(503)) as listener:
+        sandbox.middleware.delivery_worker.retries = (60.0,)
         sandbox.allow("https://hooks.example/", to=listener.url)
         hook = Caller(sandbox).webhook().data
         (came,) = sandbox.deliver("any", {})
@@ -155,22 +155,16 @@ def test_faults_are_set_in_python_and_ended():
         assert read(sandbox)[0] == 200
 
 
-@pytest.mark.parametrize(
-    ("form", "told"),
-    [
-        ("seconds", {"retry-after": "90"}),
-        ("date", {"retry-after": "Mon, 05 Jan 2026 08:01:30 GMT"}),
-        ("reset_header", {"x-ratelimit-reset": "1767600090"}),
-        ("none", {}),
-    ],
-)
-def test_a_429_of_a_fault_tells_when_to_come_back_as_the_profile_says(form, told):
-    profile = ServiceProfile(rate_limit_form=form)
-    with Sandbox(seed="empty", profile=profile) as sandbox:
+def test_a_429_of_a_fault_has_the_seconds_to_wait():
+    with Sandbox(seed="empty") as sandbox:
         sandbox.faults(rate_limited=1, retry_after=90)
         status, headers, _ = read(sandbox)
-    assert status == 429
-    assert {n: v for n, v in headers.items() if n in ("retry-after", "x-ratelimit-reset")} == told
+    assert (status, headers["retry-after"]) == (429, "90")
+
+
+def test_an_unknown_quirk_is_refused():
+    with pytest.raises(ValueError, match="no such quirk: no_boddy; there are: constant_updated_at"):
+        Sandbox(quirks={"no_boddy"})
 
 
 @pytest.mark.parametrize("kept", [False, True])

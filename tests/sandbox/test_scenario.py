@@ -9,7 +9,7 @@ import pytest
 from caller import Caller
 from listening import Listener, answering, listening
 
-from chatkit import Sandbox, ServiceProfile
+from chatkit import Sandbox
 from chatkit.sandbox.scenario import BadScenario
 
 HOOK = "https://hooks.example/a"
@@ -18,7 +18,8 @@ LINES = ["> Is my bike ready?", "< Yes, since noon.", "> [image] This one", "> +
 
 @pytest.fixture
 def call() -> Iterator[Caller]:
-    with Sandbox(seed="empty", profile=ServiceProfile(delivery_retries=())) as sandbox:
+    with Sandbox(seed="empty") as sandbox:
+        sandbox.middleware.delivery_worker.retries = ()
         yield Caller(sandbox)
 
 

@@ -29,7 +29,7 @@ def told(clock: Any, seed: int = 0) -> list[Any]:
 
 
 def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
-    events = told(SeededClock("millisecond", "empty"))
+    events = told(SeededClock("empty"))
     kinds = [event.kind.removeprefix("chat.message.") for event in events]
     assert kinds == ["media", "outbound", "status", "status", "status", "reaction"]
     assert [event.stamp for event in events] == sorted(event.stamp for event in events)
@@ -48,7 +48,7 @@ def test_events_are_in_the_order_they_happen_and_of_their_families() -> None:
     [("sent", None, "sent"), ("delivered", None, "delivered"), ("failed", 131026, "failed")],
 )
 def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, last: str) -> None:
-    timeline = Timeline(ServiceProfile(), SeededClock("millisecond", "empty"), 0)
+    timeline = Timeline(ServiceProfile(), SeededClock("empty"), 0)
     timeline.send(ADA, 0, "text", events.text("Hi"), until=until, error=error)
     status = value(timeline.events()[-1])["statuses"][0]
     assert status["status"] == last
@@ -57,23 +57,23 @@ def test_a_message_comes_as_far_as_it_is_told(until: str, error: int | None, las
 
 def test_a_story_ends_now() -> None:
     before = int(time.time())
-    events = told(Clock("millisecond"))
+    events = told(Clock())
     last = int(value(events[-1])["messages"][0]["timestamp"])
     assert before <= last <= time.time()
 
 
 def test_a_second_story_in_a_seeded_sandbox_comes_after_the_first() -> None:
-    clock = SeededClock("millisecond", "empty")
+    clock = SeededClock("empty")
     first, second = told(clock), told(clock)
     assert first[-1].stamp < second[0].stamp
     assert second[-1].stamp < clock.stamp()
 
 
 def test_the_same_seed_tells_the_same_and_a_second_time_other_ids() -> None:
-    one, two = SeededClock("millisecond", "empty"), SeededClock("millisecond", "empty")
+    one, two = SeededClock("empty"), SeededClock("empty")
     assert told(one, 3) == told(two, 3)
     again = told(one, 3)
     ids = [value(event)["messages"][0]["id"] for event in (told(two, 4)[0], again[0])]
     assert len(set(ids)) == 1  # the ids are the sandbox's, what happens is the seed's
-    before = told(SeededClock("millisecond", "empty"), 3)[0]
+    before = told(SeededClock("empty"), 3)[0]
     assert value(before)["messages"][0]["id"] != ids[0]

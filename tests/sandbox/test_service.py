@@ -7,7 +7,7 @@ import pytest
 from caller import ROOT, Caller
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from profiles import PROFILES
+from profiles import SERVICES
 from volume import volume
 
 from chatkit.sandbox import Sandbox
@@ -31,14 +31,14 @@ QUERIES = st.sampled_from(["", "page=2", "pageSize=0", "search=a", "q=%00", "sta
 
 @pytest.fixture(scope="module")
 def calls():
-    sandboxes = [Sandbox(seed="demo", profile=profile) for profile in PROFILES]
+    sandboxes = [service.sandbox("demo") for service in SERVICES]
     yield [Caller(sandbox) for sandbox in sandboxes]
     for sandbox in sandboxes:
         sandbox.close()
 
 
 @settings(deadline=None, max_examples=volume(150))
-@given(data=st.data(), at=st.integers(0, len(PROFILES) - 1), method=st.sampled_from(METHODS),
+@given(data=st.data(), at=st.integers(0, len(SERVICES) - 1), method=st.sampled_from(METHODS),
        path=st.sampled_from(PATHS), query=QUERIES, body=BODIES)  # fmt: skip
 def test_any_request_under_any_profile_is_answered(calls, data, at, method, path, query, body):
     segments = [data.draw(ODD) if part.startswith(":") else part for part in path.split("/")]

@@ -127,8 +127,8 @@ def test_a_file_of_another_program_is_refused_and_left_alone(tmp_path):
 
 def test_a_file_is_refused_under_a_profile_that_stores_otherwise(path):
     Sandbox(path).close()
-    with pytest.raises(StoreError, match="id_type"):
-        Sandbox(path, profile=ServiceProfile(id_type="string"))
+    with pytest.raises(StoreError, match="other quirks"):
+        Sandbox(path, quirks={"text_ids"})
     Sandbox(path, profile=ServiceProfile(search_param="q")).close()
 
 

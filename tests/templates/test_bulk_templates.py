@@ -45,10 +45,10 @@ def test_a_frame_without_codes_is_no_frame_of_many(desk):
         desk.base(frame)
 
 
-@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+@pytest.mark.parametrize("unknown", [False, True])
 def test_a_template_that_is_not_there_yet_has_no_contents(desk, unknown):
     frame = desk.reader(["a"]).frame().rename({"a": "x"}, level="template_code")
-    with account(unknown_template=unknown) as (_, client):
+    with account(unknown_template_404=unknown) as (_, client):
         assert BulkTemplates(client.transport).base(frame).frame.empty
 
 

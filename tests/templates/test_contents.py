@@ -49,8 +49,8 @@ def test_the_frame_is_indexed_by_language(contents):
     assert full.loc["en", "variables"] == ENGLISH["variables"]
 
 
-def test_a_template_without_contents_is_as_the_profile_says(contents):
-    if endpoints_of(contents).profile.unknown_template == "empty":
+def test_a_template_without_contents_is_empty_or_not_found(sandbox, contents):
+    if "unknown_template_404" not in sandbox.quirks:
         assert contents.frame().empty
     else:
         with pytest.raises(chatkit.NotFound):
@@ -329,11 +329,10 @@ def test_a_plan_of_a_frame_that_was_read_reads_nothing_again(order_ready):
     assert not asked
 
 
-@pytest.mark.parametrize("unknown", ["empty", "not_found"])
+@pytest.mark.parametrize("unknown", [(), ("unknown_template_404",)])
 def test_a_template_that_nobody_knows_gets_its_first_content_by_a_plan(unknown):
-    profile = chatkit.ServiceProfile(unknown_template=unknown)
     with (
-        chatkit.Sandbox(seed="empty", profile=profile) as sandbox,
+        chatkit.Sandbox(seed="empty", quirks=unknown) as sandbox,
         chatkit.connect(sandbox) as client,
     ):
         plan = client.templates("new_one").plan([ENGLISH])

@@ -29,7 +29,8 @@ HOOK = "https://shop.example/hook"
 
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(seed="empty", profile=ServiceProfile(delivery_retries=())) as sandbox:
+    with Sandbox(seed="empty") as sandbox:
+        sandbox.middleware.delivery_worker.retries = ()
         yield sandbox
 
 

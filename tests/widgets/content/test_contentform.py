@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from bulk.wayward import says, wayward
-from profiles import PROFILES
+from profiles import SERVICES
 from widgets.screen import (
     classes,
     controls,
@@ -215,10 +215,10 @@ def test_nothing_is_sent_before_the_plan_is_applied(room):
     assert room.get("de").text == GERMAN["text"]
 
 
-@pytest.mark.parametrize("number", range(0, len(PROFILES), 17))
+@pytest.mark.parametrize("number", range(0, len(SERVICES), 17))
 def test_every_service_takes_an_edit_and_a_new_language(number):
     with (
-        chatkit.Sandbox(seed="empty", profile=PROFILES[number]) as sandbox,
+        SERVICES[number].sandbox() as sandbox,
         chatkit.connect(sandbox) as client,
     ):
         room = client.templates("order_ready")
