@@ -62,7 +62,6 @@ if TYPE_CHECKING:
         Registrations,
         Tail,
         funnel,
-        latency,
         login,
     )
 
@@ -114,7 +113,6 @@ __all__ = [
     "flowjson",
     "funnel",
     "journal",
-    "latency",
     "login",
     "prune",
     "read_contacts",
@@ -149,7 +147,6 @@ _HOME = {
                 "Registrations",
                 "Tail",
                 "funnel",
-                "latency",
                 "login",
             ),
         ),

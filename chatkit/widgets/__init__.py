@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
     from chatkit.widgets.plots import funnel as funnel
-    from chatkit.widgets.plots import latency as latency
     from chatkit.widgets.preview import Preview as Preview
     from chatkit.widgets.queueview import QueueView as QueueView
     from chatkit.widgets.registrations import Registrations as Registrations
@@ -35,7 +34,6 @@ _HOME = {
     "Registrations": "registrations",
     "Tail": "tail",
     "funnel": "plots",
-    "latency": "plots",
     "login": "loginform",
 }
 __all__ = list(_HOME)

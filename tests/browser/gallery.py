@@ -14,7 +14,7 @@ from chatkit.flowjson.graph import graph
 from chatkit.flowjson.lint import lint
 from chatkit.inbox.inbox import Inbox
 from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, FolderView, Form, Grid,
-    PlanView, Player, Preview, QueueView, Registrations, Tail, funnel, latency, login)
+    PlanView, Player, Preview, QueueView, Registrations, Tail, funnel, login)
 from chatkit.widgets.controls import ActionButton, Code, Message
 from inbox.bodies import ANA, BEN, message, status
 from widgets.inbox.stored import EVIL, moved, put, written
@@ -223,7 +223,6 @@ view""",
     "folder view alone": "FolderView(shop)",
     "rehearsal": "chatkit.rehearse(client.webhooks.plan(delete=[41]))",
     "funnel": "funnel(inbox.statuses())",
-    "latency": "latency(inbox.statuses())",
     "flow graph": "graph(DOCUMENT)",
     "flow diff": "diff(DOCUMENT, {**DOCUMENT, 'screens': DOCUMENT['screens'][:-1]})",
     "plan": "edited(client)",
