@@ -22,10 +22,10 @@ _KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
 _LEAST = len(_KINDS)  #: the kind of a column that is called just `Number`
 #: What else may stand in the heading of a column of numbers, or of names.
 _NEUTRAL = {"contact", "filler", "person", "address"}
-_BESIDE_PHONE = {*_KINDS, *_NEUTRAL, "number", "landline", "home", "work", "secondary", "company"}
+_PHONE_ROLES = {*_KINDS, *_NEUTRAL, "number", "landline", "home", "work", "secondary", "company"}
 _NAME_PARTS = {"name", "first", "middle", "last"}
 _ALONE = {"first_alone": "first", "middle_alone": "middle", "last_alone": "last"}
-_BESIDE_NAME = {*_NAME_PARTS, *_ALONE, *_NEUTRAL}
+_NAME_ROLES = {*_NAME_PARTS, *_ALONE, *_NEUTRAL}
 OTHERS = {"person", "company"}  #: roles of what belongs to somebody else
 _OWNERS = OTHERS | {"address"}
 #: A text that is more likely a telephone number than a heading.
@@ -51,7 +51,7 @@ class Heading(NamedTuple):
             return _LEAST, 0, 0
         kinds = [rank for rank, role in enumerate(_KINDS) if role in self.roles]
         landline = "landline" in self.roles
-        if not (kinds or landline) or not self.roles <= _BESIDE_PHONE:
+        if not (kinds or landline) or not self.roles <= _PHONE_ROLES:
             return None
         place = 2 if "work" in self.roles else int("home" in self.roles or landline)
         return min(kinds, default=2), place, int("secondary" in self.roles)
@@ -64,13 +64,13 @@ class Heading(NamedTuple):
         """Return the rank of a number with this label; None if it takes no messages."""
         if self.roles & (OTHERS | {"unreachable"}):
             return None
-        return Heading(self.roles & _BESIDE_PHONE | {"phone"}).number_rank()
+        return Heading(self.roles & _PHONE_ROLES | {"phone"}).number_rank()
 
     def name_part(self) -> str | None:
         """Return which part of a name this is: name (all of it), first, middle, last; or None."""
         parts = {_ALONE.get(role, role) for role in self.roles & (_NAME_PARTS | {*_ALONE})}
         alone = not self.roles & _NAME_PARTS
-        if not parts or self.unknown or not self.roles <= _BESIDE_NAME or (alone and self.extra):
+        if not parts or self.unknown or not self.roles <= _NAME_ROLES or (alone and self.extra):
             return None
         if len(parts) > 1 and self.roles & {*_ALONE}:
             parts.discard("name")  # Name (first)
@@ -78,7 +78,7 @@ class Heading(NamedTuple):
 
     def is_code(self) -> bool:
         """Check if the heading is one of country codes."""
-        others = _BESIDE_PHONE | {"code", "country"}
+        others = _PHONE_ROLES | {"code", "country"}
         return "code" in self.roles and self.roles <= others and not self.unknown
 
     def is_country(self) -> bool:
