@@ -52,6 +52,8 @@ MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
 _MOST_BYTES, _MOST_CELLS, _DEEPEST = 2**30, 2**25, 100
 _MOST_IN = {"c": 2**20, "si": 2**20, "": 2**20, "row": 2**23}  #: bytes of an element; "": of a tag
 _MOST_IN_OTHERS = 2**25
+_MOST_CHILDREN = {"row": _MOST_COLUMNS, "si": LONGEST, "is": LONGEST, "c": 2**4}
+_MOST_CHILDREN_OF_OTHERS = 2**21
 # XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
 _ESCAPE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
@@ -113,7 +115,8 @@ class _PartScan:
         self.hidden_rows: set[int] = set()
         self.hidden_columns: set[int] = set()  #: from 0
         self.filtered = False
-        self._open: list[tuple[str, int]] = []  #: elements with the byte at which each begins
+        #: Elements, the byte at which each begins, and how many others are in it.
+        self._open: list[list[Any]] = []
         self._row = size = 0
         parser = self._parser = expat.ParserCreate(namespace_separator=" ")
         parser.StartElementHandler = self._start
@@ -122,15 +125,22 @@ class _PartScan:
             while chunk := part.read(2**16):
                 parser.Parse(chunk)
                 size += len(chunk)
-                for name, start in [*self._open[1:], ("", parser.CurrentByteIndex)]:
+                for name, start, _ in [*self._open[1:], ["", parser.CurrentByteIndex, 0]]:
                     most = _MOST_IN.get(name, _MOST_IN_OTHERS)
                     if size - start > most and name != "sheetData":
                         where = f"row {self._row}" if self._row else part.name
-                        raise InputError(f"More than {most >> 20} MB stand in one place ({where}).")
+                        raise InputError(
+                            f"More than {most >> 20} MB are in one cell or element ({where})."
+                        )
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         name = name.rpartition(" ")[2]
-        self._open.append((name, self._parser.CurrentByteIndex))
+        if self._open:
+            parent = self._open[-1]
+            parent[2] += 1
+            if parent[2] > _MOST_CHILDREN.get(parent[0], _MOST_CHILDREN_OF_OTHERS):
+                raise InputError(f"Row {self._row} or another part holds {parent[2]:,} elements.")
+        self._open.append([name, self._parser.CurrentByteIndex, 0])
         if len(self._open) > _DEEPEST:
             raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
         hidden = attributes.get("hidden") in ("1", "true")
