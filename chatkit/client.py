@@ -302,20 +302,15 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
     return Client._made(connection, Transport(connection))
 
 
-def open_copy(records: AccountRecords, sends: type[Transport]) -> tuple[Sandbox, Client]:
-    """Open a sandbox that begins with the records of an account, without a word.
-
-    Args:
-        records: What the account holds.
-        sends: What sends the calls to it.
-    """
+def open_copy(records: AccountRecords) -> tuple[Sandbox, Client]:
+    """Open a sandbox that begins with the records of an account, without a message."""
     from chatkit.sandbox import Sandbox
 
     sandbox = Sandbox(seed=records)
-    return sandbox, client_of(sandbox, sends)
+    return sandbox, client_of(sandbox)
 
 
-def client_of(sandbox: Sandbox, sends: type[Transport] = Transport) -> Client:
+def client_of(sandbox: Sandbox) -> Client:
     """Open a sandbox without a word, for who only reads it or says more of it."""
     connection = Connection(
         name="the sandbox",
@@ -326,7 +321,7 @@ def client_of(sandbox: Sandbox, sends: type[Transport] = Transport) -> Client:
         sandbox=sandbox.identity,
         passing=sandbox.in_memory,
     )
-    return Client._made(connection, sends(connection, door=sandbox.answer))
+    return Client._made(connection, Transport(connection, door=sandbox.answer))
 
 
 def _sandboxed(sandbox: Sandbox) -> Client:

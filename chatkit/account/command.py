@@ -106,8 +106,7 @@ def add(commands: Any) -> None:
     _flag(
         plan,
         "--rehearse",
-        "apply it to a copy of the account under faults, "
-        "and tell what came of it; the account itself is only read",
+        "apply it to a copy of the account, and show what differs; the account itself is only read",
     )
     plan.set_defaults(run=_plan)
 

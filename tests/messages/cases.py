@@ -114,7 +114,6 @@ CASES: dict[str, tuple[str, ...]] = {
         'client.contacts.plan([{"id": 50001, "name": "A"}]).apply(rehearsed=True)',
         "chatkit.rehearse(client.contacts.plan([{'id': 50001, 'number': '?'}]))",
         "chatkit.rehearse(client.contacts.frame())",
-        'chatkit.rehearse(client.contacts.plan([]), faults={"rate": 1})',
         'chatkit.FolderView("shop", client)',
         'chatkit.FolderView(client).choose("flows/none.json")',
         "client.contacts.plan(theirs)",
