@@ -324,7 +324,6 @@ WRITERS = {
     "lock": "the one way to replace a file, and locks beside the files that are locked",
     "temporary": "below the folder for temporary files of this process, made 0700 by itself",
     "tables/__init__": "a device or a pipe that the user named is written into, never replaced",
-    "bulk/changes": "a new name in the folder for temporary files of this process",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "inbox/store": "the file of the inbox that the user named, made where it is missing",
     "sandbox/store": "the file of the sandbox that the user named, made where it is missing",

@@ -21,8 +21,6 @@ from chatkit.bulk import rendering
 from chatkit.bulk.apply import KINDS, Desk, Gap, Interrupt, Run
 from chatkit.bulk.changes import (
     Change,
-    StoredChanges,
-    kept_changes,
     label_as_json,
     label_from_json,
     tally_of,
@@ -149,9 +147,7 @@ class Plan(Report):
         left: Sequence[Left] = (),
         written: Sequence[Sequence[str]] = (),
     ) -> None:
-        self.changes: Sequence[Change] = (
-            changes if isinstance(changes, StoredChanges) else tuple(changes)
-        )
+        self.changes: Sequence[Change] = tuple(changes)
         self.notes = list(notes)
         #: Notes that are drawn in HTML, with the picture of each: HTML, escaped.
         self._drawn: dict[str, str] = {}
@@ -260,18 +256,12 @@ class Plan(Report):
             found.append(f"needs apply(many=True): it {' and '.join(said)}")
         never = sum(n for each, n in tally_of(self.changes).items() if each.undo == "never")
         if never and not irreversible:
-            first = self._first_never()
+            first = next(change for change in self.changes if change.undo == "never")
             found.append(
                 f"needs apply(irreversible=True): {never:,} of its rows can never be undone "
                 f"({first.label}: {first.loss})"
             )
         return found
-
-    def _first_never(self) -> Change:
-        """Return the first change that can never be undone, of which there is one."""
-        if isinstance(self.changes, StoredChanges) and (stored := self.changes.first_of("never")):
-            return stored
-        return next(change for change in self.changes if change.undo == "never")
 
     def _too_many(self) -> list[str]:
         """Say of which resources it deletes or changes more than goes without being allowed."""
@@ -595,7 +585,6 @@ def plan_of_run(journal: Journal, desk: Desk, store: JournalStore, at: At | None
         at: The same, if the user has said it.
     """
     header = journal.header
-    changes = kept_changes(journal.changes())
     setting = Setting(
         account=header.account,
         noun=header.noun,
@@ -605,7 +594,7 @@ def plan_of_run(journal: Journal, desk: Desk, store: JournalStore, at: At | None
         undoes=header.undoes,
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
-    plan = keep_at(Plan(desk, setting, changes, plan_id=header.run), at)
+    plan = keep_at(Plan(desk, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
     plan._began = store
     return plan
@@ -991,7 +980,7 @@ class _ReadPlan(NamedTuple):
     """What a file says of a plan."""
 
     content: dict[str, Any]  #: beside the changes
-    changes: Sequence[Change]  #: in a temporary file if they are many
+    changes: Sequence[Change]
     hash: str  #: of both
     said: str  #: the hash that stands there; another one if it was edited
 
@@ -1006,7 +995,7 @@ def _read_plan(file: IO[bytes], first: bytes) -> _ReadPlan:
     if not (begins := _BEGINS.fullmatch(first)):
         raise ValueError("it begins otherwise")
     lines = _PlanLines(file)
-    changes = kept_changes(lines.changes())
+    changes = tuple(lines.changes())
     return _ReadPlan(lines.about, changes, lines.hash, begins[1].decode())
 
 

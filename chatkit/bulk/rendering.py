@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
-from chatkit.bulk.changes import Change, StoredChanges, tally_of
+from chatkit.bulk.changes import Change, tally_of
 from chatkit.bulk.outcomes import Row, State
 from chatkit.display import (
     LONG,
@@ -97,9 +97,6 @@ def _kinds_counted(changes: Sequence[Change]) -> str:
 
 def by_resource(plan: Plan) -> list[tuple[str, Sequence[Change]]]:
     """Part the changes of a plan for the account by their resources, in its order."""
-    if isinstance(plan.changes, StoredChanges):
-        of_nouns = plan.changes.of_nouns().items()
-        return [(noun or plan._setting.noun, changes) for noun, changes in of_nouns]
     parts: dict[str, list[Change]] = {}
     for change in plan.changes:
         parts.setdefault(change.noun or plan._setting.noun, []).append(change)
@@ -160,13 +157,6 @@ def notes_of(plan: Plan) -> list[str]:
 
 def by_kind(plan: Plan) -> list[Sequence[Change]]:
     """Put the changes of each kind together, of each resource where there are several."""
-    if isinstance(plan.changes, StoredChanges):
-        nouns = [noun for noun, _ in by_resource(plan)]
-        parts = [(changes[0], changes) for changes in plan.changes.parts().values()]
-        order = list(_SIGNS)
-        own = plan._setting.noun
-        parts.sort(key=lambda one: (nouns.index(one[0].noun or own), order.index(one[0].kind)))
-        return [changes for _, changes in parts]
     kinds: list[Sequence[Change]] = [
         [change for change in changes if change.kind == kind]
         for _, changes in by_resource(plan)

@@ -25,7 +25,6 @@ from bulk.planning import (  # noqa: F401
 from displayed import html_of
 
 import chatkit
-from chatkit.bulk.changes import StoredChanges
 from chatkit.bulk.plan import _hash as hashed
 from chatkit.bulk.plan import note_rehearsal, refused_cells, setting_of
 from chatkit.bulk.stores import journal_folder
@@ -103,15 +102,6 @@ def test_a_file_with_other_line_ends_and_an_empty_one_are_read(client, plan, tmp
     assert client.load_plan(path).changes == plan.changes
     empty = client.contacts.plan(client.contacts.frame())
     assert client.load_plan(empty.save(path)).changes == ()
-
-
-def test_a_large_plan_is_read_into_a_temporary_file(client, plan, tmp_path, monkeypatch):
-    path = plan.save(tmp_path / "plan.json")
-    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", 2)
-    again = client.load_plan(path)
-    assert isinstance(again.changes, StoredChanges)
-    assert (list(again.changes), again.hash) == (list(plan.changes), plan.hash)
-    assert again.save(tmp_path / "again.json").read_bytes() == path.read_bytes()
 
 
 @pytest.mark.parametrize("lines", [slice(0, -1), slice(0, -2), slice(1), slice(0, 0)])

@@ -26,9 +26,9 @@ from bulk.planning import (  # noqa: F401
 import chatkit
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.changes import Change, StoredChanges
+from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
-from chatkit.bulk.plan import Plan, desk_of, rows_at_work, setting_of
+from chatkit.bulk.plan import rows_at_work
 from chatkit.bulk.stores import read_run
 from chatkit.widgets.planview import PlanView
 
@@ -142,12 +142,10 @@ def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, cli
 
 
 def test_the_view_of_a_long_plan_shows_each_row_with_its_own_state(sandbox, client):
-    short = edited(sandbox, client)
-    plan = Plan(desk_of(short), setting_of(short), StoredChanges(short.changes))
-    for each in (short, plan):
-        order = rendering.order_by_kind(each)
-        shown = [change for kind in rendering.by_kind(each) for change in kind]
-        assert [each.changes[n] for n in order] == shown
+    plan = edited(sandbox, client)
+    order = rendering.order_by_kind(plan)
+    shown = [change for kind in rendering.by_kind(plan) for change in kind]
+    assert [plan.changes[n] for n in order] == shown
     view = PlanView(plan)
     _, items = view._items_at_work()
     shown = [change.label for kind in rendering.by_kind(plan) for change in kind]
