@@ -33,7 +33,7 @@ EDITS = {
         ('Field("ai_mode", TEXT),\n', '            Field("nickname", TEXT, nullable=True),\n'),
         (
             "names, number, code, call.grant.actor)\n",
-            '            item = dumps(json.loads(item) | {"nickname": given.get("nickname")})\n',
+            '            record["nickname"] = given.get("nickname")\n',
         ),
         (
             "given = self.update_body.read(call.body)\n        record = json.loads(row.item)\n",

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from json.encoder import encode_basestring as _quoted
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
@@ -29,7 +28,6 @@ _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
 
 _NAMES = ("first_name", "middle_name", "last_name")
-_NULL = "null"
 _MORE = '{"ref_id":null}'
 
 
@@ -109,9 +107,8 @@ class ContactsHandler(ResourceHandler):
         row = self.table.find(call.grant.account, key)
         if row is None:
             record_id, names = self.table.next_id(), self._split(given.get("name"))
-            item = self._new_item(record_id, names, number, code, call.grant.actor)
-            searched = _searched(names, code, number)
-            self.table.insert(record_id, call.grant.account, key, item, _MORE, "{}", *searched)
+            record = self._new_record(record_id, names, number, code, call.grant.actor)
+            self._insert(call.grant.account, record_id, record, _MORE)
         elif row.active:
             raise RefusedRequest("conflict", "An active contact has this number")
         else:
@@ -147,7 +144,7 @@ class ContactsHandler(ResourceHandler):
             if other is not None and other.active:
                 raise RefusedRequest("clash", "An active contact has this number")
         self._touch(record, call.grant.actor)
-        self._rewrite(row, dumps(record), row.more)
+        self._rewrite(row, record, row.more)
         return self.replies.updated(self._only_id(row.id), "Contact updated")
 
     def annotate(self, contact_id: int, account: str, **fields: Any) -> None:
@@ -166,7 +163,7 @@ class ContactsHandler(ResourceHandler):
             if name not in ("tags", "ai_mode", "meta_name", "ref_id"):
                 raise KeyError(name)
             (more if name == "ref_id" else record)[name] = value
-        self._rewrite(row, dumps(record), dumps(more))
+        self._rewrite(row, record, dumps(more))
 
     def insert_copy(self, account: str, record: Mapping[str, Any], actor: str) -> None:
         """Store a contact of another account as it is, under its id; the newest ids last."""
@@ -175,43 +172,53 @@ class ContactsHandler(ResourceHandler):
         more = {"ref_id": given.pop("ref_id", None)}
         number, code, name = given["number"], given["country_code"], given.pop("name", None)
         whole = name if given.keys().isdisjoint(_NAMES) else None  # the parts tell more
-        item = json.loads(self._new_item(contact_id, self._split(whole), number, code, actor))
-        item |= given
-        searched = _searched((item[part] for part in _NAMES), code, number)
-        key = self._key(number, code)
-        self.table.insert(contact_id, account, key, dumps(item), dumps(more), "{}", *searched)
+        new = self._new_record(contact_id, self._split(whole), number, code, actor)
+        self._insert(account, contact_id, new | given, dumps(more))
 
-    def _new_item(self, record_id: int, names: Names, number: str, code: str, actor: str) -> str:
-        """The JSON text of a new contact, written out because creates must be quick."""
-        first, middle, last = [_NULL if name is None else _quoted(name) for name in names]
-        shown, now, by = self._id_text(record_id), self.clock.stamp(), _quoted(actor)
-        return (
-            f'{{"id":{shown},"first_name":{first},"middle_name":{middle},"last_name":{last},'
-            f'"meta_name":null,"number":"{number}","country_code":"{code}",'
-            f'"wa_phone_id":"{upstream_id(record_id, "104")}","created_at":"{now}",'
-            f'"updated_at":"{now}","created_by":{by},"updated_by":{by},'
-            '"ai_mode":"ai_paused","tags":[]}'
-        )
+    def _new_record(
+        self, record_id: int, names: Names, number: str, code: str, actor: str
+    ) -> dict[str, Any]:
+        now = self.clock.stamp()
+        return {
+            "id": self._shown_id(record_id),
+            **dict(zip(_NAMES, names, strict=True)),
+            "meta_name": None,
+            "number": number,
+            "country_code": code,
+            "wa_phone_id": upstream_id(record_id, "104"),
+            "created_at": now,
+            "updated_at": now,
+            "created_by": actor,
+            "updated_by": actor,
+            "ai_mode": "ai_paused",
+            "tags": [],
+        }
+
+    def _insert(self, account: str, record_id: int, record: dict[str, Any], more: str) -> None:
+        self.table.insert(record_id, account, *self._stored_texts(record, more, "{}"))
 
     def _restore(
         self, row: StoredRecord, given: dict[str, Any], number: str, code: str, actor: str
     ) -> None:
         if self.profile.restore_keeps == "nothing":
             names = self._split(given.get("name"))
-            self._rewrite(row, self._new_item(row.id, names, number, code, actor), _MORE)
+            self._rewrite(row, self._new_record(row.id, names, number, code, actor), _MORE)
             return
         record = json.loads(row.item) | {"country_code": code}
         if "name" in given:
             record |= zip(_NAMES, self._split(given["name"]), strict=True)
         self._touch(record, actor)
-        self._rewrite(row, dumps(record), row.more)
+        self._rewrite(row, record, row.more)
 
-    def _rewrite(self, row: StoredRecord, item: str, more: str) -> None:
-        record = json.loads(item)
+    def _rewrite(self, row: StoredRecord, record: dict[str, Any], more: str) -> None:
+        self.table.rewrite(row, *self._stored_texts(record, more, row.hidden))
+
+    def _stored_texts(self, record: dict[str, Any], more: str, hidden: str) -> tuple[str, ...]:
+        """The key, the list item, the rest, what is hidden, and what search looks in."""
         number, code = record["number"], record["country_code"]
-        names = tuple(record[name] for name in _NAMES)
-        searched = _searched(names, code, number)
-        self.table.rewrite(row, self._key(number, code), item, more, row.hidden, *searched)
+        names = " ".join([record[part] for part in _NAMES if record[part] is not None])
+        key = self._key(number, code)
+        return key, dumps(record), more, hidden, names.casefold(), code + number
 
     def _touch(self, record: dict[str, Any], actor: str) -> None:
         now = self.clock.stamp()
@@ -229,10 +236,7 @@ class ContactsHandler(ResourceHandler):
         return number if self.profile.contact_key == "number" else f"{code} {number}"
 
     def _only_id(self, record_id: int) -> bytes:
-        return f'{{"id":{self._id_text(record_id)}}}'.encode()
-
-    def _id_text(self, record_id: int) -> str:
-        return f'"{record_id}"' if "text_ids" in self.quirks else str(record_id)
+        return dumps({"id": self._shown_id(record_id)}).encode()
 
     def _split(self, name: str | None) -> Names:
         return split_name(name, self.profile.name_split) if name else (None, None, None)
@@ -256,8 +260,3 @@ def split_name(name: str, rule: str) -> Names:
 
 def _digits(number: str) -> str:
     return number if number.isascii() and number.isdigit() else _NOT_DIGITS.sub("", number)
-
-
-def _searched(names: Iterable[str | None], code: str, number: str) -> tuple[str, str]:
-    """What search looks in: the whole name with its case folded, and the whole number."""
-    return " ".join([name for name in names if name is not None]).casefold(), code + number

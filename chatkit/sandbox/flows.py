@@ -93,7 +93,7 @@ class FlowsHandler(ResourceHandler):
         """Answer with one flow, with its document if the profile says so."""
         row = self.find(call)
         return self.replies.data(
-            self._whole(row) if self.profile.flow_json_in_get else _brief(row.item)
+            self._whole(row) if self.profile.flow_json_in_get else _brief(json.loads(row.item))
         )
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
@@ -125,7 +125,7 @@ class FlowsHandler(ResourceHandler):
             flow_id, call.grant.account, name, item, self._kept(more), findings, "DRAFT"
         )
         self._publisher.flow(call.grant.account, record, None)
-        return self.replies.data(_brief(item), 201, "Flow created")
+        return self.replies.data(_brief(record), 201, "Flow created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a flow's document."""
@@ -147,7 +147,7 @@ class FlowsHandler(ResourceHandler):
         item = dumps(record)
         self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
         self._publisher.flow(call.grant.account, record, old)
-        return self.replies.updated(_brief(item), "Flow updated")
+        return self.replies.updated(_brief(record), "Flow updated")
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
         """Put a flow into a state, as the upstream platform does (section States: not shown).
@@ -207,9 +207,9 @@ class FlowsHandler(ResourceHandler):
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
-def _brief(item: str) -> bytes:
+def _brief(record: dict[str, Any]) -> bytes:
     """What a flow is answered with where its document is not shown."""
-    return f'{item[:-1]},"profile_id":{_PROFILE_ID}}}'.encode()
+    return dumps(record | {"profile_id": _PROFILE_ID}).encode()
 
 
 def _document(shown: Any) -> dict[str, Any] | None:
