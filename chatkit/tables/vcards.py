@@ -211,7 +211,7 @@ def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
         )
         if not number or number in [other for _, other in numbers]:
             continue
-        if silent and _MOBILE.isdisjoint(phone.types):
+        if silent:
             numbers.append((silent, number))
         else:
             numbers.append(("other number" if "number" in dict(numbers) else "number", number))
