@@ -364,7 +364,8 @@ class Folder:
         told = []
         for path, pointer, each in rows:
             at = read_source(files.files[path]).find(pointer)
-            said = (each.severity, each.code, each.message, each.hint)
+            texts = (visible(text) for text in (each.message, each.hint))
+            said = (each.severity, each.code, *texts)
             told.append((path, at.line, at.column, *said))
         return pd.DataFrame(told, columns=list(_CHECKED)).astype(_CHECKED)
 

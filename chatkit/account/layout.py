@@ -610,6 +610,8 @@ class FolderReader:
 
     def contacts(self, path: str, columns: Sequence[str]) -> pd.DataFrame | None:
         """Read the contacts of a file, sorted by their numbers."""
+        if self._utf8(path) is None:
+            return None
         wrong: list[int] = []
 
         def skip(row: Any) -> str:

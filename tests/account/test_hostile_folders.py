@@ -286,6 +286,16 @@ def test_any_name_of_a_file_is_taken_or_refused(
         assert "\u202e" not in text
 
 
+def test_half_a_character_of_a_document_is_shown_as_an_escape(
+    shop: Path, client: chatkit.Client
+) -> None:
+    place = shop / "flows/rent-a-bike.json"
+    place.write_bytes(place.read_bytes().replace(b'"type": "', b'"type": "\\ud800', 1))
+    shown = "".join(chatkit.Folder(shop).check().message)
+    shown.encode()
+    assert "d800" in shown.casefold()
+
+
 # --- what a pull has begun --------------------------------------------------------------
 
 
