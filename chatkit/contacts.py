@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from chatkit.checks.quality import Quality
     from chatkit.finding import Finding
     from chatkit.frame import Table
+    from chatkit.numbers import Plus
 
 #: How many pages are looked through for who has a number.
 _MOST_PAGES = 100
@@ -261,7 +262,7 @@ class ContactEndpoints(Endpoints[Contact]):
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
-        from chatkit.checks.quality import doubts
+        from chatkit.checks.quality import doubts, spellings
 
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}
@@ -283,7 +284,11 @@ class ContactEndpoints(Endpoints[Contact]):
             for n, (code, number) in pairs.items()
             if isinstance(code, str) and isinstance(number, str)
         }
-        return doubts(names, told)
+        found = doubts(names, told)
+        ids = {n: changes[n].key for n in told if changes[n].kind == "update"}
+        for place, finding in spellings(told, ids, base, self.named_by()):
+            found.setdefault(place, []).append(finding)
+        return found
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
@@ -442,7 +447,9 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
 
         return write_parquet(self._endpoints, folder)
 
-    def check(self, frame: pd.DataFrame, *, region: str | None = None) -> Quality:
+    def check(
+        self, frame: pd.DataFrame, *, region: str | None = None, plus: Plus | None = None
+    ) -> Quality:
         """Look for what is wrong in a frame of contacts; nothing is changed or sent.
 
         It finds numbers that are none, or not written as they are sent; duplicates in the
@@ -452,11 +459,16 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
 
         Args:
             frame: What `chatkit.read_contacts` or `frame()` gave, edited or not.
-            region: Where numbers without a country code are dialled: 'IN', or '+91'.
+            region: Where numbers without a country code are dialled: 'IN', '+91', or a column
+                of the frame that names a country in each row, like 'Country'.
+            plus: What is so of all numbers without a +: "lost", they are international, and a
+                spreadsheet took their +; "unused", they are as people at home dial them, though
+                the 0 at their beginning may be lost. Without it a number that can be both is
+                shown with both readings and left as it is.
 
         Raises:
             InputError: It is no frame of contacts, or there is no such region.
         """
         from chatkit.checks.quality import check_contacts
 
-        return check_contacts(self._endpoints, frame, region)
+        return check_contacts(self._endpoints, frame, region, plus)

@@ -85,7 +85,10 @@ DOORS = {
     "phonenumbers": ("numbers",),
     "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/queue",),
-    "babel": ("tables/encodings", "localization/language", "localization/translation/files"),
+    "babel": (
+        *("localization/language", "localization/translation/files", "numbers"),
+        "tables/encodings",
+    ),
     "filelock": ("lock", "temporary"),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),

@@ -9,7 +9,7 @@ that are being planned.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -21,17 +21,17 @@ from chatkit.checks.characters import NAME, Oddity, mended, of_name
 from chatkit.checks.numbers import (
     AccountContacts,
     CheckedRows,
+    NumberCheck,
     Pair,
-    Told,
-    doubted,
+    check_numbers,
     duplicates_inside,
     pair_of,
-    tell_numbers,
 )
 from chatkit.display import LONG, columns, cut, many, pair, values, visible
 from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frame import collector_paused, column_or_level, listed
+from chatkit.numbers import Country, Plus, country_of, known_country
 from chatkit.report import (
     FEW,
     LABEL,
@@ -95,12 +95,16 @@ class AskedContacts(Protocol):
         """Return the parts that a name would have if it was sent again; None for the same."""
 
 
-def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | None) -> Quality:
-    """Check a frame, as `Contacts.check` tells.
+def check_contacts(
+    resource: AskedContacts, frame: pd.DataFrame, region: str | None, plus: Plus | None = None
+) -> Quality:
+    """Check a frame, as `Contacts.check` says.
 
     Raises:
         InputError: It is no frame of contacts, or there is no such region.
     """
+    if plus not in (None, "lost", "unused"):
+        raise InputError(f'plus is "lost" or "unused", and not {plus!r:.40}.')
     if not isinstance(frame, pd.DataFrame):
         raise InputError("check takes a frame: of read_contacts(…), or client.contacts.frame().")
     if not frame.columns.is_unique:
@@ -111,11 +115,11 @@ def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | N
             f"The columns are: {', '.join(map(str, frame.columns)):.200}."
         )
     with collector_paused():
-        checking = _FrameCheck(resource, frame, region)
+        checking = _FrameCheck(resource, frame)
         checking.names()
         checking.parts()
         if "number" in frame.columns:
-            checking.numbers()
+            checking.numbers(region, plus)
             checking.duplicates()
         order = {severity: n for n, severity in enumerate(SEVERITIES)}
         checking.findings.sort(key=lambda found: (order[found.severity], found.place))
@@ -125,15 +129,15 @@ def check_contacts(resource: AskedContacts, frame: pd.DataFrame, region: str | N
 class _FrameCheck:
     """Collects what is found."""
 
-    def __init__(self, resource: AskedContacts, frame: pd.DataFrame, region: str | None) -> None:
+    def __init__(self, resource: AskedContacts, frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
         self.notes: list[str] = []
-        self._resource, self._frame, self._region = resource, frame, region
+        self._resource, self._frame = resource, frame
         self._labels = frame.index.tolist()
         self._ids = self._keys()
         self._names = self._cells("name")
         self._odd: dict[str, list[Oddity]] = {}
-        self._told: list[Told] = []
+        self._checks: list[NumberCheck] = []
 
     def _keys(self) -> list[int | None]:
         """Return the ids of the rows that are contacts of this account."""
@@ -187,48 +191,96 @@ class _FrameCheck:
 
     # --- numbers ---
 
-    def numbers(self) -> None:
-        """Look at each number, together with its country code."""
+    def numbers(self, region: str | None, plus: Plus | None) -> None:
+        """Check each number, together with its country code."""
         codes, cells = self._cells("country_code"), self._cells("number")
-        self._told = tell_numbers(codes, cells, self._region)
-        for place, told in enumerate(self._told):
+        self._checks = check_numbers(codes, cells, self._countries(region), plus)
+        for place, check in enumerate(self._checks):
             if self._ids[place] is not None and _untouched(codes[place], cells[place]):
-                self._told[place] = Told()
+                self._checks[place] = NumberCheck()
                 continue
-            if told.odd:
-                value = cells[place] if told.column == "number" else codes[place]
-                self._add(place, told.column, value, self._weighed(place, told.odd))
-            if told.doubt:
-                self._add(place, "number", cells[place], self._weighed(place, told.doubt))
-        lacking = sum(found.code == "no country code" for found in self.findings)
-        if lacking:
-            self.notes.append(
-                f"{many(lacking, 'row')} without a country code: check(frame, region='IN') reads "
-                "such numbers as they are dialled in India."
-            )
+            if check.problem:
+                value = cells[place] if check.column == "number" else codes[place]
+                self._add(place, check.column, value, self._of_account(place, check.problem))
+            if check.remark:
+                self._add(place, "number", cells[place], self._of_account(place, check.remark))
+        self._advise(region, plus)
 
-    def _weighed(self, place: int, odd: Oddity) -> Oddity:
-        """Take it as a note that a number is doubted which the account has already."""
-        doubted = self._ids[place] is not None and odd.severity == "warning"
-        return odd._replace(severity="note") if doubted else odd
+    def _countries(self, region: str | None) -> list[Country | None]:
+        """Return the country that the number of each row is dialled in."""
+        if region is None or region not in self._frame.columns:
+            return [known_country(region)] * len(self._frame)
+        cells = [None if cell is None else str(cell) for cell in self._cells(region)]
+        countries = [country_of(cell) if cell else None for cell in cells]
+        if unread := sorted(
+            {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
+        ):
+            self.notes.append(
+                f"The column {region!r} has {', '.join(unread[:FEW])}, which names no country: "
+                "numbers in these rows need a country code."
+            )
+        return [country and country._replace(named=True, of_row=False) for country in countries]
+
+    def _advise(self, region: str | None, plus: Plus | None) -> None:
+        """Name the argument that decides for a whole column."""
+        lacking = sum(found.code == "no country code" for found in self.findings)
+        foreign = sum(check.foreign for check in self._checks)
+        if plus is None and foreign * 2 > sum(
+            check.pair is None or check.foreign for check in self._checks
+        ):
+            self.notes.append(
+                f"{many(foreign, 'number')} without + would be mobile numbers of other countries "
+                'with one: check(frame, plus="lost") reads all numbers of the column so.'
+            )
+        if not lacking:
+            return
+        column = None if region else self._country_column()
+        call, reading = (
+            (f"region={column!r}", "in the country of their row")
+            if column
+            else ("region='IN'", "in India")
+        )
+        self.notes.append(
+            f"{many(lacking, 'row')} without a country code: check(frame, {call}) reads "
+            f"such numbers as they are dialled {reading}."
+        )
+
+    def _country_column(self) -> str | None:
+        """Find another column that names a country in most of its rows."""
+        for name in self._frame.columns:
+            if name in (*_PAIR, "name", *PARTS) or not isinstance(name, str):
+                continue
+            cells = [cell for cell in self._cells(name) if cell is not None]
+            texts = {cell for cell in cells if isinstance(cell, str) and len(cell) < 40}
+            known = {text for text in texts if len(texts) < 300 and country_of(text)}
+            if sum(isinstance(cell, str) and cell in known for cell in cells) * 2 > len(
+                self._frame
+            ):
+                return name
+        return None
+
+    def _of_account(self, place: int, odd: Oddity) -> Oddity:
+        """Take what is unusual about a number that the account has already for a note."""
+        known = self._ids[place] is not None and odd.severity == "warning"
+        return odd._replace(severity="note") if known else odd
 
     # --- duplicates ---
 
     def duplicates(self) -> None:
         """Look for numbers that are there twice, in the frame or in the account."""
         cells = list(zip(self._cells("country_code"), self._cells("number"), strict=True))
-        pairs = [told.pair for told in self._told]
+        pairs = [check.pair for check in self._checks]
         names = [
             mended(name, NAME, _ALWAYS) if isinstance(name, str) and self._odd[name] else name
             for name in self._names
         ]
-        rows = CheckedRows(self._labels, self._ids, names, pairs, cells)
+        rows = CheckedRows(self._labels, self._ids, names, pairs)
         by = self._resource.named_by()
         found = dict(duplicates_inside(rows, by))
         self._tell(found.items(), cells)
         if not any(pairs):
             return
-        account = self._account(by)
+        account = self._account(by, {pair for pair in pairs if pair})
         inactive = self._inactive(account, rows)
         self._tell(account.outside(rows, found, inactive), cells)
 
@@ -236,11 +288,10 @@ class _FrameCheck:
         for place, odd in found:
             self._add(place, "number", cells[place][1], odd)
 
-    def _account(self, by: Sequence[str]) -> AccountContacts:
+    def _account(self, by: Sequence[str], pairs: set[Pair]) -> AccountContacts:
         snapshot = self._resource.base(self._frame)
         base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
-        cells = zip(listed(base["country_code"]), listed(base["number"]), strict=True)
-        return AccountContacts(base.index.tolist(), listed(base["name"]), list(cells), by)
+        return AccountContacts(contacts_of(base), pairs, by)
 
     def _inactive(self, account: AccountContacts, rows: CheckedRows) -> set[Any]:
         """Tell which contacts of the account are deleted, as far as the service shows that."""
@@ -294,10 +345,11 @@ def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, l
         What was found by place. Pointers lead into the contact.
     """
     found: dict[int, list[Finding]] = {}
-    places = list(numbers)
-    codes, digits = ([pair[side] for pair in numbers.values()] for side in range(2))
-    for n, oddities in (doubted(codes, digits) if places else {}).items():
-        found[places[n]] = [_finding(each, "number") for each in oddities]
+    codes, digits = ([number[n] for number in numbers.values()] for n in range(2))
+    for place, check in zip(numbers, check_numbers(codes, digits), strict=True):
+        both = [odd for odd in (check.problem, check.remark) if odd and odd.severity != "note"]
+        if both:
+            found[place] = [_finding(odd, "number") for odd in both]
     known: dict[str, Sequence[Finding]] = {}
     for place, name in names.items():
         if not isinstance(name, str):
@@ -309,6 +361,34 @@ def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, l
         if told:
             found.setdefault(place, []).extend(told)
     return found
+
+
+def spellings(
+    numbers: Mapping[int, Pair], ids: Mapping[int, Any], base: pd.DataFrame, by: Sequence[str]
+) -> Iterator[tuple[int, Finding]]:
+    """Find numbers to be sent that may be of a contact, or another row, that has them otherwise.
+
+    Args:
+        numbers: Country codes and numbers by the places of their contacts.
+        ids: The ids of those that are contacts already.
+        base: The contacts of the account.
+        by: What tells contacts apart.
+    """
+    account = AccountContacts(contacts_of(base), {*numbers.values()}, by)
+    places = list(numbers)
+    rows = CheckedRows(places, [None] * len(places), [None] * len(places), list(numbers.values()))
+    for place, number in numbers.items():
+        if odd := account.similar(number, ids.get(place)):
+            yield place, _finding(odd, "number")
+    for n, odd in duplicates_inside(rows, by):
+        if odd.code == "same contact":
+            yield places[n], _finding(odd, "number")
+
+
+def contacts_of(base: pd.DataFrame) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """List id, name, country code and number of each contact of the account."""
+    columns = (listed(base[name]) for name in ("name", *_PAIR))
+    return zip(base.index.tolist(), *columns, strict=True)
 
 
 def _finding(odd: Oddity, field: str) -> Finding:

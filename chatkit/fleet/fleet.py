@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from chatkit.bulk.planner import PlanOptions
     from chatkit.endpoints import Existing
+    from chatkit.numbers import Plus
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
     from chatkit.templates.resource import Templates
@@ -654,13 +655,18 @@ class FleetContacts(_FleetResource):
         return self._frame(lambda contacts: contacts.frame(search=search, full=full))
 
     def check(
-        self, frame: pd.DataFrame | Mapping[str, Any], *, region: str | None = None
+        self,
+        frame: pd.DataFrame | Mapping[str, Any],
+        *,
+        region: str | None = None,
+        plus: Plus | None = None,
     ) -> FleetReport[Any]:
         """Look for what is wrong in contacts, as `client.contacts.check` does in each account.
 
         Args:
             frame: What `frame()` gave, edited or not, or a frame for each account.
-            region: Where numbers without a country code are dialled: 'IN', or '+91'.
+            region: Where numbers without a country code are dialled: 'IN', '+91', or a column.
+            plus: "lost" or "unused", of all numbers without a +, as in `client.contacts.check`.
 
         Raises:
             InputError: It names no account of the fleet, or there is no such region.
@@ -668,7 +674,7 @@ class FleetContacts(_FleetResource):
         parts = self._parts(frame)
         self._refuse_strangers(parts)
         found = self._fleet._each(
-            lambda label, client: client.contacts.check(parts[label], region=region),
+            lambda label, client: client.contacts.check(parts[label], region=region, plus=plus),
             labels=[label for label in parts if label in self._fleet],
         )
         return FleetReport("Check of contacts", *found)

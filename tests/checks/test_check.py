@@ -209,3 +209,33 @@ def test_rows_are_called_as_the_frame_calls_them(client):
     assert [f.row for f in client.contacts.check(frame).findings] == [("A", 1), ("B", 2)]
     frame.index = pd.Index(["same", "same"])
     assert [f.place for f in client.contacts.check(frame).findings] == [0, 1]
+
+
+LOST = [447400123456, 33612345678, 34612345678, 48512345678, 41781234567, 918123456789]
+
+
+def test_a_column_that_lost_its_plus_is_one_note_and_one_argument(sandbox, client):
+    frame = pd.DataFrame({"name": "Ana", "number": [*map(str, LOST), "0151 23456789"]})
+    for region in (None, "DE"):
+        checked = client.contacts.check(frame, region=region)
+        [note] = [note for note in checked.notes if 'plus="lost"' in note]
+        assert note.startswith("6 numbers without + would be mobile numbers of other countries")
+        fixed = client.contacts.check(frame, region=region, plus="lost").fix().frame
+        numbers = fixed["country_code"].str.removeprefix("+") + fixed["number"]
+        assert numbers.tolist()[:6] == [*map(str, LOST)]
+    assert fixed.loc[6, ["country_code", "number"]].tolist() == ["+49", "15123456789"]
+    with pytest.raises(chatkit.InputError, match='"lost" or "unused"'):
+        client.contacts.check(frame, plus="gone")
+
+
+def test_a_column_of_countries_is_offered_and_read(sandbox, client):
+    countries = ["UK", "Deutschland", "IND", "+1", "Narnia"]
+    numbers = ["07400 123456", "0151 23456789", "98123 45678", "2025550143", "0664 123456"]
+    frame = pd.DataFrame({"number": numbers, "Country": countries, "name": "Ana"})
+    checked = client.contacts.check(frame)
+    assert "check(frame, region='Country')" in " ".join(checked.notes)
+    by_row = client.contacts.check(frame, region="Country")
+    assert [f.suggestion for f in by_row.findings if f.safe] == [
+        *("+44 7400123456", "+49 15123456789", "+91 9812345678", "+1 2025550143")
+    ]
+    assert "'Narnia', which names no country" in by_row.notes[0]

@@ -1,8 +1,11 @@
 """Numbers that are there twice, however they are written."""
 
+import warnings
 from typing import Any
 
+import pandas as pd
 import pytest
+from bulk.planning import client, sandbox  # noqa: F401
 
 from chatkit.checks.numbers import (
     AccountContacts,
@@ -21,23 +24,52 @@ def rows(
 ) -> CheckedRows:
     count = len(pairs)
     labels = [f"r{n}" for n in range(count)]
-    cells = [pair or (None, None) for pair in pairs]
-    return CheckedRows(labels, ids or [None] * count, names or [None] * count, pairs, cells)
+    return CheckedRows(labels, ids or [None] * count, names or [None] * count, pairs)
 
 
-def test_later_rows_are_told_which_row_has_their_number() -> None:
-    found = dict(duplicates_inside(rows(ANA, BO, ANA, None, ANA, None), BOTH))
-    assert list(found) == [2, 4]
-    assert {odd.message for odd in found.values()} == {"row r0 has the same number"}
-    assert {(odd.code, odd.severity, odd.safe) for odd in found.values()} == {
-        ("duplicate", "error", False)
-    }
+@pytest.mark.parametrize(
+    ("names", "severity", "message"),
+    [
+        (["Ana", "Ana"], "note", "it says the same as row r0: it is sent once"),
+        ([None, "Ana"], "note", "it says the same as row r0: it is sent once"),
+        (["Ana", "Zoë"], "error", 'row r0 has the same number: "Ana" there, "Zoë" here'),
+    ],
+)
+def test_a_later_row_with_a_number_is_shown_beside_the_first(names, severity, message) -> None:
+    three = rows(ANA, BO, ANA, None, names=[names[0], "Bo", names[1], None])
+    [(place, odd)] = duplicates_inside(three, BOTH)
+    assert (place, odd.code, odd.severity, odd.message) == (2, "duplicate", severity, message)
+    assert not odd.safe
 
 
-def test_another_way_of_writing_and_another_name_are_told() -> None:
-    two = rows(ANA, ANA, names=["Ana", "Zoë\u202e"])._replace(cells=[ANA, ("+1", "(202) 555-0143")])
-    [(_, odd)] = duplicates_inside(two, BOTH)
-    assert odd.message == ('row r0 has the same number, written in another way, and the name "Ana"')
+def test_rows_of_the_account_with_one_number_are_an_error() -> None:
+    [(_, odd)] = duplicates_inside(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
+    assert odd.severity == "error"
+
+
+SPELLINGS = [
+    (("+52", "15512345678"), ("+52", "5512345678")),
+    (("+55", "1187654321"), ("+55", "11987654321")),
+    (("+54", "1187654321"), ("+54", "91187654321")),
+    (("+49", "015123456789"), ("+49", "15123456789")),
+    (("+49", "4915123456789"), ("+49", "15123456789")),
+    (("+44", "07400123456"), ("+44", "7400123456")),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SPELLINGS)
+def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new) -> None:
+    """In the account and in the frame; neither is an error."""
+    [(place, odd)] = duplicates_inside(rows(old, new), BOTH)
+    assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
+    one = account(old, pairs=[new]).similar(new)
+    assert one is not None
+    assert "may be the same contact as contact 50001" in one.message
+    with warnings.catch_warnings(action="ignore"):  # of numbers with trunk zeros
+        client.contacts.create(country_code=old[0], number=old[1], name="Ana")
+    frame = pd.DataFrame({"country_code": [new[0]], "number": [new[1]], "name": ["Ana"]})
+    assert "same contact" in {f.code for f in client.contacts.check(frame).findings}
+    assert "same contact" in " ".join(client.contacts.plan(frame).notes)
 
 
 def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
@@ -45,12 +77,13 @@ def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     assert list(duplicates_inside(two, BOTH)) == []
     [(place, odd)] = duplicates_inside(two, ALONE)
     assert place == 1
-    assert "of +1, and the service looks at the number alone" in odd.message
+    assert odd.message.endswith("same number of +1, and the service looks at the number alone")
     assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
-def account(*cells: tuple[Any, Any], name: str | None = "Ana") -> AccountContacts:
-    return AccountContacts([50001 + n for n in range(len(cells))], [name] * len(cells), cells, BOTH)
+def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:
+    contacts = [(50001 + n, "Ana", *cell) for n, cell in enumerate(cells)]
+    return AccountContacts(contacts, pairs, BOTH)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +100,10 @@ def test_a_new_row_is_told_who_has_its_number(name: Any, severity: str, reason: 
 
 
 def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
-    [(_, odd)] = account(("+49", "015123456789")).outside(rows(("+49", "15123456789")), (), ())
+    new = ("+49", "15123456789")
+    [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).outside(rows(new), (), ())
     assert odd.severity == "warning"
-    assert '"+49 015123456789"' in odd.message and "second contact" in odd.message
+    assert '"+49 015123456789"' in odd.message
     assert account((None, None)).holder(ANA) is None
 
 

@@ -32,9 +32,7 @@ def test_a_quality_table_as_text(client, messy):
         "number is\n"
         "  digits only\n"
         "    -> +1 2025550143 *\n"
-        '  row 3, number = "2025550143": row 2 has the same number, written in another way, and the'
-        ' name "Ana\n'
-        '  Cruz"\n'
+        '  row 3, number = "2025550143": row 2 has the same number: "Ana Cruz" there, "José" here\n'
         '  row 4, number = "911": too short for +1\n'
         '  row 5, number = "call 2025550145": there are letters in it\n'
         "    -> +1 2025550145 ?\n"
