@@ -98,6 +98,7 @@ def make_plan(
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
     states = frame is not rows and frame is not None and not _service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
+    states |= frame is not None and memory(frame).get("cells") == "edits"
     if frame is not None:
         _refuse_misspelt(frame, endpoints)
     given = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)

@@ -623,9 +623,11 @@ def rest_frame(plan: Plan, result: pd.DataFrame) -> pd.DataFrame:
     """
     again, _ = _left_over(plan, result)
     several = bool(plan._setting.parts)
-    return _rows_frame(
+    frame = _rows_frame(
         [({"resource": n} if several else {}) | row for n, rows in again.items() for row in rows]
     )
+    remember(frame, account=plan._setting.account, cells="edits")  # nothing else is in it
+    return frame
 
 
 def rest_sheets(plan: Plan, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:

@@ -47,6 +47,7 @@ from chatkit.errors import (
 )
 from chatkit.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
+from chatkit.snapshot import remember_parts
 from chatkit.widgets import assets
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 
@@ -315,12 +316,13 @@ class PlanView(Panel):
         result = self.wait()
         if not isinstance(self.plan, FleetPlan):
             return rendering.rest_frame(self.plan, result)
-        return rendering.fleet_table(
-            {
-                label: rendering.rest_frame(part, result.iloc[first : first + len(part)])
-                for label, part, first in self._placed()
-            }
-        )
+        parts = {
+            label: rendering.rest_frame(part, result.iloc[first : first + len(part)])
+            for label, part, first in self._placed()
+        }
+        frame = rendering.fleet_table(parts)
+        remember_parts(frame, parts)
+        return frame
 
     def download(self) -> None:
         """Have the browser save what was not applied as a workbook."""
