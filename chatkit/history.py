@@ -674,7 +674,13 @@ def _desk(
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
         _check_moved(header, client.connection, passed and (moved or None), there is not None)
-    return source_of(client, header.noun)
+    try:
+        return source_of(client, header.noun)
+    except KeyError:
+        raise JournalError(
+            f"The journal of run {header.run} is of {header.noun!r:.40}, which this version of "
+            "chatkit does not know: use the version that wrote it."
+        ) from None
 
 
 def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: bool) -> None:

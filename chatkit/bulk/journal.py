@@ -408,8 +408,10 @@ def header_as_json(header: RunHeader) -> str:
 def header_from_json(text: str, path: Path) -> RunHeader:
     """Read what `header_as_json` wrote; `path` names the journal if it is damaged."""
     try:
-        return msgspec.json.decode(text, type=RunHeader)
-    except msgspec.DecodeError as error:
+        header = msgspec.json.decode(text, type=RunHeader)
+        datetime.fromisoformat(header.started)
+        return header
+    except (ValueError, RecursionError) as error:
         raise damaged(path, f"its header cannot be read ({error})") from error
 
 
@@ -431,7 +433,11 @@ def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
     if last is None:
         return header, None
     n, what, at, text = last
-    return header, JournalEvent(n, what, at, detail_from_json(text))
+    try:
+        datetime.fromisoformat(at)
+        return header, JournalEvent(n, what, at, detail_from_json(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise damaged(path, f"its last event cannot be read ({error})") from error
 
 
 # --- its file, and whether that is still what was written ------------------------------
