@@ -106,7 +106,8 @@ def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, 
             f"encoding={readings[0].encoding!r}, or save the file as UTF-8."
         )
     text, encoding = readings[0].text, readings[0].encoding
-    words = (match[0] for match in re.finditer(r"\w*[^\x00-\x7f]+\w*", text))
+    found = (match[0] for match in re.finditer(r"(?:\w|[^\x00-\x7f])+", text))
+    words = (word[:60] for word in found if not word.isascii())
     sample = ", ".join(map(repr, dict.fromkeys(islice(words, 5))))
     note = f"read as {encoding} by its letters: if {sample} is wrong, write encoding='…'"
     return text, encoding, [note]
