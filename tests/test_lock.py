@@ -328,8 +328,9 @@ WRITERS = {
     "inbox/store": "the file of the inbox that the user named, made where it is missing",
     "sandbox/store": "the file of the sandbox that the user named, made where it is missing",
     "account/command": "a new file for secrets that the user named: never one that is there",
-    "account/folder": "names of the layout below the folder that the user named",
-    "books/manifest": "parts below the folder of a book, which the user named",
+    "account/folder": "members of an archive in the data folder of the user",
+    "directory": "names without `..`, opened below a folder without following links",
+    "parquet": "parts below the folder that the user named, by names of its own",
     "flowjson/build/classes": "its own module, where the classes are generated",
 }
 
@@ -360,3 +361,29 @@ def test_files_are_written_in_the_modules_that_are_listed_with_a_reason():
         if isinstance(node, ast.Call) and writes(node)
     }
     assert writers == WRITERS.keys()
+
+
+#: What writes a file that the user names, and may name people.
+EXPORTS = {
+    "contacts.csv": lambda client, path: client.contacts.frame().chatkit.to_csv(path),
+    "contacts.xlsx": lambda client, path: client.contacts.frame().chatkit.to_xlsx(path),
+    "texts.csv": lambda client, path: client.templates.export(
+        path, ["order_ready"], only="all", replace=True
+    ),
+    "plan.json": lambda client, path: client.contacts.plan(delete=[50002]).save(path),
+    "ledger.jsonl": lambda client, path: client.templates.ledger.save(path),
+}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_file_that_may_name_people_is_for_its_owner_alone(tmp_path, name):
+    tmp_path.chmod(0o755)
+    with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+        EXPORTS[name](client, tmp_path / name)
+        assert [(p.name, p.stat().st_mode & 0o777) for p in tmp_path.iterdir()] == [(name, 0o600)]
+        if name.startswith(("contacts", "texts")):  # of a table the user may have said otherwise
+            (tmp_path / name).chmod(0o640)
+            EXPORTS[name](client, tmp_path / name)
+            assert (tmp_path / name).stat().st_mode & 0o777 == 0o640
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
