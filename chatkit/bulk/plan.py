@@ -12,7 +12,7 @@ from copy import copy
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 
 import msgspec
 from msgspec import structs
@@ -410,7 +410,7 @@ class Plan(Report):
         """
         path = Path(path)
         with replacing(path) as file:
-            _write_plan(file, self)
+            file.write(f"{_text_of_plan(self)[0]}\n".encode())
         return path
 
     def _content(self) -> dict[str, Any]:
@@ -677,19 +677,15 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no plan, was edited, or belongs to another account.
     """
-    with _plan_file(path) as file:
-        first = file.readline(1000)
-        if _PLANS_BEGIN.fullmatch(first):
+    with _plan_file(path) as content:
+        if "plans" in content:
             raise PlanRefused(
                 f"{path} is a plan for several accounts: fleet.load_plan(path) reads it."
             )
-        read = _read_plan(file, first)
-        if file.read().strip():
-            raise ValueError("it goes on after the plan")
-        sound = read.hash == read.said
-        if not sound:
+        read = content["plan"]
+        if _hash(read) != content["hash"]:
             raise PlanRefused(_EDITED.format(path))
-        setting = msgspec.convert(read.content["setting"], Setting)
+        setting = msgspec.convert(read["setting"], Setting)
         desk = desk_of(setting.noun)
         if setting.account != desk.transport.connection.account:
             raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
@@ -697,8 +693,9 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
 
 
 class _PlanContent(msgspec.Struct):
-    """What a file says of a plan beside its changes."""
+    """What a file says of a plan."""
 
+    changes: list[dict[str, Any]]
     id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-z-]+\Z")]  # it names a journal
     setting: Setting
     refused: list[RefusedCell]
@@ -710,24 +707,25 @@ class _PlanContent(msgspec.Struct):
     began: str = ""
 
 
-def _plan_of_file(read: _ReadPlan, desk: Desk) -> Plan:
+def _plan_of_file(read: Any, desk: Desk) -> Plan:
     """Make the plan that a file holds.
 
     Raises:
         ValueError, LookupError: It is no plan, or one for resources that there are not.
     """
-    content = msgspec.convert(read.content, _PlanContent)
+    content = msgspec.convert(read, _PlanContent)
+    changes = [Change.from_json(fields) for fields in content.changes]
     setting = content.setting
     several = setting.noun == ACCOUNT
     known = {*setting.parts} if several else {None, setting.noun}
-    if (setting.parts and not several) or {c.noun for c in tally_of(read.changes)} - known:
+    if (setting.parts and not several) or {change.noun for change in changes} - known:
         raise ValueError("it is of resources that it does not name")
     for noun in setting.parts:
         desk.of("any", noun)
     plan = Plan(
         desk,
         setting,
-        read.changes,
+        changes,
         [cell._replace(row=label_from_json(cell.row)) for cell in content.refused],
         notes=content.notes,
         skip_invalid=content.skip_invalid,
@@ -755,15 +753,12 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
         plans: The plans, in an order that `about` knows.
         about: What else is to be kept, as JSON can hold it.
     """
+    texts = [_text_of_plan(plan) for plan in plans]
+    sign = _hash([about, [sign for _, sign in texts]])
+    plans_text = ",\n".join(text for text, _ in texts)
     with replacing(Path(path)) as file:
-        file.write(_PLANS_BEGINNING % (b"0" * 64) + b"\n")
-        hashes: list[str] = []
-        for plan in plans:
-            file.write(b",\n" if hashes else b"")
-            hashes.append(_write_plan(file, plan))
-        file.write(_PLANS_END + f"{_written(about)}}}\n".encode())
-        file.seek(0)
-        file.write(_PLANS_BEGINNING % _hash([about, hashes]).encode())
+        text = f'{{"hash": "{sign}", "plans": [\n{plans_text}\n], "fleet": {_written(about)}}}\n'
+        file.write(text.encode())
 
 
 def load_plans(
@@ -782,29 +777,19 @@ def load_plans(
         FileNotFoundError: There is no such file.
         PlanRefused: The file is no such plan, was edited, or is for an account that is not there.
     """
-    plans, hashes, strange = [], [], []
-    with _plan_file(path) as file:
-        first = file.readline(1000)
-        if _BEGINS.fullmatch(first):
+    plans, strange = [], []
+    with _plan_file(path) as content:
+        if "plan" in content:
             raise PlanRefused(f"{path} is a plan for one account: client.load_plan(path) reads it.")
-        if not (begins := _PLANS_BEGIN.fullmatch(first)):
-            raise ValueError("it begins otherwise")
-        while not (line := file.readline()).startswith(_PLANS_END):
-            if line.strip() == b",":
-                line = file.readline()
-            read = _read_plan(file, line)
-            hashes.append(read.hash)
-            setting = msgspec.convert(read.content["setting"], Setting)
+        about, signs = content["fleet"], [_hash(each["plan"]) for each in content["plans"]]
+        if _hash([about, signs]) != content["hash"]:
+            raise PlanRefused(_EDITED.format(path))
+        for each in content["plans"]:
+            setting = msgspec.convert(each["plan"]["setting"], Setting)
             if (desk := desk_of(setting.account, setting.noun)) is None:
                 strange.append(setting.account)
             else:
-                plans.append(_plan_of_file(read, desk))
-        about = json.loads(line.strip().removeprefix(_PLANS_END)[:-1])
-        if file.read().strip():
-            raise ValueError("it goes on after the plan")
-        sound = _hash([about, hashes]) == begins[1].decode()
-    if not sound:
-        raise PlanRefused(_EDITED.format(path))
+                plans.append(_plan_of_file(each["plan"], desk))
     if strange:
         raise PlanRefused(
             f"{path} is also a plan for {', '.join(strange)}, and this fleet has no such account: "
@@ -919,15 +904,6 @@ def refused_cells(plan: Plan) -> tuple[RefusedCell, ...]:
 
 # --- the file of a plan ---------------------------------------------------------------
 
-#: How a file begins.
-_BEGINNING = b'{"hash": "%s", "plan": {"changes": ['
-_BEGINS = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plan": \{"changes": \[\s*')
-#: How what is hashed of it begins: its changes are the first of its fields by name.
-_FIRST = '{"changes":['
-#: How the file of plans for several accounts begins and ends; between are those of one each.
-_PLANS_BEGINNING = b'{"hash": "%s", "plans": ['
-_PLANS_BEGIN = re.compile(rb'\{"hash": "([0-9a-f]{64})", "plans": \[\s*')
-_PLANS_END = b'], "fleet": '
 _EDITED = "{} was edited since it was saved: make a new plan instead."
 #: Written in one way only, for a hash.
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
@@ -935,104 +911,31 @@ _written = json.JSONEncoder(ensure_ascii=False).encode
 
 
 @contextmanager
-def _plan_file(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file to read a plan from.
+def _plan_file(path: str | Path) -> Iterator[dict[str, Any]]:
+    """Read a file that holds a plan.
 
     Raises:
         FileNotFoundError: There is no such file.
         PlanRefused: What was read is no plan.
     """
     file_bytes(path, 0)  # says where it is if it is not there
-    with Path(path).expanduser().open("rb") as file:
-        try:
-            yield file
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-            if isinstance(error, ChatkitError):
-                raise
-            raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
+    try:
+        content = json.loads(Path(path).expanduser().read_bytes())
+        if not content["hash"]:
+            raise ValueError("it has no hash")
+        yield content
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        if isinstance(error, ChatkitError):
+            raise
+        raise PlanRefused(f"{path} is not a saved plan: plan.save(path) writes one.") from error
 
 
-def _write_plan(file: IO[bytes], plan: Plan) -> str:
-    """Write a plan as one JSON object: a line each for its changes, then all else of it.
-
-    Returns:
-        The hash of it, which stands at its beginning.
-    """
-    about, start = plan._content(), file.tell()
-    file.write(_BEGINNING % (b"0" * 64))
-
-    def lines() -> Iterator[str]:
-        for n, change in enumerate(plan.changes):
-            fields = change.as_json()
-            file.write((",\n" if n else "\n").encode() + _written(fields).encode())
-            yield _canonical(fields)
-
-    found = _digest(_FIRST, lines(), _after(about))
-    file.write(f"\n], {_written(about)[1:]}}}\n".encode())
-    end = file.tell()
-    file.seek(start)
-    file.write(_BEGINNING % found.encode())
-    file.seek(end)
-    return found
-
-
-class _ReadPlan(NamedTuple):
-    """What a file says of a plan."""
-
-    content: dict[str, Any]  #: beside the changes
-    changes: Sequence[Change]
-    hash: str  #: of both
-    said: str  #: the hash that stands there; another one if it was edited
-
-
-def _read_plan(file: IO[bytes], first: bytes) -> _ReadPlan:
-    """Read what `_write_plan` has written.
-
-    Args:
-        file: The file, after the first line of the plan.
-        first: That line.
-    """
-    if not (begins := _BEGINS.fullmatch(first)):
-        raise ValueError("it begins otherwise")
-    lines = _PlanLines(file)
-    changes = tuple(lines.changes())
-    return _ReadPlan(lines.about, changes, lines.hash, begins[1].decode())
-
-
-class _PlanLines:
-    """The lines of a file after its first, and the hash of what they say."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._digest = hashlib.sha256(_FIRST.encode())
-        self.about: dict[str, Any] = {}
-
-    def changes(self) -> Iterator[Change]:
-        """Yield the changes; what else the file says is known after the last."""
-        comma, line = "", b""
-        for line in self._file:
-            if not line.startswith(b"{"):
-                break
-            fields = json.loads(line.rstrip().removesuffix(b","))
-            self._digest.update((comma + _canonical(fields)).encode())
-            comma = ","
-            yield Change.from_json(fields)
-        end, text = line[:3], line[3:].rstrip()
-        if end != b"], " or not text.endswith(b"}}"):
-            raise ValueError("it ends before the plan does")
-        self.about = json.loads(b"{" + text[:-1])
-
-    @property
-    def hash(self) -> str:
-        """The hash of all that they say."""
-        whole = self._digest.copy()
-        whole.update(_after(self.about).encode())
-        return whole.hexdigest()
-
-
-def _after(about: Mapping[str, Any]) -> str:
-    """Write what is hashed of a file after its changes."""
-    return "]," + _canonical(about)[1:]
+def _text_of_plan(plan: Plan) -> tuple[str, str]:
+    """Write a plan as one JSON object with a line for each change; return it with its hash."""
+    about, changes = plan._content(), [change.as_json() for change in plan.changes]
+    sign = _hash({**about, "changes": changes})
+    lines = ",\n".join(map(_written, changes))
+    return f'{{"hash": "{sign}", "plan": {{"changes": [\n{lines}\n], {_written(about)[1:]}}}', sign
 
 
 def _digest(first: str, texts: Iterable[str], last: str) -> str:

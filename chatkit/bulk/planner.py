@@ -234,7 +234,7 @@ def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
 def _service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
     """Whether a frame has columns that the service sets, as records that were read do."""
     known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
-    return not known.isdisjoint({*frame.columns} - {endpoints.key})
+    return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
 
 
 class _Given(NamedTuple):

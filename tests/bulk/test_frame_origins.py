@@ -289,6 +289,8 @@ def test_what_is_written_as_a_dict_is_what_is_to_be(sandbox, client):
     assert edits(client.contacts.plan([{"id": mine, "name": "Mine"}])) == {mine: {"name": "Mine"}}
     plan = client.contacts.plan(pd.DataFrame({"id": [mine], "name": ["Mine"]}))
     assert len(plan) == 0 and len(plan.refused) == 1
+    [cell] = refused_cells(client.contacts.plan([{"id": mine, "first_name": "Mine"}]))
+    assert cell.next_step.startswith("edit name")
 
 
 # --- any edits of mine and of others --------------------------------------------------------
