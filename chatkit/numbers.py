@@ -8,7 +8,7 @@ list: a number is certain only if no other reading is plausible.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -61,8 +61,6 @@ _FICTION: Mapping[int, str] = {
     44: "7700900[0-9]{3}|1632960[0-9]{3}",
     353: "2091[0-9]{5}",
 }
-#: What is tried at the end of a number that may be too short: so many digits at most.
-_MISSING, _FILLS = 4, "0123456789"
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
 _MOBILE = ("mobile", "fixed line or mobile")
@@ -194,13 +192,14 @@ _DECIMAL = re.compile(
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?"
 _ZONE = r"(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 _DAY, _MONTH, _CENTURY = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|2[01])"
-_DAY_MONTH = rf"(?:{_DAY}[-./] ?{_MONTH}|{_MONTH}[-./]{_DAY})"
-_DATE = rf"(?:{_CENTURY}\d\d[-./ ]{_MONTH}[-./ ]{_DAY}|{_DAY_MONTH}[-./] ?{_CENTURY}?\d\d)"
-_MONEY = r"(?:[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|inr|brl|sek|nok|dkk|pln|rs|kr|zł|r\$)\b)"
+_DAYS = rf"(?:{_DAY}[-./ ] ?{_MONTH}|{_MONTH}[-./]{_DAY})(?:[-./] ?{_CENTURY}?| {_CENTURY})\d\d"
+_DATE = rf"(?:{_CENTURY}\d\d[-./ ]{_MONTH}[-./ ]{_DAY}|{_DAYS})"
+_SERIAL = r"[34]\d{4}[.,]\d{2,}"  # days since 1900, as spreadsheets count them
+_MONEY = r"(?:R\$|[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|inr|brl|sek|nok|dkk|pln|rs|kr|zł)\b)"
 _SUM = r"[-+]?(?:\d{1,3}(?:[., '’]\d{3})+|\d+)(?:[.,]\d{1,2})?"
 #: Other things that are found in a column of numbers.
 _OTHERS: Mapping[str, re.Pattern[str]] = {
-    "a date": re.compile(rf"{_DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?", re.IGNORECASE),
+    "a date": re.compile(rf"{_DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}", re.IGNORECASE),
     "a time": re.compile(rf"{_CLOCK}{_ZONE}|\d+:\d\d:\d\d", re.IGNORECASE),
     "a percentage": re.compile(rf"{_SUM} ?%"),
     "an amount": re.compile(
@@ -330,10 +329,11 @@ def _not_digits(raw: str, tidy: str, country: Country | None, plus: Plus | None)
         return _refused("lost digits")
     for thing, pattern in _OTHERS.items():
         if pattern.fullmatch(tidy):
-            reason = f"it is {thing}, not a telephone number"
-            return _refused("not a number")._replace(reason=reason)
+            return _refused("not a number")._replace(
+                reason=f"it is {thing}, not a telephone number"
+            )
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
-    if len(parts) > 1:
+    if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):
         shown = [read(part, country, plus).likely or " ".join(part.split()) for part in parts]
         reason = f"{VERDICTS['several numbers']}: {' and '.join(shown)}"
         return _refused("several numbers")._replace(reason=reason)
@@ -397,8 +397,7 @@ def _decide(text: str, country: Country | None, plus: Plus | None) -> Number:
     if not best.written and not best.mobile and plus is None:
         return _refused("no trunk prefix", [best], best.country_code)
     if country and country.named and len(digits) == 8 and bare and _DAY_OF_DIGITS.fullmatch(digits):
-        reason = f"it may be a date, or {best}"
-        return _refused("ambiguous", [best])._replace(reason=reason)
+        return _refused("ambiguous", [best])._replace(reason=f"it may be a date, or {best}")
     return _number(best)
 
 
@@ -529,8 +528,8 @@ def _closer(code: int, digits: str) -> str:
     """Return what is wrong with a number whose length some numbers of its country have."""
     data = library.PhoneMetadata.metadata_for_region_or_calling_code(code, REGIONS[code][0])
     sizes = tuple(data.general_desc.possible_length) if data and data.general_desc else ()
-    missing = [n for n in range(1, _MISSING + 1) if len(digits) + n in sizes]
-    if any(_exists(code, digits + fill * n) for n in missing for fill in _FILLS):
+    missing = [n for n in range(1, 5) if len(digits) + n in sizes]
+    if any(_exists(code, digits + fill * n) for n in missing for fill in "0123456789"):
         return "too short"
     if any(_exists(code, digits[:size]) for size in sizes if size < len(digits)):
         return "too long"
@@ -546,11 +545,9 @@ def _is_fictional(code: int, digits: str) -> bool:
     return code in _FICTION and re.fullmatch(_FICTION[code], digits) is not None
 
 
-def _refused(
-    verdict: str, found: list[Candidate] | None = None, code: str = "any country"
-) -> Number:
+def _refused(verdict: str, found: Sequence[Candidate] = (), code: str = "any country") -> Number:
     """Refuse a text; more than one reading is shown in the reason, the likeliest is suggested."""
-    good = [one for one in found or () if one.good]
+    good = [one for one in found if one.good]
     reason = VERDICTS[verdict].format(code=code)
     if len({one.pair for one in good}) > 1:
         reason = f"it may be {', or '.join(map(str, good))}: write it with + and its country code"
@@ -576,5 +573,4 @@ def person_key(country_code: str, number: str) -> str:
     digits = number.lstrip("0")
     if digits.startswith(country_code[1:]) and len(digits) > 10:
         digits = digits[len(country_code) - 1 :].lstrip("0")
-    rule = _OPTIONAL.get(country_code)
-    return f"{country_code} {re.sub(rule, '', digits) if rule else digits}"
+    return f"{country_code} {re.sub(_OPTIONAL.get(country_code, '$^'), '', digits)}"

@@ -192,13 +192,12 @@ def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[in
             continue
         earlier = first.setdefault(natural_key(pair, by), place)
         similar = spellings.setdefault(person_key(*pair), place)
-        label = f"row {row_label(rows.labels[min(earlier, similar)])}"
+        label = f"row {row_label(rows.labels[similar if earlier == place else earlier])}"
         if earlier != place:
             yield place, _duplicate(label, rows, earlier, place)
         elif similar != place:
-            reason = (
-                f"it may be the same contact as {label}, {pair_text(rows.pairs[similar] or pair)}"
-            )
+            other = pair_text(rows.pairs[similar] or pair)
+            reason = f"it may be the same contact as {label}, which has {other}"
             yield place, Oddity("same contact", "warning", reason)
 
 
@@ -207,7 +206,7 @@ def _duplicate(label: str, rows: CheckedRows, earlier: int, place: int) -> Oddit
     other, pair = rows.pairs[earlier], rows.pairs[place]
     if other and pair and other[0] != pair[0]:
         reason = (
-            f"{label} has the same number of {other[0]}, and the service looks at the number alone"
+            f"{label} has the same number of {other[0]}, and the service compares numbers alone"
         )
         return Oddity("duplicate", "error", reason)
     new = rows.ids[earlier] is None and rows.ids[place] is None

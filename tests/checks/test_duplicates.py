@@ -77,7 +77,7 @@ def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
     assert list(duplicates_inside(two, BOTH)) == []
     [(place, odd)] = duplicates_inside(two, ALONE)
     assert place == 1
-    assert odd.message.endswith("same number of +1, and the service looks at the number alone")
+    assert odd.message.endswith("same number of +1, and the service compares numbers alone")
     assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
 
 
