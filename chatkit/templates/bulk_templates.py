@@ -139,9 +139,11 @@ class BulkTemplates:
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return what a frame was when it was read, also one of a single template."""
-        from chatkit.frame import with_level
+        from chatkit.frame import column_or_level, with_level
 
         origin, code = origin_of(self.transport), memory(frame).get("code")
+        if code is not None and column_or_level(frame, CODE) is None:
+            return None  # its rows do not name their template
         kept = snapshot_of(frame, {**origin, "code": code} if code else origin)
         if kept is None or code is None:
             return kept
