@@ -374,6 +374,8 @@ def spellings(
         base: The contacts of the account.
         by: What tells contacts apart.
     """
+    if not numbers:  # of most plans: do not go through the account
+        return
     account = AccountContacts(contacts_of(base), {*numbers.values()}, by)
     places = list(numbers)
     rows = CheckedRows(places, [None] * len(places), [None] * len(places), list(numbers.values()))
