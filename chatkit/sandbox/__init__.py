@@ -5,7 +5,6 @@ import secrets
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime, timedelta
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -50,12 +49,11 @@ class Sandbox:
 
     A profile says what the client is told of the service. Quirks are what a client must stand
     without being told, for tests: `no_body` (updates and deletes answer 204), `no_pagination`,
-    `html_errors` (errors are pages of HTML), `text_ids`, `object_tags` ({id, name}),
+    `html_errors` (errors are pages of HTML), `text_ids`,
     `text_flow_json` (flow_json is shown as JSON text), `raw_flow_json` (it is null, and
     flow_json_raw has the text), `constant_updated_at` (updates leave it), `repeated_deletes` (a
     second delete succeeds), `secret_in_update` (an update of a webhook shows its secret),
-    `unknown_template_404` (a template without contents is not found), `numeric_delivery_times`
-    (last_delivery_at is seconds since 1970).
+    `unknown_template_404` (a template without contents is not found).
 
     >>> sandbox = Sandbox(seed="empty")
     >>> path = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
@@ -234,26 +232,6 @@ class Sandbox:
         usual = {"retry_after": 1}
         self.middleware.faults.set({n: v for n, v in wanted.items() if v != usual.get(n, 0)})
 
-    def clock(self, to: datetime | None = None, *, forward: timedelta = timedelta()) -> datetime:
-        """Set the service's clock, or move it forward, and return what it shows.
-
-        The clock stamps records and events and is the `Date` of answers; `reset` sets it back.
-        Waits (the rate limit, attempts to deliver) go by the machine's clock all the same.
-
-        >>> from datetime import timedelta
-        >>> sandbox = Sandbox(seed="empty")
-        >>> f"{sandbox.clock(forward=timedelta(days=40)):%Y-%m-%d}"
-        '2026-02-14'
-
-        Args:
-            to: The time to show, with an offset from UTC.
-            forward: How far to move it; backward when it is negative.
-
-        Raises:
-            ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
-        """
-        return self.middleware.clock(to, forward)
-
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
 
@@ -262,12 +240,10 @@ class Sandbox:
         Raises:
             OutboxFull: Too many deliveries wait already.
         """
-        return self.middleware.tell(
-            [PublishedEvent(kind, payload)], self.middleware.delivery_worker.timeout + 5
-        )
+        return self.middleware.deliver([PublishedEvent(kind, payload)])
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
-        """Play what customers do: `conversation`, `campaign`, `flow`, `template` or `change`.
+        """Play what customers do: `conversation`, `campaign` or `flow`.
 
         >>> sandbox = Sandbox(seed="empty")
         >>> sandbox.play("conversation", lines=["> Is my bike ready?", "< Yes!", "> +👍"])

@@ -5,23 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import (
-    TEXT,
-    TIME,
-    WHOLE,
-    AllowedCall,
-    Anything,
-    Field,
-    FieldKind,
-    Fields,
-    ListOf,
-    ResourceHandler,
-    String,
-    Tools,
-    upstream_id,
-)
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
 from chatkit.sandbox.store import StoredRecord
 
 _NOT_DIGITS = re.compile("[^0-9]+")
@@ -29,6 +17,44 @@ Names = tuple[str | None, str | None, str | None]
 
 _NAMES = ("first_name", "middle_name", "last_name")
 _MORE = '{"ref_id":null}'
+
+
+class ContactFields(Fields):
+    """What a contact is created with."""
+
+    number: str = Field("", pattern="[0-9]", description="must have a digit")
+    country_code: str = Field("", pattern=r"^\+[0-9]+$", description="must be + and digits")
+    name: str = Field("", description="Split into first, middle and last name.")
+
+
+class ContactId(Fields):
+    """What the answer to a create or an update holds."""
+
+    id: int
+
+
+class ContactItem(ContactId):
+    """A contact in lists."""
+
+    first_name: str | None
+    middle_name: str | None
+    last_name: str | None
+    meta_name: str | None
+    number: str = Field(pattern="^[0-9]+$")
+    country_code: str = Field(pattern=r"^\+[0-9]+$")
+    wa_phone_id: str
+    created_at: Time
+    updated_at: Time
+    created_by: str
+    updated_by: str
+    ai_mode: str
+    tags: list[Any]
+
+
+class ContactRecord(ContactItem):
+    """A contact as get shows it."""
+
+    ref_id: Any
 
 
 class ContactsHandler(ResourceHandler):
@@ -41,34 +67,10 @@ class ContactsHandler(ResourceHandler):
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
         profile = self.profile
-        closed = profile.unknown_fields == "refuse"
-        needed = frozenset({"number", "country_code"})
-        written = (
-            Field("number", String(pattern="[0-9]", says="must have a digit")),
-            Field("country_code", String(pattern=r"^\+[0-9]+$", says="must be + and digits")),
-            Field("name", TEXT, note="Split into first, middle and last name."),
-        )
-        tag: FieldKind = TEXT
-        if "object_tags" in self.quirks:
-            tag = Fields((Field("id", WHOLE), Field("name", TEXT)), frozenset({"id", "name"}))
-        listed = (
-            self._id_field(),
-            *(Field(name, TEXT, nullable=True) for name in (*_NAMES, "meta_name")),
-            Field("number", String(pattern="^[0-9]+$")),
-            Field("country_code", String(pattern=r"^\+[0-9]+$")),
-            Field("wa_phone_id", TEXT),
-            Field("created_at", TIME),
-            Field("updated_at", TIME),
-            Field("created_by", TEXT),
-            Field("updated_by", TEXT),
-            Field("ai_mode", TEXT),
-            Field("tags", ListOf(tag)),
-        )
-        self.create_body = Fields(written, needed, closed)
-        self.update_body = Fields(written, self._required_again(needed), closed)
-        self.item = Fields.all_of(listed)
-        self.record = Fields.all_of((*listed, Field("ref_id", Anything(), nullable=True)))
-        self.created = self.updated = Fields.all_of(listed[:1])
+        needed = ("number", "country_code")
+        self.create_body, self.update_body = self._bodies(ContactFields, needed)
+        self.item, self.record = ContactItem, ContactRecord
+        self.created = self.updated = ContactId
         self.filter_param = profile.search_param
         self.table = self.store.table(
             "contacts",

@@ -4,29 +4,68 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from chatkit.flowjson.lint import lint
+from pydantic import ConfigDict, Field
+
 from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import (
-    TEXT,
-    TIME,
-    WHOLE,
-    AllowedCall,
-    Anything,
-    Field,
-    Fields,
-    ListOf,
-    ResourceHandler,
-    Tools,
-    upstream_id,
-)
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
 from chatkit.sandbox.store import StoredRecord
 
 # The business application's own number for the sender; the document shows the field only.
 _PROFILE_ID = 1
-# What the admin API tells of a finding.
-_TOLD = ("code", "severity", "pointer", "message")
+
+
+class FlowDocument(Fields):
+    """The flow document."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: str
+    screens: list[Any]
+
+
+_NO_DOCUMENT = FlowDocument(version="", screens=[])
+
+
+class FlowChange(Fields):
+    """What can be changed of a flow."""
+
+    flow_json: FlowDocument = _NO_DOCUMENT
+    flow_json_raw: str = ""
+
+
+class NewFlow(FlowChange):
+    """What a flow is created with."""
+
+    name: str = ""
+    template_name: str = ""
+    categories: list[str] = Field([])
+
+
+class FlowItem(Fields):
+    """A flow in lists."""
+
+    id: int
+    name: str
+    wa_flow_id: str
+    wa_status: str
+    template_name: str
+    updated_at: Time
+
+
+class FlowBrief(FlowItem):
+    """A flow without its document."""
+
+    profile_id: int
+
+
+class FlowRecord(FlowBrief):
+    """A flow with its document."""
+
+    categories: list[str]
+    flow_json: FlowDocument | str | None
+    flow_json_raw: str
 
 
 class FlowsHandler(ResourceHandler):
@@ -39,46 +78,11 @@ class FlowsHandler(ResourceHandler):
         super().__init__(tools)
         self._publisher = publisher
         profile = self.profile
-        closed = profile.unknown_fields == "refuse"
-        document = Fields(
-            (Field("version", TEXT), Field("screens", ListOf(Anything()))),
-            frozenset({"version", "screens"}),
-        )
-        written = (
-            Field("flow_json", document, note="The flow document."),
-            Field("flow_json_raw", TEXT),
-        )
-        listed = (
-            self._id_field(),
-            Field("name", TEXT),
-            Field("wa_flow_id", TEXT),
-            Field("wa_status", TEXT),
-            Field("template_name", TEXT),
-            Field("updated_at", TIME),
-        )
-        brief = (*listed, Field("profile_id", WHOLE))
-        self.create_body = Fields(
-            (
-                Field("name", TEXT),
-                Field("template_name", TEXT),
-                *written,
-                Field("categories", ListOf(TEXT)),
-            ),
-            frozenset({"name", "template_name", "flow_json"}),
-            closed,
-        )
-        self.update_body = Fields(written, self._required_again(frozenset({"flow_json"})), closed)
-        self.item = Fields.all_of(listed)
-        self.record = self.created = self.updated = Fields.all_of(brief)
+        self.create_body, _ = self._bodies(NewFlow, ("name", "template_name", "flow_json"))
+        _, self.update_body = self._bodies(FlowChange, ("flow_json",))
+        self.item, self.created, self.updated = FlowItem, FlowBrief, FlowBrief
+        self.record = FlowRecord if profile.flow_json_in_get else FlowBrief
         self.filter_param = profile.status_param
-        if profile.flow_json_in_get:
-            shown = written[0]
-            if "text_flow_json" in self.quirks:
-                shown = Field("flow_json", TEXT)
-            elif "raw_flow_json" in self.quirks:
-                shown = Field("flow_json", document, nullable=True)
-            whole = (*brief, Field("categories", ListOf(TEXT)), shown, written[1])
-            self.record = Fields.all_of(whole)
         self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
@@ -120,10 +124,7 @@ class FlowsHandler(ResourceHandler):
             "flow_json": given["flow_json"],
             "flow_json_raw": given.get("flow_json_raw", ""),
         }
-        findings = _findings(given["flow_json"])
-        self.table.insert(
-            flow_id, call.grant.account, name, item, self._kept(more), findings, "DRAFT"
-        )
+        self.table.insert(flow_id, call.grant.account, name, item, self._kept(more), "{}", "DRAFT")
         self._publisher.flow(call.grant.account, record, None)
         return self.replies.data(_brief(record), 201, "Flow created")
 
@@ -131,10 +132,8 @@ class FlowsHandler(ResourceHandler):
         """Change a flow's document."""
         row = self.find(call)
         given = self.update_body.read(call.body)
-        record, more, findings = json.loads(row.item), json.loads(row.more), row.hidden
+        record, more = json.loads(row.item), json.loads(row.more)
         # A flow cannot be without a document: replacing keeps it too.
-        if "flow_json" in given:
-            findings = _findings(given["flow_json"])
         if self.profile.put == "replace":
             given.setdefault("flow_json_raw", "")
         more |= given
@@ -144,8 +143,8 @@ class FlowsHandler(ResourceHandler):
         now = self.clock.stamp()
         if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
-        item = dumps(record)
-        self.table.rewrite(row, row.key, item, self._kept(more), findings, record["wa_status"])
+        kept = self._kept(more)
+        self.table.rewrite(row, row.key, dumps(record), kept, row.hidden, record["wa_status"])
         self._publisher.flow(call.grant.account, record, old)
         return self.replies.updated(_brief(record), "Flow updated")
 
@@ -183,9 +182,8 @@ class FlowsHandler(ResourceHandler):
             "updated_at": given.get("updated_at") or self.clock.stamp(),
         }
         item |= {name: value for name, value in given.items() if name != "id"}
-        findings = dumps({"findings": []}) if found is None else _findings(found)
-        told = dumps(item), self._kept(more), findings, str(item["wa_status"])
-        self.table.insert(flow_id, account, item["name"], *told)
+        texts = dumps(item), self._kept(more), "{}", str(item["wa_status"])
+        self.table.insert(flow_id, account, item["name"], *texts)
 
     def _whole(self, row: StoredRecord) -> bytes:
         """A flow with its document."""
@@ -220,13 +218,3 @@ def _document(shown: Any) -> dict[str, Any] | None:
         except ValueError:
             return None
     return shown if isinstance(shown, dict) and "screens" in shown else None
-
-
-def _findings(document: dict[str, Any]) -> str:
-    """What upstream would say of a flow document: its published rules stand in `flowjson`."""
-    told = [
-        {name: getattr(each, name) for name in _TOLD}
-        for each in lint(document)
-        if each.severity != "note"
-    ]
-    return dumps({"findings": told})

@@ -8,7 +8,6 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from email.utils import formatdate
 from functools import cached_property
 from math import ceil
@@ -64,9 +63,9 @@ class Middleware:
     ) -> None:
         self.service, self.store = service, store
         self.delivery_worker = DeliveryWorker(self)
-        self.admin = Admin(self, admin_token, reset)
         self.lock = threading.RLock()
         self.faults = Faults()
+        self.admin = Admin(self, admin_token, reset)
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
         self._replies = service.replies
         self._batch = Batch()
@@ -77,24 +76,6 @@ class Middleware:
         if (second := int(self.service.clock.now())) != self._second:
             self._second, self._date = second, formatdate(second, usegmt=True)
         return self._date
-
-    def clock(self, to: datetime | None = None, forward: timedelta = timedelta()) -> datetime:
-        """Set the service's clock, or move it, and tell what it shows.
-
-        Raises:
-            ValueError: The time has no offset from UTC, or is not of the years 1970 to 9999.
-        """
-        with self.lock:
-            clock = self.service.clock
-            if to is not None and to.tzinfo is None:
-                raise ValueError("the time must have an offset, like 2031-03-01T09:00:00Z")
-            before = datetime.fromtimestamp(clock.now(), UTC)
-            moment = (before if to is None else to.astimezone(UTC)) + forward
-            if not 1970 <= moment.year <= 9999:
-                raise ValueError("the clock shows the years 1970 to 9999")
-            if moment != before:
-                clock.set(moment.timestamp())
-            return moment
 
     def answer(self, request: Request) -> ServiceAnswer:
         """Answer a call of this process; what it changed is saved when this returns.
@@ -187,10 +168,13 @@ class Middleware:
         with self.alone():
             self.delivery_worker.wake()
 
-    def tell(self, events: Sequence[PublishedEvent], wait: float) -> list[DeliveryOutcome]:
-        """Deliver events to whoever asks for them; what came of each first attempt.
+    def deliver(
+        self, events: Sequence[PublishedEvent], wait: float | None = None
+    ) -> list[DeliveryOutcome]:
+        """Deliver events to the webhooks that ask for them; return the first attempts.
 
-        Waits so many seconds at most, never holding up the API meanwhile.
+        Waits so many seconds at most, by default longer than any receiver may take; never
+        holds up the API meanwhile.
 
         Raises:
             OutboxFull: Too many deliveries wait already; none of these was added.
@@ -204,7 +188,8 @@ class Middleware:
                 deliveries += posted.deliveries
                 webhook_ids += posted.webhook_ids
             self.delivery_worker.expect(deliveries)
-        return self.delivery_worker.collect(deliveries, webhook_ids, wait)
+        seconds = self.delivery_worker.timeout + 5 if wait is None else wait
+        return self.delivery_worker.collect(deliveries, webhook_ids, seconds)
 
     def aside(self, request: Request) -> ServiceAnswer:
         """Answer what is not a call of the API: the admin API and the OpenAPI document."""

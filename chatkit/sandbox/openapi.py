@@ -6,8 +6,14 @@ from typing import Any
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, Reason, Replies
 from chatkit.sandbox.request import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.resource import ID_DIGITS, Fields, ResourceHandler, Schema
-from chatkit.sandbox.templates import LANGUAGE
+from chatkit.sandbox.resource import (
+    ID_DIGITS,
+    ResourceHandler,
+    Schema,
+    object_schema,
+    record_schema,
+)
+from chatkit.sandbox.templates import Language
 
 _STRING: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer"}
@@ -149,21 +155,17 @@ def _success(
     done = 204 if "no_body" in replies.quirks else 200
     match operation.verb:
         case "list":
-            return 200, _array(resource.item)
+            return 200, {"type": "array", "items": record_schema(resource.item, replies.quirks)}
         case "languages":
-            return 200, _array(LANGUAGE)
+            return 200, {"type": "array", "items": object_schema(Language)}
         case "get":
-            return 200, resource.record.schema()
+            return 200, record_schema(resource.record, replies.quirks)
         case "create":
-            return 201, resource.created.schema()
+            return 201, record_schema(resource.created, replies.quirks)
         case "update":
-            return done, resource.updated.schema()
+            return done, record_schema(resource.updated, replies.quirks)
         case "delete":
             return done, {"type": "null"}
-
-
-def _array(fields: Fields) -> Schema:
-    return {"type": "array", "items": fields.schema()}
 
 
 def _envelope(data: Schema, paged: bool) -> Schema:

@@ -21,14 +21,12 @@ Quirk = Literal[
     "no_pagination",
     "html_errors",
     "text_ids",
-    "object_tags",
     "text_flow_json",
     "raw_flow_json",
     "constant_updated_at",
     "repeated_deletes",
     "secret_in_update",
     "unknown_template_404",
-    "numeric_delivery_times",
 ]
 QUIRKS: frozenset[str] = frozenset(get_args(Quirk))
 

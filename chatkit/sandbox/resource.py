@@ -1,17 +1,17 @@
-"""Resources: what their records and bodies are made of, and what all their handlers do.
+"""Resources: the fields of their bodies and records, and what all their handlers do.
 
-Each resource declares its fields once: the same declarations check bodies and are printed as JSON
-Schema in the OpenAPI document. A kind says what is wrong with a value; lengths are never wrong
-(section Limits: not shown). The handler of a resource then has what is its own; to find, get and
-delete one record, and to cut a list into pages, is the same for all.
+Each resource declares its fields once, as pydantic models: they validate bodies and are printed as
+JSON Schema in the OpenAPI document. Lengths are never wrong (section Limits: not shown). The
+handler of a resource then has what is its own; to find, get and delete one record, and to cut a
+list into pages, is the same for all.
 """
 
-import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
+from pydantic_core import ErrorDetails
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock
@@ -29,244 +29,109 @@ from chatkit.sandbox.store import ResourceTable, SandboxStore, StoredRecord
 ID_DIGITS = 18
 
 Schema = dict[str, Any]
+Time = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
 
-
-class FieldKind(Protocol):
-    """What values a field can have."""
-
-    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
-        """What is wrong with a value; nothing when it fits."""
-
-    def schema(self) -> Schema:
-        """The kind as JSON Schema."""
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    # In JSON Schema $ is the end; in Python it may stand before a last line break.
-    return re.compile(pattern.replace("$", r"\Z"))
-
-
-def _fits(pattern: str, value: str) -> bool:
-    return _compiled(pattern).search(value) is not None
-
-
-@dataclass(frozen=True, slots=True)
-class String:
-    """A string; with choices or a pattern, one of them or one that fits, as `says` tells."""
-
-    choices: Sequence[str] = ()
-    pattern: str = ""
-    says: str = ""
-    format: str = ""
-
-    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
-        """A value that is no string, not among the choices or not of the pattern."""
-        if not isinstance(value, str):
-            return (FieldProblem(where, "must be a string"),)
-        if self.choices and value not in self.choices:
-            return (FieldProblem(where, self.says or f"must be one of {', '.join(self.choices)}"),)
-        if self.pattern and not _fits(self.pattern, value):
-            return (FieldProblem(where, self.says),)
-        return ()
-
-    def schema(self) -> Schema:
-        """A string, with what is asked of it."""
-        schema: Schema = {"type": "string"}
-        if self.choices:
-            schema["enum"] = list(self.choices)
-        if self.pattern:
-            schema["pattern"] = self.pattern
-        if self.format:
-            schema["format"] = self.format
-        return schema
-
-
-@dataclass(frozen=True, slots=True)
-class Plain:
-    """A value of one or several JSON types: boolean, integer, string, number."""
-
-    types: tuple[str, ...]
-
-    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
-        """A value of another type; true and false are no numbers."""
-        if type(value) in _PYTHON_TYPES and _PYTHON_TYPES[type(value)] & set(self.types):
-            return ()
-        return (
-            FieldProblem(where, f"must be {' or '.join(_ARTICLES[name] for name in self.types)}"),
-        )
-
-    def schema(self) -> Schema:
-        """The type, or the list of types."""
-        return {"type": self.types[0] if len(self.types) == 1 else list(self.types)}
-
-
-_PYTHON_TYPES: dict[type, set[str]] = {
-    bool: {"boolean"},
-    int: {"integer", "number"},
-    float: {"number"},
-    str: {"string"},
-}
-_ARTICLES = {
-    "boolean": "true or false",
-    "integer": "an integer",
-    "number": "a number",
-    "string": "a string",
+# By the types of pydantic's errors; of others the description of the field is the message.
+_MESSAGES = {
+    "string_type": "must be a string",
+    "bool_type": "must be true or false",
+    "int_type": "must be an integer",
+    "list_type": "must be an array",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "missing": "is required",
+    "extra_forbidden": "is not a field of this body",
 }
 
-TEXT = String()
-TIME = String(format="date-time")
-FLAG = Plain(("boolean",))
-WHOLE = Plain(("integer",))
 
+class Fields(BaseModel):
+    """An object with declared fields, each of its JSON type and of no other.
 
-@dataclass(frozen=True, slots=True)
-class Anything:
-    """Any JSON value: the document does not say which (section Resources)."""
-
-    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
-        """Nothing is wrong with any value."""
-        return ()
-
-    def schema(self) -> Schema:
-        """The schema that everything fits."""
-        return {}
-
-
-@dataclass(frozen=True, slots=True)
-class ListOf:
-    """An array of values of one kind."""
-
-    kind: FieldKind
-
-    def problems(self, value: Any, where: str) -> Iterator[FieldProblem]:
-        """A value that is no array, and what is wrong with its items."""
-        if not isinstance(value, list):
-            yield FieldProblem(where, "must be an array")
-            return
-        for at, item in enumerate(value):
-            yield from self.kind.problems(item, f"{where}[{at}]")
-
-    def schema(self) -> Schema:
-        """An array of the kind."""
-        return {"type": "array", "items": self.kind.schema()}
-
-
-@dataclass(frozen=True, slots=True)
-class TextMap:
-    """An object from keys of a pattern to strings."""
-
-    key_pattern: str
-    says: str
-
-    def problems(self, value: Any, where: str) -> Iterator[FieldProblem]:
-        """A value that is no object, keys that do not fit, values that are no strings."""
-        if not isinstance(value, dict):
-            yield FieldProblem(where, "must be an object")
-            return
-        for key, text in value.items():
-            if not _fits(self.key_pattern, key):
-                yield FieldProblem(where, self.says)
-            yield from TEXT.problems(text, f"{where}.{key}")
-
-    def schema(self) -> Schema:
-        """An object of strings with named keys."""
-        return {
-            "type": "object",
-            "propertyNames": {"pattern": self.key_pattern},
-            "additionalProperties": {"type": "string"},
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One named field of a record or a body; `note` is its description."""
-
-    name: str
-    kind: FieldKind
-    nullable: bool = False
-    note: str = ""
-
-    def problems(self, value: Any, where: str) -> Iterable[FieldProblem]:
-        """What is wrong with a value of this field."""
-        if value is None and self.nullable:
-            return ()
-        return self.kind.problems(value, where)
-
-    def schema(self) -> Schema:
-        """The kind as JSON Schema, with null if that is allowed, and the note."""
-        schema = self.kind.schema()
-        if self.nullable and schema:
-            schema = _or_null(schema)
-        return schema | {"description": self.note} if self.note else schema
-
-
-def _or_null(schema: Schema) -> Schema:
-    if "enum" in schema or not isinstance(schema["type"], str | list):
-        return {"anyOf": [schema, {"type": "null"}]}
-    types = schema["type"]
-    return schema | {"type": [*([types] if isinstance(types, str) else types), "null"]}
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """An object with declared fields, some of them required.
-
-    Undeclared fields are refused when it is `closed`, else nobody looks at them.
+    In a body a default is the value of a field that was not sent.
     """
 
-    fields: tuple[Field, ...]
-    required: frozenset[str] = frozenset()
-    closed: bool = False
+    model_config = ConfigDict(strict=True, extra="forbid")
 
-    @classmethod
-    def all_of(cls, fields: Iterable[Field]) -> "Fields":
-        """An object that has every one of these fields: what the service answers with."""
-        fields = tuple(fields)
-        return cls(fields, frozenset(field.name for field in fields))
 
-    def problems(self, value: Any, where: str = "") -> Iterator[FieldProblem]:
-        """A value that is no object, fields that are missing or unknown, and theirs."""
-        if not isinstance(value, dict):
-            yield FieldProblem(where, "must be an object")
-            return
-        inside = f"{where}." if where else ""
-        known = 0
-        for field in self.fields:
-            name = field.name
-            if name in value:
-                known += 1
-                yield from field.problems(value[name], inside + name)
-            elif name in self.required:
-                yield FieldProblem(inside + name, "is required")
-        if self.closed and known != len(value):
-            names = {field.name for field in self.fields}
-            for name in value:
-                if name not in names:
-                    yield FieldProblem(inside + name, "is not a field of this body")
+class RequestBody(NamedTuple):
+    """The body of a call: its fields, and which of them are required.
+
+    Undeclared fields are refused when it is `closed`, else they are ignored.
+    """
+
+    fields: type[Fields]
+    required: frozenset[str]
+    closed: bool
 
     def read(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The declared fields of a body.
+        """Return the declared fields of a body, as they were sent.
 
         Raises:
-            Refusal: Something is wrong with it; every problem is listed.
+            RefusedRequest: Something is wrong with it; every problem is listed.
         """
-        problems = list(self.problems(body))
+        names = self.fields.model_fields
+        problems = [
+            FieldProblem(name, "is required")
+            for name in names
+            if name in self.required and name not in body
+        ]
+        try:
+            self.fields.model_validate(body)
+        except ValidationError as error:
+            problems += [
+                self._problem(detail)
+                for detail in error.errors(include_url=False, include_input=False)
+                if self.closed or detail["type"] != "extra_forbidden"
+            ]
         if problems:
             raise invalid(*problems)
-        return {field.name: body[field.name] for field in self.fields if field.name in body}
+        return {name: body[name] for name in names if name in body}
+
+    def _problem(self, detail: ErrorDetails) -> FieldProblem:
+        name, *inside = detail["loc"]
+        if inside[-1:] == ["[key]"]:
+            inside = []
+        path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in inside)
+        if detail["type"] == "literal_error":
+            choices = detail["ctx"]["expected"].replace("'", "").replace(" or ", ", ")
+            return FieldProblem(f"{name}{path}", f"must be one of {choices}")
+        message = _MESSAGES.get(detail["type"])
+        field = self.fields.model_fields.get(str(name))
+        return FieldProblem(f"{name}{path}", message or (field and field.description) or "")
 
     def schema(self) -> Schema:
-        """An object with these properties."""
-        schema: Schema = {
-            "type": "object",
-            "properties": {field.name: field.schema() for field in self.fields},
-        }
-        if self.required:
-            schema["required"] = [f.name for f in self.fields if f.name in self.required]
-        if self.closed:
-            schema["additionalProperties"] = False
-        return schema
+        """Return the body as JSON Schema."""
+        schema = object_schema(self.fields, closed=self.closed)
+        return schema | {"required": sorted(self.required)} if self.required else schema
+
+
+def record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
+    """Return a record as JSON Schema: every one of its fields is there."""
+    schema = object_schema(fields)
+    if "text_ids" in quirks:
+        schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}
+    return schema | {"required": list(schema["properties"])}
+
+
+def object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
+    """Return an object as JSON Schema that stands alone, without titles and references."""
+    schema = fields.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def clean(part: Any) -> Any:
+        if isinstance(part, list):
+            return [clean(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            part = definitions[part["$ref"].rpartition("/")[2]] | part
+        unused = {"title", "default", "$ref"}
+        if "properties" in part and not closed:
+            unused.add("additionalProperties")
+        return {name: clean(value) for name, value in part.items() if name not in unused}
+
+    cleaned: Schema = clean(schema)
+    return cleaned
 
 
 class Tools(NamedTuple):
@@ -307,12 +172,12 @@ class ResourceHandler:
     noun: str
     table: ResourceTable
     # Bodies, and what lists, gets, creates and updates show: checked by and documented from.
-    create_body: Fields
-    update_body: Fields
-    item: Fields
-    record: Fields
-    created: Fields
-    updated: Fields
+    create_body: RequestBody
+    update_body: RequestBody
+    item: type[Fields]
+    record: type[Fields]
+    created: type[Fields]
+    updated: type[Fields]
     # The field of a record that its path names it by.
     key_field = "id"
     # The verbs that another record, or the record's own state, can be in the way of.
@@ -379,15 +244,18 @@ class ResourceHandler:
         """What the list is asked to be cut by; empty when by nothing."""
         return given.get(self.filter_param, "") if self.filter_param else ""
 
-    def _required_again(self, needed: frozenset[str]) -> frozenset[str]:
-        """What an update requires of the fields that a create needs."""
-        return needed if self.profile.put_requires == "create_fields" else frozenset()
+    def _bodies(
+        self, fields: type[Fields], needed: Iterable[str]
+    ) -> tuple[RequestBody, RequestBody]:
+        """Return the body of a create, which needs these fields, and that of an update."""
+        closed = self.profile.unknown_fields == "refuse"
+        create = RequestBody(fields, frozenset(needed), closed)
+        if self.profile.put_requires == "create_fields":
+            return create, create
+        return create, create._replace(required=frozenset())
 
     def _shown_id(self, record_id: int) -> int | str:
         return str(record_id) if "text_ids" in self.quirks else record_id
-
-    def _id_field(self) -> Field:
-        return Field("id", String(pattern="^[0-9]+$") if "text_ids" in self.quirks else WHOLE)
 
 
 def read_id(text: str) -> int | None:

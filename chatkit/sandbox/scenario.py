@@ -1,12 +1,10 @@
 """Scenarios: what customers and the upstream platform do, so that there is something to receive.
 
-A scenario is a name and options, the same at the admin door and in `Sandbox.play`:
+A scenario is a name and options, as `Sandbox.play` takes them:
 
 - `conversation`: one customer and the account, line by line: a script, see below.
 - `campaign`: one template to many contacts, of whom some never get it, read it or answer.
 - `flow`: a flow is sent to contacts, who fill it in.
-- `template`: upstream's decision about a template content.
-- `change`: any other change that upstream tells.
 
 The script of a conversation has one line for each thing:
 
@@ -119,7 +117,7 @@ def play(
     end = time.monotonic() + wait
     for at in range(0, len(happened), _BATCH):
         left = max(0.0, end - time.monotonic())
-        deliveries += middleware.tell(happened[at : at + _BATCH], left)
+        deliveries += middleware.deliver(happened[at : at + _BATCH], left)
     return Played(scenario, happened, deliveries)
 
 
@@ -277,36 +275,10 @@ def flow(
         timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
 
 
-def template(
-    stage: Stage, template: str, lang_code: str, event: str = "APPROVED", reason: str = "NONE"
-) -> None:
-    """What upstream decided about a content: APPROVED, REJECTED, PAUSED, DISABLED, FLAGGED."""
-    scope = f"{stage.service.account_id}/{_text('template', template)}"
-    row = stage.service.templates.table.find(scope, _text("lang_code", lang_code))
-    if row is None or not row.active:
-        raise BadScenario(f"the account has no content of {template!r} in {lang_code!r}")
-    told = _text("event", event), _text("reason", reason)
-    stage.timeline.add(
-        0,
-        stage.timeline.kinds.template,
-        lambda at: events.template_status(row.id, template, lang_code, *told, at),
-    )
-
-
-def change(stage: Stage, field: str, value: Mapping[str, Any]) -> None:
-    """Any other change of the upstream platform, as it tells it."""
-    if not isinstance(value, Mapping):
-        raise BadScenario("value must be an object")
-    name, held = _text("field", field), dict(value)
-    stage.timeline.add(0, stage.timeline.kinds.raw, lambda at: events.change(name, held, at))
-
-
 SCENARIOS: Mapping[str, Callable[..., None]] = {
     "conversation": conversation,
     "campaign": campaign,
     "flow": flow,
-    "template": template,
-    "change": change,
 }
 
 

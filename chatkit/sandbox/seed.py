@@ -187,11 +187,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
         contacts.create(AllowedCall(shop if at % 3 else owner, (), "", body))
         if at % 4 == 1:
             tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
-            if "object_tags" in service.replies.quirks:
-                shown: list[Any] = [{"id": _TAGS.index(tag) + 1, "name": tag} for tag in tags]
-            else:
-                shown = list(tags)
-            contacts.annotate(first + at, owner.account, tags=shown)
+            contacts.annotate(first + at, owner.account, tags=tags)
     for at in range(20, len(people), 43):
         contacts.delete(AllowedCall(owner, (str(first + at),), "", {}))
 

@@ -27,7 +27,7 @@ from chatkit.sandbox.webhooks import WebhooksHandler
 __all__ = ["Request", "Service", "ServiceAnswer"]
 
 # The quirks that are written into stored records.
-_STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "object_tags", "raw_flow_json"})
+_STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 
 
 class Service:
@@ -103,19 +103,6 @@ class Service:
         return self.access.issue(
             permissions, account_id or self.account_id, actor or "Sandbox user"
         )
-
-    def findings(self, resource: str, record_id: int) -> list[dict[str, Any]]:
-        """What upstream would say of a flow or a template content that is stored.
-
-        Raises:
-            KeyError: There is no such resource or record.
-        """
-        table = {"flows": self.flows.table, "templates": self.templates.table}[resource]
-        row = table.get(record_id)
-        if row is None or not row.active:
-            raise KeyError(record_id)
-        found: list[dict[str, Any]] = json.loads(row.hidden)["findings"]
-        return found
 
     def record_delivery(
         self, webhook_id: int, status: str, http_status: int | None, error: str | None

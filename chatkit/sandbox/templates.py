@@ -2,120 +2,163 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from chatkit.localization.checks import check_content
+from pydantic import AfterValidator, Field, WithJsonSchema
+
 from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
-from chatkit.sandbox.resource import (
-    FLAG,
-    TEXT,
-    WHOLE,
-    AllowedCall,
-    Anything,
-    Field,
-    Fields,
-    ListOf,
-    Plain,
-    ResourceHandler,
-    String,
-    TextMap,
-    Tools,
-)
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
 from chatkit.sandbox.store import StoredRecord
 
-LANGUAGE = Fields.all_of((Field("code", TEXT), Field("label", TEXT)))
-_LISTED = ("id", "lang_code", "text", "is_draft")
-# What a content has in each field that was not sent.
-_DEFAULTS: dict[str, Any] = {
-    "parameter_format": "TEXT",
-    "text": "",
-    "variables": {},
-    "footer": "",
-    "is_draft": False,
-    "is_catalog": False,
-    "catalog_format": None,
-    "connected_catalog_id": None,
-    "is_catalog_connected": False,
-    "is_custom_validity_period": False,
-    "validity_period_seconds": None,
-    "auth_delivery_method": None,
-    "auth_add_security_recommendation": False,
-    "auth_add_code_expiration": False,
-    "auth_code_expiration_seconds": None,
-    "auth_apps": None,
-    "headers": [],
-    "buttons": [],
-}
+# --- languages: 113 codes of the upstream platform and their English names ------------
+
+_TABLE = """
+af Afrikaans | sq Albanian | ar Arabic | ar_EG Arabic (EGY) | ar_LB Arabic (LBN) |
+ar_MA Arabic (MAR) | ar_QA Arabic (QAT) | ar_SA Arabic (SAU) | ar_AE Arabic (UAE) |
+az Azerbaijani | be_BY Belarusian | bn Bengali | bn_IN Bengali (IND) | bg Bulgarian | ca Catalan |
+zh_CN Chinese (CHN) | zh_HK Chinese (HKG) | zh_TW Chinese (TAI) | hr Croatian | cs Czech |
+da Danish | prs_AF Dari | nl Dutch | nl_BE Dutch (BEL) | en English | en_AU English (AUS) |
+en_CA English (CAN) | en_GH English (GHA) | en_IN English (IND) | en_IE English (IRL) |
+en_JM English (JAM) | en_MY English (MYS) | en_NZ English (NZL) | en_QA English (QAT) |
+en_SG English (SGP) | en_AE English (UAE) | en_UG English (UGA) | en_GB English (UK) |
+en_US English (US) | en_ZA English (ZAF) | et Estonian | fil Filipino | fi Finnish | fr French |
+fr_BE French (BEL) | fr_CA French (CAN) | fr_CH French (CHE) | fr_CI French (CIV) |
+fr_MA French (MAR) | ka Georgian | de German | de_AT German (AUT) | de_CH German (CHE) |
+el Greek | gu Gujarati | ha Hausa | he Hebrew | hi Hindi | hu Hungarian | id Indonesian |
+ga Irish | it Italian | ja Japanese | kn Kannada | kk Kazakh | rw_RW Kinyarwanda | ko Korean |
+ky_KG Kyrgyz | lo Lao | lv Latvian | lt Lithuanian | mk Macedonian | ms Malay | ml Malayalam |
+mr Marathi | nb Norwegian | ps_AF Pashto | fa Persian | pl Polish | pt_BR Portuguese (BR) |
+pt_PT Portuguese (POR) | pa Punjabi | ro Romanian | ru Russian | sr Serbian | si_LK Sinhala |
+sk Slovak | sl Slovenian | es Spanish | es_AR Spanish (ARG) | es_CL Spanish (CHL) |
+es_CO Spanish (COL) | es_CR Spanish (CRI) | es_DO Spanish (DOM) | es_EC Spanish (ECU) |
+es_HN Spanish (HND) | es_MX Spanish (MEX) | es_PA Spanish (PAN) | es_PE Spanish (PER) |
+es_ES Spanish (SPA) | es_UY Spanish (URY) | es_VE Spanish (VEN) | sw Swahili | sv Swedish |
+ta Tamil | te Telugu | th Thai | tr Turkish | uk Ukrainian | ur Urdu | uz Uzbek | vi Vietnamese |
+zu Zulu
+"""
+
+
+def _read(entry: str) -> tuple[str, str]:
+    code, _, label = entry.strip().partition(" ")
+    return code, label
+
+
+LANGUAGES = tuple(_read(entry) for entry in _TABLE.split("|"))
+_LANGUAGE_CODES = dict(LANGUAGES)
 
 
 # --- fields ---------------------------------------------------------------------------
 
 
-def _optional(name: str) -> Field:
-    return Field(name, TEXT, nullable=True)
+def _known_language(code: str) -> str:
+    if code not in _LANGUAGE_CODES:
+        raise ValueError
+    return code
 
 
-def _header(closed: bool) -> Fields:
-    return Fields(
-        (
-            Field("type", String(choices=("text", "image", "video", "document"))),
-            _optional("text"),
-            Field("text_variable", Anything(), nullable=True),
-            Field("parameter", Anything(), nullable=True),
-            _optional("link"),
-            _optional("file_name"),
-        ),
-        frozenset({"type"}),
-        closed,
+def _text_or_number(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int | float | None):
+        raise ValueError
+    return value
+
+
+class Language(Fields):
+    """A language of the lookup."""
+
+    code: str
+    label: str
+
+
+class HeaderFields(Fields):
+    """A header of a content."""
+
+    type: Literal["text", "image", "video", "document"]
+    text: str | None = None
+    text_variable: Any = None
+    parameter: Any = None
+    link: str | None = None
+    file_name: str | None = None
+
+
+class ButtonFields(Fields):
+    """A button of a content."""
+
+    type: Literal["custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog"]
+    label: str = ""
+    value: str | None = None
+    country_code: str | None = None
+    url_type: str | None = None
+    dynamic_url: Any = None
+
+
+class AppFields(Fields):
+    """An app that a code is handed to."""
+
+    package_name: str = ""
+    signature_hash: str = ""
+
+
+class ContentFields(Fields):
+    """A content without its id; the defaults are what it has in fields that were not sent."""
+
+    lang_code: str = Field("", description="must begin with a letter", pattern="^[A-Za-z]")
+    parameter_format: str = "TEXT"
+    text: str = Field("", description="The body; placeholders are {{1}}, {{2}}, ...")
+    variables: dict[Annotated[str, Field(pattern="^[0-9]+$")], str] = Field(
+        {},
+        description="keys must be placeholder numbers",
+        json_schema_extra={"additionalProperties": False},
+    )
+    footer: str = ""
+    is_draft: bool = False
+    is_catalog: bool = False
+    catalog_format: str | None = None
+    connected_catalog_id: Annotated[
+        Any,
+        AfterValidator(_text_or_number),
+        WithJsonSchema({"type": ["string", "number", "null"]}),
+    ] = Field(None, description="must be a string or a number")
+    is_catalog_connected: bool = False
+    is_custom_validity_period: bool = False
+    validity_period_seconds: int | None = None
+    auth_delivery_method: str | None = None
+    auth_add_security_recommendation: bool = False
+    auth_add_code_expiration: bool = False
+    auth_code_expiration_seconds: int | None = None
+    auth_apps: list[AppFields] | None = None
+    headers: list[HeaderFields] = Field([])
+    buttons: list[ButtonFields] = Field([])
+
+
+class ListedContent(ContentFields):
+    """A content in one of the languages of the lookup."""
+
+    lang_code: Annotated[str, AfterValidator(_known_language)] = Field(
+        "",
+        description="must be a code of the language lookup",
+        json_schema_extra={"enum": list(_LANGUAGE_CODES)},
     )
 
 
-def _button(closed: bool) -> Fields:
-    kinds = ("custom", "visit_website", "call_phone", "copy_offer_code", "view_catalog")
-    return Fields(
-        (
-            Field("type", String(choices=kinds)),
-            Field("label", TEXT),
-            _optional("value"),
-            _optional("country_code"),
-            _optional("url_type"),
-            Field("dynamic_url", Anything(), nullable=True),
-        ),
-        frozenset({"type"}),
-        closed,
-    )
+class ContentRecord(ContentFields):
+    """A content as get shows it."""
+
+    id: int
+    lang_code: str
 
 
-def _fields(lang_code: String, closed: bool) -> tuple[Field, ...]:
-    """The fields of a content, all but its id."""
-    app = Fields((Field("package_name", TEXT), Field("signature_hash", TEXT)), closed=closed)
-    return (
-        Field("lang_code", lang_code),
-        Field("parameter_format", TEXT),
-        Field("text", TEXT, note="The body; placeholders are {{1}}, {{2}}, ..."),
-        Field(
-            "variables",
-            TextMap("^[0-9]+$", "keys must be placeholder numbers"),
-            note="Placeholder number to sample value.",
-        ),
-        Field("footer", TEXT),
-        Field("is_draft", FLAG),
-        Field("is_catalog", FLAG),
-        _optional("catalog_format"),
-        Field("connected_catalog_id", Plain(("string", "number")), nullable=True),
-        Field("is_catalog_connected", FLAG),
-        Field("is_custom_validity_period", FLAG),
-        Field("validity_period_seconds", WHOLE, nullable=True),
-        _optional("auth_delivery_method"),
-        Field("auth_add_security_recommendation", FLAG),
-        Field("auth_add_code_expiration", FLAG),
-        Field("auth_code_expiration_seconds", WHOLE, nullable=True),
-        Field("auth_apps", ListOf(app), nullable=True),
-        Field("headers", ListOf(_header(closed))),
-        Field("buttons", ListOf(_button(closed))),
-    )
+class ContentItem(Fields):
+    """A content in lists."""
+
+    id: int
+    lang_code: str
+    text: str
+    is_draft: bool
+
+
+_DEFAULTS = ContentFields().model_dump(exclude={"lang_code"})
 
 
 # --- operations -----------------------------------------------------------------------
@@ -133,23 +176,12 @@ class TemplatesHandler(ResourceHandler):
     def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
         super().__init__(tools)
         self._publisher = publisher
-        profile = self.profile
-        closed = profile.unknown_fields == "refuse"
-        if profile.unknown_language == "refuse":
-            lang_code = String(
-                choices=[code for code, _ in LANGUAGES],
-                says="must be a code of the language lookup",
-            )
-        else:
-            lang_code = String(pattern=r"^[A-Za-z]", says="must begin with a letter")
-        fields = _fields(lang_code, closed)
-        needed = frozenset(profile.content_requires) | {"lang_code"}
-        self.create_body = Fields(fields, needed, closed)
-        self.update_body = Fields(fields, self._required_again(needed), closed)
-        whole = (self._id_field(), *_fields(TEXT, closed=False))
-        self.record = self.created = self.updated = Fields.all_of(whole)
-        self.filter_param = profile.search_param
-        self.item = Fields.all_of(field for field in whole if field.name in _LISTED)
+        fields = ListedContent if self.profile.unknown_language == "refuse" else ContentFields
+        needed = {*self.profile.content_requires, "lang_code"}
+        self.create_body, self.update_body = self._bodies(fields, needed)
+        self.item = ContentItem
+        self.record = self.created = self.updated = ContentRecord
+        self.filter_param = self.profile.search_param
         self.table = self.store.table("contents", first_id=7001)
         self._languages = dumps(
             [{"code": code, "label": label} for code, label in LANGUAGES]
@@ -252,71 +284,26 @@ def _complete(given: dict[str, Any]) -> dict[str, Any]:
 
 def _shown(content: dict[str, Any]) -> dict[str, Any]:
     """Show every nullable field of headers and buttons, as null when it was not sent."""
-    for name, fields in (("headers", _header(False)), ("buttons", _button(False))):
+    for name, model in (("headers", HeaderFields), ("buttons", ButtonFields)):
         content[name] = [
-            {f.name: item.get(f.name) for f in fields.fields if f.nullable or f.name in item} | item
+            {
+                field: item.get(field)
+                for field, declared in model.model_fields.items()
+                if declared.default is None or field in item
+            }
+            | item
             for item in content[name] or []
         ]
     return content
 
 
 def _texts(content: dict[str, Any]) -> tuple[str, str, str]:
-    """The list item, the rest, and what upstream would say."""
-    item = {name: content[name] for name in _LISTED}
-    more = {name: value for name, value in content.items() if name not in _LISTED}
-    return dumps(item), dumps(more), _findings(content)
-
-
-def _findings(content: dict[str, Any]) -> str:
-    """What upstream would say of a content: its published rules stand in `localization`."""
-    told = [
-        {
-            "code": each.code,
-            "severity": "error" if each.refused else "warning",
-            "pointer": each.pointer,
-            "message": each.message,
-        }
-        for each in check_content(content)
-        if each.severity != "note"
-    ]
-    return dumps({"findings": told})
+    """The list item, the rest, and that nothing is hidden."""
+    listed = ContentItem.model_fields
+    item = {name: content[name] for name in listed}
+    more = {name: value for name, value in content.items() if name not in listed}
+    return dumps(item), dumps(more), "{}"
 
 
 def _holds(item: dict[str, Any], term: str) -> bool:
     return term in item["text"].casefold() or term in item["lang_code"].casefold()
-
-
-# --- languages: 113 codes of the upstream platform and their English names ------------
-
-_TABLE = """
-af Afrikaans | sq Albanian | ar Arabic | ar_EG Arabic (EGY) | ar_LB Arabic (LBN) |
-ar_MA Arabic (MAR) | ar_QA Arabic (QAT) | ar_SA Arabic (SAU) | ar_AE Arabic (UAE) |
-az Azerbaijani | be_BY Belarusian | bn Bengali | bn_IN Bengali (IND) | bg Bulgarian | ca Catalan |
-zh_CN Chinese (CHN) | zh_HK Chinese (HKG) | zh_TW Chinese (TAI) | hr Croatian | cs Czech |
-da Danish | prs_AF Dari | nl Dutch | nl_BE Dutch (BEL) | en English | en_AU English (AUS) |
-en_CA English (CAN) | en_GH English (GHA) | en_IN English (IND) | en_IE English (IRL) |
-en_JM English (JAM) | en_MY English (MYS) | en_NZ English (NZL) | en_QA English (QAT) |
-en_SG English (SGP) | en_AE English (UAE) | en_UG English (UGA) | en_GB English (UK) |
-en_US English (US) | en_ZA English (ZAF) | et Estonian | fil Filipino | fi Finnish | fr French |
-fr_BE French (BEL) | fr_CA French (CAN) | fr_CH French (CHE) | fr_CI French (CIV) |
-fr_MA French (MAR) | ka Georgian | de German | de_AT German (AUT) | de_CH German (CHE) |
-el Greek | gu Gujarati | ha Hausa | he Hebrew | hi Hindi | hu Hungarian | id Indonesian |
-ga Irish | it Italian | ja Japanese | kn Kannada | kk Kazakh | rw_RW Kinyarwanda | ko Korean |
-ky_KG Kyrgyz | lo Lao | lv Latvian | lt Lithuanian | mk Macedonian | ms Malay | ml Malayalam |
-mr Marathi | nb Norwegian | ps_AF Pashto | fa Persian | pl Polish | pt_BR Portuguese (BR) |
-pt_PT Portuguese (POR) | pa Punjabi | ro Romanian | ru Russian | sr Serbian | si_LK Sinhala |
-sk Slovak | sl Slovenian | es Spanish | es_AR Spanish (ARG) | es_CL Spanish (CHL) |
-es_CO Spanish (COL) | es_CR Spanish (CRI) | es_DO Spanish (DOM) | es_EC Spanish (ECU) |
-es_HN Spanish (HND) | es_MX Spanish (MEX) | es_PA Spanish (PAN) | es_PE Spanish (PER) |
-es_ES Spanish (SPA) | es_UY Spanish (URY) | es_VE Spanish (VEN) | sw Swahili | sv Swedish |
-ta Tamil | te Telugu | th Thai | tr Turkish | uk Ukrainian | ur Urdu | uz Uzbek | vi Vietnamese |
-zu Zulu
-"""
-
-
-def _read(entry: str) -> tuple[str, str]:
-    code, _, label = entry.strip().partition(" ")
-    return code, label
-
-
-LANGUAGES = tuple(_read(entry) for entry in _TABLE.split("|"))

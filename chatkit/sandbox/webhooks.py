@@ -2,26 +2,13 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
+
+from pydantic import Field
 
 from chatkit.sandbox.events import ALL
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.resource import (
-    FLAG,
-    TEXT,
-    TIME,
-    WHOLE,
-    AllowedCall,
-    Field,
-    FieldKind,
-    Fields,
-    Grant,
-    ListOf,
-    ResourceHandler,
-    String,
-    Tools,
-)
+from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time, Tools
 from chatkit.sandbox.store import StoredRecord
 
 MOST = 10
@@ -43,6 +30,36 @@ class ActiveWebhook(NamedTuple):
         return f"<webhook {self.id} to {self.url}>"
 
 
+class WebhookFields(Fields):
+    """What a webhook is registered with."""
+
+    url: str = Field("", pattern=_URL, description="must be an HTTPS URL")
+    events: list[str] = Field([], description="`*` for all, or names of event kinds.")
+    is_active: bool = True
+
+
+class WebhookItem(Fields):
+    """A webhook without its signing secret."""
+
+    id: int
+    url: str
+    is_active: bool
+    events: list[str]
+    has_signing_secret: bool
+    last_delivery_at: Time | None
+    last_delivery_status: str | None
+    last_delivery_http_status: int | None
+    last_delivery_error: str | None
+    created_at: Time
+    updated_at: Time
+
+
+class NewWebhook(WebhookItem):
+    """A webhook with its signing secret."""
+
+    webhook_secret: str = Field(pattern="^[0-9a-f]{64}$")
+
+
 class WebhooksHandler(ResourceHandler):
     """The webhooks of an account, at most ten."""
 
@@ -52,33 +69,11 @@ class WebhooksHandler(ResourceHandler):
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        profile = self.profile
-        closed = profile.unknown_fields == "refuse"
-        delivered: FieldKind = WHOLE if "numeric_delivery_times" in self.quirks else TIME
-        written = (
-            Field("url", String(pattern=_URL, says="must be an HTTPS URL")),
-            Field("events", ListOf(TEXT), note="`*` for all, or names of event kinds."),
-            Field("is_active", FLAG),
-        )
-        listed = (
-            self._id_field(),
-            Field("url", TEXT),
-            Field("is_active", FLAG),
-            Field("events", ListOf(TEXT)),
-            Field("has_signing_secret", FLAG),
-            Field("last_delivery_at", delivered, nullable=True),
-            Field("last_delivery_status", TEXT, nullable=True),
-            Field("last_delivery_http_status", WHOLE, nullable=True),
-            Field("last_delivery_error", TEXT, nullable=True),
-            Field("created_at", TIME),
-            Field("updated_at", TIME),
-        )
-        self.create_body = Fields(written, frozenset({"url", "events"}), closed)
-        self.update_body = Fields(written, closed=closed)
-        self.item = self.record = Fields.all_of(listed)
-        secret = Field("webhook_secret", String(pattern="^[0-9a-f]{64}$"))
-        self.created = Fields.all_of((*listed, secret))
-        self.updated = self.created if "secret_in_update" in self.quirks else self.item
+        self.create_body, _ = self._bodies(WebhookFields, ("url", "events"))
+        self.update_body = self.create_body._replace(required=frozenset())
+        self.item = self.record = WebhookItem
+        self.created = NewWebhook
+        self.updated = NewWebhook if "secret_in_update" in self.quirks else WebhookItem
         self.table = self.store.table("webhooks", first_id=41)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
@@ -162,17 +157,12 @@ class WebhooksHandler(ResourceHandler):
         if row is None or not row.active:
             return
         record = json.loads(row.item) | {
-            "last_delivery_at": self._delivery_time(self.clock.stamp()),
+            "last_delivery_at": self.clock.stamp(),
             "last_delivery_status": status,
             "last_delivery_http_status": http_status,
             "last_delivery_error": error,
         }
         self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
-
-    def _delivery_time(self, stamp: str) -> str | int:
-        if "numeric_delivery_times" in self.quirks:
-            return int(datetime.fromisoformat(stamp).timestamp())
-        return stamp
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
         """Raise a Refusal if another webhook has the URL and the profile allows one only."""

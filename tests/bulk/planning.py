@@ -95,7 +95,7 @@ def webhook(sandbox: chatkit.Sandbox, n: int = 0, **more: Any) -> int:
 
 
 def admin(sandbox: chatkit.Sandbox, method: str, path: str, **body: Any) -> Any:
-    """Call the admin door of a sandbox."""
+    """Call the admin API of a sandbox."""
     headers = {
         "authorization": f"Bearer {sandbox.admin_token}",
         "content-type": "application/json",

@@ -35,9 +35,7 @@ UNUSUAL = chatkit.ServiceProfile(
 UNUSUAL_QUIRKS: tuple[Quirk, ...] = (
     "unknown_template_404",
     "html_errors",
-    "object_tags",
     "raw_flow_json",
-    "numeric_delivery_times",
     "repeated_deletes",
     "secret_in_update",
     "constant_updated_at",

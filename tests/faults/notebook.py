@@ -38,7 +38,7 @@ class Served:
         self._line.close()
 
     def admin(self, method: str, what: str, **body: Any) -> Any:
-        """Ask for something at the admin door."""
+        """Ask for something at the admin API."""
         return self._ask(method, f"/_sandbox/{what}", body, self.about["admin_token"])
 
     def call(self, method: str, path: str, body: Any = None) -> Any:

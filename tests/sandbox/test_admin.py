@@ -1,4 +1,4 @@
-"""The admin door, over HTTP and in process: tokens, events, faults, reset, log, publishing."""
+"""The admin API, over HTTP and in process: tokens, events, faults, reset, log."""
 
 import json
 import threading
@@ -17,30 +17,6 @@ from chatkit.signature import verify
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 KIND = "chat.message.status"
 Ask = Callable[..., tuple[int, Any]]
-
-BROKEN = {"version": "7.0", "screens": [{"id": "A"}]}
-SOUND = {
-    "version": "7.0",
-    "screens": [
-        {
-            "id": "WELCOME",
-            "title": "Welcome",
-            "terminal": True,
-            "data": {},
-            "layout": {
-                "type": "SingleColumnLayout",
-                "children": [
-                    {"type": "TextHeading", "text": "Hello"},
-                    {
-                        "type": "Footer",
-                        "label": "Done",
-                        "on-click-action": {"name": "complete", "payload": {}},
-                    },
-                ],
-            },
-        }
-    ],
-}
 
 
 @pytest.fixture
@@ -76,16 +52,12 @@ def api(sandbox: Sandbox) -> Ask:
 CALLS = [
     ("POST", "tokens"),
     ("POST", "events"),
-    ("POST", "play"),
-    ("GET", "deliveries"),
     ("GET", "receivers"),
     ("POST", "receivers"),
     ("GET", "faults"),
     ("POST", "faults"),
     ("POST", "reset"),
     ("GET", "requests"),
-    ("GET", "flows/301/findings"),
-    ("POST", "flows/301/publish"),
 ]
 
 
@@ -121,7 +93,7 @@ def test_other_methods_are_refused_and_the_right_ones_are_named(
 
 @pytest.mark.parametrize(
     "path",
-    ["", "nothing", "tokens/", "tokens/1", "flows", "flows/1", "flows/1/x", "flows/a/publish"],
+    ["", "nothing", "tokens/", "tokens/1", "flows"],
 )
 def test_an_unknown_path_is_not_found(admin: Ask, path: str) -> None:
     assert admin("GET", f"/_sandbox/{path}")[0] == 404
@@ -365,13 +337,9 @@ def test_an_event_that_no_room_is_left_for_is_refused(
 ) -> None:
     monkeypatch.setattr("chatkit.sandbox.delivery.MOST_WAITING", 0)
     register(api, "https://hooks.example/all", ["*"])
-    for path, body in (
-        ("events", {"kind": KIND, "payload": {}}),
-        ("play", {"scenario": "conversation", "options": {"lines": "> a"}}),
-    ):
-        status, answer = admin("POST", f"/_sandbox/{path}", body)
-        assert status == 503
-        assert "deliveries wait" in answer["error"]
+    status, answer = admin("POST", "/_sandbox/events", {"kind": KIND, "payload": {}})
+    assert status == 503
+    assert "deliveries wait" in answer["error"]
 
 
 def test_a_receiver_can_have_an_authority_of_its_own(admin: Ask) -> None:
@@ -394,19 +362,6 @@ def test_faults_are_set_shown_and_ended(admin: Ask, api: Ask) -> None:
     assert api("GET", f"{ROOT}/contacts")[0] == 429
     assert admin("POST", "/_sandbox/faults", {}) == (200, {})
     assert api("GET", f"{ROOT}/contacts")[0] == 200
-
-
-def test_the_clock_is_set_moved_and_shown(admin: Ask) -> None:
-    at = {"to": "2031-03-01T10:00:00+01:00", "forward": 60}
-    assert admin("POST", "/_sandbox/clock", at) == (200, {"now": "2031-03-01T09:01:00+00:00"})
-    assert admin("GET", "/_sandbox/clock")[1]["now"].startswith("2031-03-01T09:01:")
-    wrong: dict[str, object]
-    for wrong in (
-        {"to": "2031-03-01T10:00:00"}, {"to": "noon"}, {"to": 5}, {"forward": "1"},
-        {"forward": True}, {"forward": 1e300}, {"back": 1},
-    ):  # fmt: skip
-        status, answer = admin("POST", "/_sandbox/clock", wrong)
-        assert status == 422 and answer["error"], wrong
 
 
 @pytest.mark.parametrize("seed", ["empty", "demo"])
@@ -438,50 +393,6 @@ def test_the_log_tells_calls_without_query_header_or_body(admin: Ask, api: Ask) 
     assert (second["method"], second["status"]) == ("POST", 422)
     assert first["time"].endswith("+00:00")
     assert "Ada" not in json.dumps([first, second])
-
-
-# --- flows ----------------------------------------------------------------------------
-
-
-def create_flow(api: Ask, document: object) -> int:
-    body = {"name": "Welcome", "template_name": "default", "flow_json": document}
-    flow: int = api("POST", f"{ROOT}/flows", body)[1]["data"]["id"]
-    return flow
-
-
-def test_a_sound_flow_is_published(admin: Ask, api: Ask) -> None:
-    flow = create_flow(api, SOUND)
-    assert admin("GET", f"/_sandbox/flows/{flow}/findings") == (200, {"findings": []})
-    assert api("GET", f"{ROOT}/flows/{flow}")[1]["data"]["wa_status"] == "DRAFT"
-    for _ in range(2):
-        published = admin("POST", f"/_sandbox/flows/{flow}/publish")
-        assert published == (200, {"wa_status": "PUBLISHED"})
-    assert api("GET", f"{ROOT}/flows/{flow}")[1]["data"]["wa_status"] == "PUBLISHED"
-    assert api("GET", f"{ROOT}/flows?status=PUBLISHED")[1]["pagination"]["totalCount"] == 1
-
-
-def test_a_broken_flow_is_not_published_and_its_findings_are_told(admin: Ask, api: Ask) -> None:
-    flow = create_flow(api, BROKEN)
-    _, told = admin("GET", f"/_sandbox/flows/{flow}/findings")
-    assert any(finding["severity"] == "error" for finding in told["findings"])
-    assert {"code", "severity", "pointer", "message"} <= set(told["findings"][0])
-    status, answer = admin("POST", f"/_sandbox/flows/{flow}/publish")
-    assert (status, answer["findings"]) == (409, told["findings"])
-    assert api("GET", f"{ROOT}/flows/{flow}")[1]["data"]["wa_status"] == "DRAFT"
-
-
-def test_what_upstream_finds_in_a_content_is_told(admin: Ask, api: Ask) -> None:
-    body = {"lang_code": "en", "text": "Hello {{1}}"}
-    content = api("POST", f"{ROOT}/templates/hello/contents", body)[1]["data"]["id"]
-    status, told = admin("GET", f"/_sandbox/templates/{content}/findings")
-    assert status == 200
-    assert {finding["pointer"] for finding in told["findings"]} >= {"/text", "/variables/1"}
-
-
-@pytest.mark.parametrize("flow", ["1", "0", "-1", "x", "9" * 30, "1.0", "%31"])
-def test_an_unknown_flow_has_no_findings_and_is_not_published(admin: Ask, flow: str) -> None:
-    assert admin("GET", f"/_sandbox/flows/{flow}/findings")[0] == 404
-    assert admin("POST", f"/_sandbox/flows/{flow}/publish")[0] == 404
 
 
 def test_the_door_is_the_same_over_http(fresh: Any) -> None:

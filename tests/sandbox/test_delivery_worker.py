@@ -177,7 +177,7 @@ def test_who_waits_for_a_busy_receiver_is_told_so() -> None:
 
     with heard(slow) as (call, listener, hook):
         middleware = call.sandbox.middleware
-        first, second = middleware.tell(
+        first, second = middleware.deliver(
             [PublishedEvent("any", 1), PublishedEvent("any", 2)], wait=0.05
         )
         assert (first.webhook_id, first.status) == (hook["id"], "waiting")
@@ -237,7 +237,7 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
         sock.sendall(OK)
 
     with heard(slow) as (call, _, hook):
-        call.sandbox.middleware.tell([PublishedEvent("any", 1)], wait=0)
+        call.sandbox.middleware.deliver([PublishedEvent("any", 1)], wait=0)
         assert entered.wait(20)
         call.sandbox.reset()
         assert call.webhook(HOOK).data["id"] == hook["id"]
@@ -249,7 +249,9 @@ def test_an_attempt_under_way_at_a_reset_is_nobodys_afterwards() -> None:
 
 def test_many_events_arrive_once_each_and_in_order() -> None:
     with heard() as (call, listener, _):
-        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(150)], wait=20)
+        came = call.sandbox.middleware.deliver(
+            [PublishedEvent("any", n) for n in range(150)], wait=20
+        )
         assert {delivery.status for delivery in came} == {"delivered"}
     assert [json.loads(body)["data"] for body in listener.bodies] == list(range(150))
 
@@ -257,7 +259,9 @@ def test_many_events_arrive_once_each_and_in_order() -> None:
 def test_events_that_follow_each_other_share_a_connection_and_leave_none_open() -> None:
     with heard(GO_ON) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(50)], wait=20)
+        came = call.sandbox.middleware.deliver(
+            [PublishedEvent("any", n) for n in range(50)], wait=20
+        )
         assert {delivery.status for delivery in came} == {"delivered"}
         assert call.sandbox.settle()
         assert [json.loads(body)["data"] for body in listener.bodies] == list(range(50))
@@ -275,7 +279,9 @@ def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_ar
 
     with heard(hanging_up, retries=()) as (call, listener, _):
         listener.more = True
-        came = call.sandbox.middleware.tell([PublishedEvent("any", n) for n in range(3)], wait=20)
+        came = call.sandbox.middleware.deliver(
+            [PublishedEvent("any", n) for n in range(3)], wait=20
+        )
         assert {delivery.status for delivery in came} == {"delivered"}
         log = [(a.attempt, a.status, a.again_in) for a in call.sandbox.attempts]
     again, done = (1, "failed", 0.0), (1, "delivered", None)
@@ -366,7 +372,7 @@ delivery.RETRIES = (0.01,) * 50
 sandbox = Sandbox(path)
 sandbox.allow("https://hooks.example/a", to=url)
 for number in range(first, first + 100_000):
-    sandbox.middleware.tell([PublishedEvent("any", number)], wait=0)
+    sandbox.middleware.deliver([PublishedEvent("any", number)], wait=0)
     print(number, flush=True)
     time.sleep(0.002)
 """

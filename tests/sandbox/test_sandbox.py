@@ -1,8 +1,5 @@
 """The sandbox as a whole: the same at every run, and begun again."""
 
-import json
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from caller import Caller
 from listening import answering, listening
@@ -165,24 +162,3 @@ def test_a_429_of_a_fault_has_the_seconds_to_wait():
 def test_an_unknown_quirk_is_refused():
     with pytest.raises(ValueError, match="no such quirk: no_boddy; there are: constant_updated_at"):
         Sandbox(quirks={"no_boddy"})
-
-
-@pytest.mark.parametrize("kept", [False, True])
-def test_the_clock_is_set_and_moved_and_stamps_what_happens(kept, tmp_path):
-    options = {"path": tmp_path / "a.db"} if kept else {"seed": "empty"}
-    with Sandbox(**options) as sandbox:
-        before = sandbox.clock()
-        assert sandbox.clock(datetime(2031, 2, 28, 23, 0, tzinfo=UTC)).year == 2031
-        moved = sandbox.clock(forward=timedelta(days=2))
-        assert (moved.month, moved.day) == (3, 2)
-        assert read(sandbox)[1]["date"].startswith("Sun, 02 Mar 2031 23:00:")
-        Caller(sandbox).webhook("https://a.example/")
-        [hook] = json.loads(read(sandbox, "webhooks")[2])["data"]
-        assert hook["created_at"].startswith("2031-03-02T23:00:")
-        sandbox.clock(forward=timedelta(days=-1))
-        assert read(sandbox)[1]["date"].startswith("Sat, 01 Mar 2031 23:00:")
-        for wrong in (datetime(2031, 1, 1), datetime(1969, 1, 1, tzinfo=UTC)):
-            with pytest.raises(ValueError, match=r"offset|years"):
-                sandbox.clock(wrong)
-        sandbox.reset()
-        assert sandbox.clock() - before < timedelta(days=1)

@@ -147,25 +147,6 @@ def test_a_flow_is_answered_by_as_many_people_as_there_are_answers(
     assert {one["from"] for one in said} == {"12125550142", "12125550143"}
 
 
-def test_upstream_decides_about_a_content(call: Caller, listener: Listener) -> None:
-    call.content("en", "hello")
-    assert call.sandbox.settle()
-    listener.requests.clear()
-    call.sandbox.play("template", template="hello", lang_code="en", event="PAUSED", reason="NONE")
-    (body,) = came(listener)
-    assert body["event"] == "chat.template"
-    assert value(body)["event"] == "PAUSED"
-
-
-def test_any_other_change_is_forwarded_as_it_is(call: Caller, listener: Listener) -> None:
-    call.sandbox.play("change", field="phone_number_quality_update", value={"event": "FLAGGED"})
-    (body,) = came(listener)
-    assert body["event"] == "chat.raw"
-    assert body["data"]["entry"][0]["changes"] == [
-        {"value": {"event": "FLAGGED"}, "field": "phone_number_quality_update"}
-    ]
-
-
 @pytest.mark.parametrize(
     ("scenario", "options", "says"),
     [
@@ -189,9 +170,7 @@ def test_any_other_change_is_forwarded_as_it_is(call: Caller, listener: Listener
         ("flow", {"flow": 301, "answers": []}, "one at least"),
         ("flow", {"flow": 301, "answers": {"a": 1}}, "list of objects"),
         ("flow", {"flow": 301, "answers": [{}, {}], "contacts": 1}, "need 2 contacts"),
-        ("template", {"template": "x", "lang_code": "en"}, "no content of 'x'"),
-        ("change", {"field": "x", "value": [1]}, "must be an object"),
-        ("change", {"field": "x", "value": {"n": float("nan")}}, "cannot be written as JSON"),
+        ("flow", {"flow": 301, "answers": [{"n": float("nan")}]}, "cannot be written as JSON"),
     ],
 )
 def test_a_scenario_that_cannot_be_played_is_refused_and_nothing_is_delivered(
@@ -214,20 +193,3 @@ def test_who_plays_is_told_what_failed_and_what_nobody_asked_for(call: Caller) -
         call.sandbox.allow(HOOK, to=listener.url)
         call.webhook(HOOK)
         assert call.sandbox.play("conversation", lines="> a").counts == {"failed": 1}
-
-
-def test_the_admin_door_plays_too(call: Caller, listener: Listener) -> None:
-    def ask(method: str, path: str, body: object = None) -> tuple[int, Any]:
-        headers = {"authorization": f"Bearer {call.sandbox.admin_token}"}
-        headers["content-type"] = "application/json"
-        text = b"" if body is None else json.dumps(body).encode()
-        status, _, answer = call.sandbox.answer(method, f"/_sandbox/{path}", headers, text)
-        return status, json.loads(answer)
-
-    scenario = {"scenario": "conversation", "options": {"lines": LINES}, "seed": 3}
-    assert ask("POST", "play", scenario) == (200, {"events": 8, "deliveries": {"delivered": 8}})
-    _, told = ask("GET", "deliveries")
-    assert told["waiting"] == 0
-    assert [attempt["status"] for attempt in told["attempts"]] == ["delivered"] * 8
-    for wrong in ({"scenario": "x"}, {"scenario": "conversation", "options": []}, {}):
-        assert ask("POST", "play", wrong)[0] == 422
