@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field
@@ -10,7 +10,7 @@ from pydantic import Field
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
-from chatkit.sandbox.store import StoredRecord
+from chatkit.sandbox.store import ResourceTable, StoredRecord
 
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
@@ -72,33 +72,23 @@ class ContactsHandler(ResourceHandler):
         self.item, self.record = ContactItem, ContactRecord
         self.created = self.updated = ContactId
         self.filter_param = profile.search_param
-        self.table = self.store.table(
+        self.table = ResourceTable(
+            self.store,
             "contacts",
             first_id=50001,
             extra=("name", "phone"),
             lists_deleted=profile.inactive_in_lists,
         )
-        self._latest_search: tuple[tuple[int, str, str], Sequence[int]] = (0, "", ""), ()
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of contacts, all or those that hold the search term."""
         given = parameters(call.query)
         term = self._filter(given)
-        if term:
-            return self._page(self._search(call.grant.account, term.casefold()), given)
-        return self._page(self.table.listed(call.grant.account), given)
-
-    def _search(self, account: str, folded: str) -> Sequence[int]:
-        """The ids of the listed contacts that hold the term, ascending.
-
-        Every contact is looked at: 30 ms among 100,000, where an index took 2 s to make. What
-        the latest search found is kept for its other pages.
-        """
-        asked = self.table.version, account, folded
-        if self._latest_search[0] != asked:
-            holds = "(instr(name, ?) OR instr(phone, ?))"
-            self._latest_search = asked, self.table.ids(account, holds, (folded, folded))
-        return self._latest_search[1]
+        if not term:
+            return self._page(self.table.listed(call.grant.account), given)
+        # Every contact is looked at: 25 ms among 100,000, where an index took 2 s to make.
+        holds, folded = "(instr(name, ?) OR instr(phone, ?))", term.casefold()
+        return self._page(self.table.ids(call.grant.account, holds, (folded, folded)), given)
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a contact, or make the inactive one of the same number active again."""

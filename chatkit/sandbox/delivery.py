@@ -189,7 +189,7 @@ class Outbox:
             " kind TEXT NOT NULL, body BLOB NOT NULL, attempts INTEGER NOT NULL, due REAL NOT NULL)"
         )
         store.run("CREATE INDEX IF NOT EXISTS outbox_due ON outbox (account, webhook_id, due, id)")
-        store.adopt(self)
+        store.tables.append(self)
         # The webhooks that something new waits for. What was left by an earlier process waits
         # until its receiver is named again: the list of receivers is not kept.
         self.fresh: set[tuple[str, int]] = set()

@@ -10,7 +10,7 @@ from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
-from chatkit.sandbox.store import StoredRecord
+from chatkit.sandbox.store import ResourceTable, StoredRecord
 
 # The business application's own number for the sender; the document shows the field only.
 _PROFILE_ID = 1
@@ -83,7 +83,7 @@ class FlowsHandler(ResourceHandler):
         self.item, self.created, self.updated = FlowItem, FlowBrief, FlowBrief
         self.record = FlowRecord if profile.flow_json_in_get else FlowBrief
         self.filter_param = profile.status_param
-        self.table = self.store.table("flows", first_id=301, extra=("wa_status",))
+        self.table = ResourceTable(self.store, "flows", first_id=301, extra=("wa_status",))
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""

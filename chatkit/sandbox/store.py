@@ -2,8 +2,8 @@
 
 The tables of all resources have one shape: a record is kept as the JSON text that it is
 answered with. A page is its ids, cut from an array in memory, and their texts, joined: nothing
-is parsed or serialized again, and a page of a million records costs what a page of ten
-thousand does.
+is parsed or serialized again, and a page of a hundred thousand records costs what a page of ten
+thousand does, where OFFSET and count(*) would grow with the number of records.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import sqlite3
 import time
 import weakref
 from array import array
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -33,13 +32,13 @@ _COLUMNS = "id, scope, key, active, item, more, hidden"
 # --- the database ---------------------------------------------------------------------
 
 
-class Aside(Protocol):
-    """A table of the store that holds no records."""
+class Table(Protocol):
+    """A table of the store that is cleared with it."""
 
     name: str
 
     def forget(self) -> None:
-        """Drop what is kept in memory."""
+        """Drop what is kept in memory, after a rollback or when the table was cleared."""
 
 
 class SandboxStore:
@@ -56,8 +55,7 @@ class SandboxStore:
     def __init__(self, path: Path | None = None) -> None:
         self.dirty = False
         self._spoilt = False
-        self._tables: list[ResourceTable] = []
-        self._asides: list[Aside] = []
+        self.tables: list[Table] = []
         if path is not None:
             # Created before SQLite does it, so that others can never read it.
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,20 +97,6 @@ class SandboxStore:
                 raise sqlite3.DatabaseError("it is the database of another program")
             self.run(f"PRAGMA application_id = {_APPLICATION}")
         self.run("CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)")
-
-    def table(
-        self, name: str, *, first_id: int, extra: Sequence[str] = (), lists_deleted: bool = False
-    ) -> ResourceTable:
-        """The table of a resource, made when it is new."""
-        table = ResourceTable(
-            self, name, first_id=first_id, extra=extra, lists_deleted=lists_deleted
-        )
-        self._tables.append(table)
-        return table
-
-    def adopt(self, aside: Aside) -> None:
-        """Clear a table that is no resource's when the store is cleared, and roll it back too."""
-        self._asides.append(aside)
 
     def agree(self, facts: Mapping[str, object]) -> None:
         """Make sure that the file was written under the same facts as these.
@@ -163,7 +147,7 @@ class SandboxStore:
     def rollback(self) -> None:
         """Undo all writes since the last commit."""
         self.dirty = self._spoilt = False
-        for table in (*self._tables, *self._asides):
+        for table in self.tables:
             table.forget()
         # A full disk may have ended the transaction already.
         if self._connection.in_transaction:
@@ -174,12 +158,12 @@ class SandboxStore:
         """Whether no resource has a record."""
         return all(
             self.run(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None
-            for table in self._tables
+            for table in self.tables
         )
 
     def clear(self) -> None:
         """Delete the records of all resources; access tokens stay."""
-        for table in (*self._tables, *self._asides):
+        for table in self.tables:
             self.write(f"DELETE FROM {table.name}")
             table.forget()
 
@@ -192,7 +176,7 @@ class SandboxStore:
     def become(self, image: sqlite3.Connection) -> None:
         """Hold what an image holds, and nothing else any more."""
         image.backup(self._connection)
-        for table in (*self._tables, *self._asides):
+        for table in self.tables:
             table.forget()
 
     def close(self) -> None:
@@ -234,9 +218,9 @@ class StoredRecord(NamedTuple):
 class ResourceTable:
     """The records of one resource.
 
-    A scope is the list a record stands in: an account, or a template of an account; its
-    ids and keys are in memory. `extra` names text columns that the resource searches by.
-    With `lists_deleted` the lists show deleted records too.
+    A scope is the list a record stands in: an account, or a template of an account.
+    `extra` names text columns that the resource searches by. With `lists_deleted` the lists
+    show deleted records too.
     """
 
     def __init__(
@@ -249,9 +233,8 @@ class ResourceTable:
         lists_deleted: bool = False,
     ) -> None:
         self._store, self.name, self._first_id = store, name, first_id
-        self._lists_deleted = lists_deleted
+        self._listed = "scope = ?" if lists_deleted else "scope = ? AND active = 1"
         self._run = store.run
-        self.version = 0  # another number after each write
         # The short columns first: SQLite reads a record from its beginning.
         extras = "".join(f" {column} TEXT NOT NULL," for column in extra)
         self._run(
@@ -259,114 +242,86 @@ class ResourceTable:
             f" key TEXT NOT NULL, active INTEGER,{extras} item TEXT NOT NULL,"
             f" more TEXT NOT NULL, hidden TEXT NOT NULL)"
         )
+        self._run(f"CREATE INDEX IF NOT EXISTS {name}_keys ON {name} (scope, key, active)")
         marks, sets = "?, " * len(extra), "".join(f"{column} = ?, " for column in extra)
         self._insert = f"INSERT INTO {name} VALUES (?, ?, ?, 1, {marks}?, ?, ?)"
         self._rewrite = (
             f"UPDATE {name} SET key = ?, active = 1, {sets}item = ?, more = ?, hidden = ?"
             f" WHERE id = ?"
         )
-        self._get = f"SELECT {_COLUMNS} FROM {name} WHERE id = ?"
-        some = "id IN (SELECT value FROM json_each(?))"
+        self._select = f"SELECT {_COLUMNS} FROM {name} WHERE"
         joined = "SELECT CAST(group_concat(item, ',') AS BLOB) FROM"
         # A range of ids is read along the table, and so in order.
         self._range = f"{joined} {name} WHERE id BETWEEN ? AND ?"
+        some = "id IN (SELECT value FROM json_each(?))"
         self._several = f"{joined} (SELECT item FROM {name} WHERE {some} ORDER BY id)"
-        self._rows = f"SELECT {_COLUMNS} FROM {name} WHERE {some} ORDER BY id"
         self.forget()
+        store.tables.append(self)
 
     def forget(self) -> None:
-        """Drop what is kept in memory; it is read again when next needed."""
-        self._scopes: dict[str, Scope] | None = None
-        self._last_id = 0
-        self.version += 1
-
-    def _loaded(self) -> dict[str, Scope]:
-        """All scopes by name."""
-        if self._scopes is None:
-            scopes: dict[str, Scope] = {}
-            self._last_id = self._first_id - 1
-            for record_id, scope_name, key, active in self._run(
-                f"SELECT id, scope, key, active FROM {self.name} ORDER BY id"
-            ):
-                scope = scopes.get(scope_name) or scopes.setdefault(scope_name, Scope())
-                if active:
-                    scope.add(record_id, key)
-                else:
-                    scope.add_deleted(record_id, key, listed=self._lists_deleted)
-                self._last_id = record_id
-            self._scopes = scopes
-        return self._scopes
+        """Drop the ids that are kept in memory; they are read again when next needed."""
+        self._ids: dict[str, array[int]] = {}
 
     def next_id(self) -> int:
-        """The id of the next new record."""
-        self._loaded()
-        return self._last_id + 1
+        """Return the id of the next new record."""
+        last: int | None = self._run(f"SELECT max(id) FROM {self.name}").fetchone()[0]
+        return self._first_id if last is None else last + 1
 
     def insert(
         self, record_id: int, scope: str, key: str, item: str, more: str, hidden: str, *extra: str
     ) -> None:
-        """Store a new record under the id that `next_id` gave."""
-        scopes = self._loaded()
+        """Store a new record under the id that `next_id` gave, or a higher one."""
         self._store.write(self._insert, (record_id, scope, key, *extra, item, more, hidden))
-        self._last_id = record_id
-        self.version += 1
-        (scopes.get(scope) or scopes.setdefault(scope, Scope())).add(record_id, key)
+        if scope in self._ids:
+            self._ids[scope].append(record_id)
 
     def rewrite(
         self, row: StoredRecord, key: str, item: str, more: str, hidden: str, *extra: str
     ) -> None:
         """Store a record anew, active from now on."""
-        scope = self._loaded()[row.scope]
         self._store.write(self._rewrite, (key, *extra, item, more, hidden, row.id))
-        self.version += 1
         if row.active is None:
-            scope.restore(row.id, row.key, listed=self._lists_deleted)
-        scope.rekey(row.id, row.key, key)
+            self._ids.pop(row.scope, None)
 
     def retire(self, row: StoredRecord) -> None:
         """Make a record inactive; it stays stored."""
-        scope = self._loaded()[row.scope]
         self._store.write(f"UPDATE {self.name} SET active = NULL WHERE id = ?", (row.id,))
-        self.version += 1
-        scope.retire(row.id, row.key, listed=self._lists_deleted)
+        self._ids.pop(row.scope, None)
 
     def get(self, record_id: int, scope: str | None = None) -> StoredRecord | None:
-        """The record of that id, in that scope or in any; active or not."""
-        found = self._run(self._get, (record_id,)).fetchone()
-        return StoredRecord(*found) if found is not None and scope in (None, found[1]) else None
+        """Return the record of that id, in that scope or in any; active or not."""
+        row = self._run(f"{self._select} id = ?", (record_id,)).fetchone()
+        return StoredRecord(*row) if row is not None and scope in (None, row[1]) else None
 
     def find(self, scope: str, key: str) -> StoredRecord | None:
-        """The active record of that natural key, else the inactive one that is newest."""
-        known = self._loaded().get(scope)
-        record_id = known.find(key) if known else None
-        return None if record_id is None else self.get(record_id)
+        """Return the active record of that natural key, else the inactive one that is newest."""
+        newest = f"{self._select} scope = ? AND key = ? ORDER BY active DESC, id DESC LIMIT 1"
+        row = self._run(newest, (scope, key)).fetchone()
+        return None if row is None else StoredRecord(*row)
 
     def knows(self, scope: str) -> bool:
-        """Whether the scope has or ever had a record."""
-        return scope in self._loaded()
+        """Return whether the scope has or ever had a record."""
+        query = f"SELECT 1 FROM {self.name} WHERE scope = ? LIMIT 1"
+        return self._run(query, (scope,)).fetchone() is not None
 
     def scopes(self) -> list[str]:
-        """The scopes whose lists show a record."""
-        return [name for name, scope in self._loaded().items() if scope.ids]
+        """Return the scopes that have an active record."""
+        query = f"SELECT DISTINCT scope FROM {self.name} WHERE active = 1"
+        return [scope for (scope,) in self._run(query)]
 
     def listed(self, scope: str) -> Sequence[int]:
-        """The ids that lists of the scope show, ascending."""
-        known = self._loaded().get(scope)
-        return known.ids if known else ()
+        """Return the ids that lists of the scope show, ascending."""
+        if scope not in self._ids:
+            self._ids[scope] = array("q", self.ids(scope, "true"))
+        return self._ids[scope]
 
-    def ids(self, scope: str, where: str, values: Sequence[str]) -> list[int]:
-        """The listed ids of the scope that a condition holds for, ascending."""
-        conditions = ["scope = ?", where]
-        if not self._lists_deleted:
-            conditions.append("active = 1")
-        found = self._run(
-            f"SELECT id FROM {self.name} WHERE {' AND '.join(conditions)} ORDER BY id",
-            (scope, *values),
-        )
-        return [record_id for (record_id,) in found]
+    def ids(self, scope: str, condition: str, values: Sequence[str] = ()) -> list[int]:
+        """Return the listed ids of the scope that a condition holds for, ascending."""
+        query = f"SELECT id FROM {self.name} WHERE {self._listed} AND {condition} ORDER BY id"
+        return [record_id for (record_id,) in self._run(query, (scope, *values))]
 
     def items(self, ids: Sequence[int]) -> bytes:
-        """The list items of ascending ids: their JSON texts, joined by commas."""
+        """Return the list items of ascending ids: their JSON texts, joined by commas."""
         if not ids:
             return b""
         if ids[-1] - ids[0] != len(ids) - 1:
@@ -374,71 +329,6 @@ class ResourceTable:
         return bytes(self._run(self._range, (ids[0], ids[-1])).fetchone()[0])
 
     def rows(self, scope: str) -> list[StoredRecord]:
-        """The records that lists of the scope show, ascending by id."""
-        ids = list(self.listed(scope))
-        return [StoredRecord(*row) for row in self._run(self._rows, (json.dumps(ids),))]
-
-
-# --- the keys of one list, in memory --------------------------------------------------
-
-
-class Scope:
-    """The list of one account, or of one template of an account.
-
-    `ids` are those that lists show, ascending. Keys are looked up here and not in an
-    index of the database: keys come in no order, so every create would change another
-    page of such an index, and a create among a million would cost twice what one among
-    ten thousand does.
-    """
-
-    __slots__ = ("_active", "_deleted", "ids")
-
-    def __init__(self) -> None:
-        self.ids: array[int] = array("q")
-        self._active: dict[str, int] = {}
-        self._deleted: dict[str, list[int]] = {}
-
-    def add(self, record_id: int, key: str) -> None:
-        """Take in a record that is newer than all others."""
-        self.ids.append(record_id)
-        self._active[key] = record_id
-
-    def add_deleted(self, record_id: int, key: str, *, listed: bool) -> None:
-        """Take in a record that is newer than all others and was deleted."""
-        if listed:
-            self.ids.append(record_id)
-        self._deleted.setdefault(key, []).append(record_id)
-
-    def rekey(self, record_id: int, before: str, after: str) -> None:
-        """Give an active record another key."""
-        if before != after:
-            self._release(record_id, before)
-            self._active[after] = record_id
-
-    def retire(self, record_id: int, key: str, *, listed: bool) -> None:
-        """Make a record inactive; it stays in the list if deleted ones are listed."""
-        if not listed:
-            del self.ids[bisect_left(self.ids, record_id)]
-        self._release(record_id, key)
-        self._deleted.setdefault(key, []).append(record_id)
-
-    def restore(self, record_id: int, key: str, *, listed: bool) -> None:
-        """Make an inactive record active again."""
-        if not listed:
-            self.ids.insert(bisect_left(self.ids, record_id), record_id)
-        self._deleted[key].remove(record_id)
-        if not self._deleted[key]:
-            del self._deleted[key]
-        self._active[key] = record_id
-
-    def find(self, key: str) -> int | None:
-        """The active record of a key, else the newest of the deleted ones."""
-        active = self._active.get(key)
-        if active is not None:
-            return active
-        return max(self._deleted.get(key, ()), default=None)
-
-    def _release(self, record_id: int, key: str) -> None:
-        # Where keys may be shared, the newest record has it and an older one does not.
-        if self._active.get(key) == record_id:
-            del self._active[key]
+        """Return the records that lists of the scope show, ascending by id."""
+        rows = self._run(f"{self._select} {self._listed} ORDER BY id", (scope,))
+        return [StoredRecord(*row) for row in rows]

@@ -10,7 +10,7 @@ from chatkit.sandbox.delivery import EventPublisher
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
-from chatkit.sandbox.store import StoredRecord
+from chatkit.sandbox.store import ResourceTable, StoredRecord
 
 # --- languages: 113 codes of the upstream platform and their English names ------------
 
@@ -182,7 +182,7 @@ class TemplatesHandler(ResourceHandler):
         self.item = ContentItem
         self.record = self.created = self.updated = ContentRecord
         self.filter_param = self.profile.search_param
-        self.table = self.store.table("contents", first_id=7001)
+        self.table = ResourceTable(self.store, "contents", first_id=7001)
         self._languages = dumps(
             [{"code": code, "label": label} for code, label in LANGUAGES]
         ).encode()

@@ -9,7 +9,7 @@ from pydantic import Field
 from chatkit.sandbox.events import ALL
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time, Tools
-from chatkit.sandbox.store import StoredRecord
+from chatkit.sandbox.store import ResourceTable, StoredRecord
 
 MOST = 10
 # Visible ASCII only: a name in another script is written in its ASCII form.
@@ -74,7 +74,7 @@ class WebhooksHandler(ResourceHandler):
         self.item = self.record = WebhookItem
         self.created = NewWebhook
         self.updated = NewWebhook if "secret_in_update" in self.quirks else WebhookItem
-        self.table = self.store.table("webhooks", first_id=41)
+        self.table = ResourceTable(self.store, "webhooks", first_id=41)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""

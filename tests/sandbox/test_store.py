@@ -206,22 +206,22 @@ def test_a_store_in_memory_begins_empty():
     store.close()
 
 
-def test_what_stands_aside_of_the_rooms_is_cleared_and_rolled_back_with_them(path):
-    class Aside:
+def test_every_table_is_cleared_and_rolled_back_with_the_records(path):
+    class Facts:
         name = "facts"
         forgotten = 0
 
         def forget(self):
             self.forgotten += 1
 
-    store, aside = SandboxStore(path), Aside()
-    store.adopt(aside)
+    store, facts = SandboxStore(path), Facts()
+    store.tables.append(facts)
     store.write("INSERT INTO facts VALUES ('a', '1')")
     store.rollback()
-    assert aside.forgotten == 1
+    assert facts.forgotten == 1
     store.write("INSERT INTO facts VALUES ('b', '1')")
     store.clear()
     store.commit()
     assert store.run("SELECT count(*) FROM facts").fetchone()[0] == 0
-    assert aside.forgotten == 2
+    assert facts.forgotten == 2
     store.close()

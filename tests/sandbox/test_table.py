@@ -1,8 +1,12 @@
 """Tables: pages by ids, contiguous or not, and the texts of records."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.store import ResourceTable, SandboxStore
+
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9), st.sampled_from("abc")))
 
 
 @pytest.fixture
@@ -14,7 +18,7 @@ def store():
 
 @pytest.fixture
 def table(store):
-    table = store.table("things", first_id=11)
+    table = ResourceTable(store, "things", first_id=11)
     for at in range(20):
         record_id = table.next_id()
         table.insert(record_id, "ab"[at % 2], f"k{at}", f'{{"id":{record_id}}}', "{}", "{}")
@@ -53,15 +57,48 @@ def test_an_active_record_is_found_before_a_deleted_one_of_its_key(table):
     assert table.listed("a")[0] == 11
 
 
-def test_each_write_gives_another_version(table):
-    versions = [table.version]
-    table.retire(table.get(11))
-    versions.append(table.version)
-    table.rewrite(table.get(11), "k0", "{}", "{}", "{}")
-    versions.append(table.version)
-    table.forget()
-    versions.append(table.version)
-    assert len(set(versions)) == 4
+@pytest.mark.parametrize("listed", [False, True])
+@settings(deadline=None)
+@given(steps=STEPS)
+def test_whatever_happens_ids_and_keys_are_those_of_a_list(listed, steps):
+    store = SandboxStore()
+    table = ResourceTable(store, "things", first_id=0, lists_deleted=listed)
+    records: list[list] = []  # key, active; the id is the place
+    for step, at, key in steps:
+        taken = [key, True] in records
+        record = records[at] if at < len(records) else None
+        if step == 0 and not taken:
+            assert table.next_id() == len(records)
+            table.insert(len(records), "s", key, "{}", "{}", "{}")
+            records.append([key, True])
+        elif step == 1 and record and record[1]:
+            table.retire(table.get(at))
+            record[1] = False
+        elif step == 2 and record and not record[1] and [record[0], True] not in records:
+            table.rewrite(table.get(at), record[0], "{}", "{}", "{}")
+            record[1] = True
+        elif step == 3 and record and record[1] and not taken:
+            table.rewrite(table.get(at), key, "{}", "{}", "{}")
+            record[0] = key
+        elif step == 4:
+            shown = [at for at, (_, active) in enumerate(records) if active or listed]
+            assert list(table.listed("s")) == shown == [row.id for row in table.rows("s")]
+    for key in "abc":
+        by_activity = [(active, at) for at, (k, active) in enumerate(records) if k == key]
+        found = table.find("s", key)
+        assert (found and found.id) == max(by_activity, default=(None, None))[1]
+    assert table.knows("s") == bool(records)
+    assert table.scopes() == (["s"] if any(active for _, active in records) else [])
+    store.close()
+
+
+def test_a_key_that_is_shared_stays_with_the_newest(store):
+    table = ResourceTable(store, "things", first_id=1)
+    for record_id in (1, 2):
+        table.insert(record_id, "s", "a", "{}", "{}", "{}")
+    assert table.find("s", "a").id == 2
+    table.retire(table.get(1))
+    assert table.find("s", "a").id == 2
 
 
 def test_a_get_shows_the_item_and_the_rest(table):
