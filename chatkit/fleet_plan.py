@@ -35,7 +35,7 @@ from chatkit.bulk.plan import (
     settle_home,
     store_of,
 )
-from chatkit.bulk.stores import hidden_at, most_accounts, read_run, store_at
+from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.bulk.undo import undo_plan
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
@@ -386,9 +386,7 @@ class FleetPlan(Report):
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
-            most = _most_at_once(at_work)
-            if cluster is None:
-                most = min(most, THREADS)
+            most = THREADS if cluster is None else len(at_work)
             if watch is None:
                 self._tell_time(at_work, options, most, goes_on=goes_on)
             came: Mapping[str, pd.DataFrame | Exception]
@@ -613,15 +611,6 @@ def _has_home(plan: Plan) -> bool:
 
 
 # --- one thread for each account ------------------------------------------------------
-
-
-def _most_at_once(plans: Mapping[str, Plan]) -> int:
-    """Tell how many accounts can be held at once where the journals of plans lie."""
-    stores = []
-    for plan in plans.values():
-        with suppress(ChatkitError):  # its account is not found: its thread says so, of it alone
-            stores.append(store_of(plan))
-    return most_accounts(stores)
 
 
 def _apply_here(

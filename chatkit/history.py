@@ -11,12 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.journal import Journal, RunHeader, is_finished
+from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, is_finished
 from chatkit.bulk.outcomes import RunRows, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
-    At,
-    JournalStore,
     KeptRun,
     find_run,
     hidden_at,
@@ -128,7 +126,7 @@ def _opened(
             of = {each.connection.account: each for each in client.values()}
             client = of.get(header.account)
         plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
-    last = store.glance(name).last
+    last = store.summary(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
 

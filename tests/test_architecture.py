@@ -83,7 +83,6 @@ DOORS = {
     "pyarrow": ("account/layout", "frame", "bulk/comparison", "numbers", "parquet"),
     "openpyxl": ("tables/workbook",),
     "phonenumbers": ("numbers",),
-    "psycopg": ("bulk/postgres",),
     "rapidfuzz": ("localization/queue",),
     "babel": (
         *("localization/language", "localization/translation/files", "numbers"),
@@ -94,7 +93,7 @@ DOORS = {
     "anywidget": ("widgets",),
     "keyring": ("settings",),
     "matplotlib": ("widgets/plots",),
-    "sqlalchemy": ("inbox/store",),
+    "sqlalchemy": ("bulk/journal", "inbox/store"),
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
     "dask": ("fleet/cluster",),
     "distributed": ("fleet/cluster",),

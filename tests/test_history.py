@@ -162,7 +162,7 @@ def as_folder(path):
 
 def with_header(path, header):
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE run SET header = ?", (header,))
+        connection.execute("UPDATE chatkit_run SET header = ?", (header,))
 
 
 #: What may happen to a journal, and a part of the reason that is listed.
@@ -196,7 +196,7 @@ def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, clie
     plan.apply()
     path = journal_path(plan.id)
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE event SET detail = '{}' WHERE what = 'answered'")
+        connection.execute("UPDATE chatkit_event SET detail = '{}' WHERE what = 'answered'")
     since = len(log(sandbox))
     for use in (chatkit.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
         with pytest.raises(chatkit.JournalError, match="is damaged"):

@@ -277,9 +277,9 @@ KEPT = {
     ),
     "journals": (
         "",
-        "from bulk.journalling import FileJournal, header; from chatkit.bulk import stores; "
+        "from bulk.journalling import create, header; from chatkit.bulk import stores; "
         "place = stores.journal_folder(False); "
-        "FileJournal.create(place, header(run=f'r-{n}'), []).close()",
+        "create(place, header(run=f'r-{n}'), []).close()",
         "import chatkit; found = {int(run[2:]) for run in chatkit.runs().index}",
     ),
     "inbox": (

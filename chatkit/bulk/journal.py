@@ -1,21 +1,22 @@
-"""Journal: what one run means to do and what came of it, on disk before anything is sent.
+"""Journal: what one run means to do and what came of it, durable before anything is sent.
 
-Journals hold names and numbers of people, so they are for their owner alone (0600 in 0700),
-and never beside a notebook. They hold no secret: whoever writes passes none.
+One journal on SQLAlchemy Core for every home: a SQLite file for each run in a folder of the user
+(`FolderStore`), or a PostgreSQL database that a team or a cluster shares (`DatabaseStore`).
+Journals hold names and numbers of people, so the files are for their owner alone (0600 in 0700),
+and never beside a notebook. They hold no secret: callers pass none.
 
-A journal is one SQLite file with a write-ahead log and `synchronous=FULL`. What SQLite cannot
-see by itself is watched here, so that no journal is ever shorter or other than it was without
-an error:
+SQLite runs with a write-ahead log and `synchronous=FULL`. What a database cannot see by itself is
+checked here, so that no journal is ever shorter or other than it was without an error:
 
-- the SHA-256 of header and changes stands beside them;
-- events are numbered without a gap, and each carries a checksum over all before it;
-- while it is written, a small file beside it says how many events it holds at least: SQLite
-  takes the beginning of a log that was damaged in its middle, or lost, for the whole.
+- the SHA-256 of header and changes is kept with them;
+- events are numbered without a gap, and each has a checksum over all before it;
+- while a file is written, a small file next to it has the number of its events: SQLite takes the
+  beginning of a log that was damaged in its middle, or lost, for the whole.
 
-The last group of a log that was damaged before that small file reached the disk cannot be
-told from a group that a power cut tore: it is taken as never committed.
-
-The file has a schema version (`PRAGMA user_version`). A journal of another schema is refused.
+In PostgreSQL the lock of an account and the journal that is written under it are on one
+connection: a session that is dead holds no lock any more, and its run has no journal any more and
+stops. A second writer of a journal is refused by its primary key. A journal of another version is
+refused.
 """
 
 from __future__ import annotations
@@ -23,30 +24,78 @@ from __future__ import annotations
 import getpass
 import json
 import os
+import platform
 import random
 import re
 import secrets
-import shutil
 import sqlite3
 import sys
 import time
-import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 from zlib import crc32
 
 import msgspec
+import sqlalchemy as sa
+from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 
 from chatkit.bulk.changes import NOT_JSON, Change, change_texts
-from chatkit.errors import InputError, JournalError
-from chatkit.lock import make_folder, sync_folder
+from chatkit.errors import InputError, JournalError, steady
+from chatkit.lock import account_busy, busy, lock, make_folder, sync_folder
+from chatkit.secret import Secret
+
+_VERSION = 3  #: of the tables
+_UNSENT = " Nothing was sent."
+_READ = 2000  #: So many changes or events are read at once.
+_WAIT = 10.0  #: seconds for another process that has a file just now
+_LETTING_GO = 0.5  #: seconds in which a server notices that a process has died
+
+#: The errors of a database and its disk; after one a connection may refuse to go on.
+_FAILURES = (DBAPIError, PendingRollbackError, sqlite3.Error, OSError)
+
+_metadata = sa.MetaData()
+_journals = sa.Table("chatkit_journals", _metadata, sa.Column("version", sa.Integer))
+_run = sa.Table(
+    "chatkit_run",
+    _metadata,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("account", sa.Text, nullable=False, index=True),
+    sa.Column("header", sa.Text, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False),
+)
+_change = sa.Table(
+    "chatkit_change",
+    _metadata,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("n", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("body", sa.Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+_event = sa.Table(
+    "chatkit_event",
+    _metadata,
+    sa.Column("run", sa.Text, primary_key=True),
+    sa.Column("seq", sa.BigInteger, primary_key=True, autoincrement=False),
+    sa.Column("n", sa.BigInteger),
+    sa.Column("what", sa.Text, nullable=False),
+    sa.Column("at", sa.Text, nullable=False),
+    sa.Column("detail", sa.Text, nullable=False),
+    sa.Column("chain", sa.BigInteger, nullable=False),
+    sqlite_with_rowid=False,
+)
+# The last event of a run as a whole is read whenever runs are listed.
+_of_run = _event.c.n.is_(None)
+sa.Index(
+    "chatkit_event_of_run", _event.c.run, _event.c.seq,
+    sqlite_where=_of_run, postgresql_where=_of_run,
+)  # fmt: skip
 
 
 def _now() -> str:
@@ -90,12 +139,12 @@ class JournalEvent(NamedTuple):
 
 
 def is_finished(last: JournalEvent | None) -> bool:
-    """Whether a run has come to its end, by the last event of the run as a whole."""
+    """Return whether a run has come to its end, by the last event of the run as a whole."""
     return last is not None and last.what == "finished"
 
 
-class Glance(NamedTuple):
-    """What a glance at a journal tells."""
+class RunSummary(NamedTuple):
+    """The header and the last event of a run, which are read without reading its journal."""
 
     run: str
     header: RunHeader | None  #: None: it cannot be read
@@ -131,56 +180,42 @@ def person() -> str:
 
 # --- the journal of one run ------------------------------------------------------------
 
-#: So many changes or events are read at once.
-_READ = 2000
 
-
-class Journal(ABC):
-    """The journal of one run, wherever it is kept. One thread at a time may use it.
+class Journal:
+    """The journal of one run. One thread at a time may use it.
 
     What is noted waits in memory until it is committed as a group; after a commit that failed
-    nothing more is written. A home of journals says how its own are read and how a group is made
-    durable there: `FileJournal` below, `chatkit.bulk.postgres.PostgresJournal`.
+    nothing more is written.
 
     Args:
+        store: Where it is kept.
+        run: The name of the run.
+        connection: To the database that holds it.
+        opened: Closed with the journal.
         reading: Only read it. Its run may be at work; nothing is written.
+        note: Called after each commit with the number of events.
+
+    Raises:
+        JournalError: It is no journal, cannot be read, or is not what was written.
     """
 
-    header: RunHeader
-    _events: int  #: how many it holds, with those that wait
-    _chain: int  #: the checksum of the last
-
-    def __init__(self, *, reading: bool = False) -> None:
-        self._pending: list[tuple[int, int | None, str, str, str, int]] = []
+    def __init__(
+        self,
+        store: _Store,
+        run: str,
+        connection: sa.Connection,
+        opened: ExitStack,
+        *,
+        reading: bool = False,
+        note: Callable[[int], object] = lambda events: None,
+    ) -> None:
+        self._store, self._run, self._connection = store, run, connection
+        self._opened, self._note = opened, note
+        self._pending: list[dict[str, Any]] = []
+        self._count = self._chain = 0
         self._stopped = "it was opened to be read" if reading else ""
-
-    # --- what each home does ---
-
-    @abstractmethod
-    def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
-        """Read changes as JSON, each with its number."""
-
-    @abstractmethod
-    def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
-        """Read the changes of some numbers, not more than `_READ`, as JSON."""
-
-    @abstractmethod
-    def _kept_events(self) -> Iterator[tuple[Any, ...]]:
-        """Read the events that are committed, in order: number, change, what, at and detail."""
-
-    @abstractmethod
-    def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
-        """Make events durable, as one group."""
-
-    @abstractmethod
-    def _why(self, error: BaseException) -> str:
-        """Say why it cannot be written, if its home failed; empty if something else did."""
-
-    @abstractmethod
-    def _release(self) -> None:
-        """Let go of what it holds."""
-
-    # --- what holds for all of them ---
+        with store.failing(f"The journal {run} cannot be used", run):
+            self._verify()
 
     def changes(self, start: int = 0, stop: int | None = None) -> Iterator[Change]:
         """Read changes of the run one by one, in the order of the plan.
@@ -189,27 +224,28 @@ class Journal(ABC):
             start: The number of the first.
             stop: The number of the one after the last; None for all.
         """
-        for n, body in self._bodies(start, stop):
+        columns = _change.c
+        last = columns.n < (sys.maxsize if stop is None else stop)
+        for n, body in self._pages(sa.select(columns.n, columns.body).where(last), start):
             yield self._change(n, body)
 
     def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
         """Read the changes of some numbers, each with its own, the lowest first."""
+        columns = _change.c
         for first in range(0, len(numbers), _READ):
-            for n, body in self._bodies_of(numbers[first : first + _READ]):
+            some = columns.n.in_(numbers[first : first + _READ])
+            for n, body in self._pages(sa.select(columns.n, columns.body).where(some), 0):
                 yield n, self._change(n, body)
 
     def _change(self, n: int, body: str) -> Change:
         try:
             return Change.from_json(msgspec.json.decode(body))
         except (ValueError, LookupError, TypeError, RecursionError) as error:
-            raise JournalError(
-                f"The journal of run {self.header.run} is damaged: change {n + 1} cannot be read. "
-                "Plan again from a fresh frame: a plan is compared with what is live."
-            ) from error
+            raise _damaged(self._run, f"change {n + 1} cannot be read") from error
 
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
-        for _, n, what, at, text, *_ in self._kept_events():
+        for _, n, what, at, text, _ in self._events():
             yield JournalEvent(n, what, at, detail_from_json(text))
 
     def write(self, n: int | None, what: str, /, **detail: object) -> None:
@@ -225,11 +261,12 @@ class Journal(ABC):
             JournalError: An earlier commit failed, or the journal is closed.
         """
         self._check()
-        at = _now()
-        text = detail_as_json(detail)
-        self._events += 1
-        self._chain = link(self._chain, n, what, at, text)
-        self._pending.append((self._events, n, what, at, text, self._chain))
+        at, text = _now(), detail_as_json(detail)
+        self._count += 1
+        self._chain = _link(self._chain, n, what, at, text)
+        names = ("run", "seq", "n", "what", "at", "detail", "chain")
+        values = (self._run, self._count, n, what, at, text, self._chain)
+        self._pending.append(dict(zip(names, values, strict=True)))
 
     def commit(self) -> None:
         """Make all that was noted durable, as one group.
@@ -243,23 +280,15 @@ class Journal(ABC):
         if not self._pending:
             return
         try:
-            self._append(self._pending)
+            with _transaction(self._connection):
+                self._connection.execute(sa.insert(_event), self._pending)
+            self._note(self._count)
         except BaseException as error:
-            why = self._why(error)
-            self._stopped = why or str(error) or type(error).__name__
-            if why:
+            self._stopped = self._store.why(error)
+            if isinstance(error, _FAILURES):
                 self._check(error)
             raise
         self._pending.clear()
-
-    def _check(self, cause: BaseException | None = None) -> None:
-        if self._stopped:
-            run = self.header.run
-            raise JournalError(
-                f"The journal of run {run} cannot be written: {self._stopped}. Nothing more is "
-                f"recorded or sent. When the cause is gone, chatkit.resume({run!r}) finds out "
-                "what landed and goes on."
-            ) from cause
 
     def close(self) -> None:
         """Commit what is pending, unless a commit failed before, and let go of it."""
@@ -268,7 +297,7 @@ class Journal(ABC):
                 self.commit()
                 self._stopped = "it is closed"
         finally:
-            self._release()
+            self._opened.close()
 
     def __enter__(self) -> Self:
         return self
@@ -276,125 +305,63 @@ class Journal(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-
-class FileJournal(Journal):
-    """The journal of one run in a SQLite file. When it is closed it is one single file.
-
-    Args:
-        path: The file.
-        reading: Only read it. Its run may be at work; nothing is written or folded in.
-
-    Raises:
-        JournalError: It is no journal, cannot be read, or is not what was written.
-    """
-
-    _db: sqlite3.Connection
-
-    def __init__(self, path: Path, *, reading: bool = False) -> None:
-        super().__init__(reading=reading)
-        self.path = path
-        self._files = ExitStack()
-        weakref.finalize(self, self._files.close)
-        try:
-            self._open(reading)
-        except BaseException as error:
-            self._files.close()
-            if isinstance(error, sqlite3.Error | OSError):
-                why = _why_unusable(error, path)
-                raise JournalError(f"The journal {path.name} cannot be used: {why}.") from error
-            raise
-
-    @classmethod
-    def open(cls, path: Path, *, reading: bool = False) -> Self:
-        """Open a journal to continue it, or only to read it."""
-        return cls(path, reading=reading)
-
-    @classmethod
-    def create(cls, folder: Path, header: RunHeader, changes: Iterable[Change]) -> Self:
-        """Write header and changes to a new journal. It is durable when this returns.
-
-        Args:
-            folder: Where it will lie.
-            header: What the run is; it tells how many changes there are.
-            changes: They are taken one by one.
-
-        Raises:
-            InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
-            JournalError: The disk is full or fails. Nothing is left of it.
-        """
-        about = header_as_json(header)
-        path = folder / f"{header.run}.db"
-        try:
-            _check_space(folder, 0, header.changes)
-            make_folder(folder)
-            write_file(path, about, (text for _, text in change_texts(changes)))
-        except (OSError, sqlite3.Error) as error:
+    def _check(self, cause: BaseException | None = None) -> None:
+        if self._stopped:
             raise JournalError(
-                f"The journal of run {header.run} cannot be written: "
-                f"{_why_unusable(error, path)}. Nothing was sent."
-            ) from error
-        return cls(path)
+                f"The journal of run {self._run} cannot be written: {self._stopped}. Nothing more "
+                f"is recorded or sent. When the cause is gone, chatkit.resume({self._run!r}) finds "
+                "out what landed and goes on."
+            ) from cause
 
-    def _open(self, reading: bool) -> None:
-        least = counted_events(self.path)  # before the journal, which may be growing
-        # The log that a dead process left is folded in only when all is known to be whole.
-        left = beside(self.path, "-wal").exists()
-        self._connect("ro" if left else "rw")
-        content = verified(self._db, self.path)
-        self.header = header_from_json(content.header, self.path)
-        self._events, self._chain = content.events, content.chain
-        if content.events < least:
-            found = f"it holds {content.events} events, and {least} were committed"
-            raise damaged(self.path, found)
-        if not reading:
-            self._files.close()
-            self._note = self._files.enter_context(counting(self.path))
-            self._connect("rw")
-            prepare(self._db)
-            _fold_log(self._db)
+    def _verify(self) -> None:
+        """Read all of the journal and make sure that it is what was written."""
+        query = sa.select(_run.c.header, _run.c.digest).where(self._store.of_run(_run, self._run))
+        row = self._connection.execute(query).first()
+        if row is None:
+            raise _damaged(self._run, "it has no header, or has been deleted")
+        self.header = _header_from_json(row.header, self._run)
+        hashed, digest = sha256(row.header.encode()), row.digest
+        columns = _change.c
+        for _, body in self._pages(sa.select(columns.n, columns.body), 0):
+            hashed.update(b"\n" + body.encode())
+        if hashed.hexdigest() != digest:
+            raise _damaged(self._run, "its changes are not those that were written")
+        # The first event is tied to the changes, so that no event belongs to another run.
+        self._chain = int(digest[:8], 16)
+        for seq, n, what, at, detail, chain in self._events():
+            self._count += 1
+            self._chain = _link(self._chain, n, what, at, detail)
+            if (seq, chain) != (self._count, self._chain):
+                raise _damaged(self._run, f"event {self._count} is not as it was written")
 
-    def _connect(self, mode: str) -> None:
-        self._db = self._files.enter_context(closing(connected(self.path, mode)))
+    def _events(self) -> Iterator[Any]:
+        c = _event.c
+        return self._pages(sa.select(c.seq, c.n, c.what, c.at, c.detail, c.chain), 1)
 
-    def _bodies(self, start: int = 0, stop: int | None = None) -> Iterator[tuple[int, str]]:
-        query = "SELECT n, body FROM change WHERE n >= ? AND n < ? ORDER BY n LIMIT ?"
-        last = sys.maxsize if stop is None else stop
-        while rows := self._db.execute(query, (start, last, _READ)).fetchall():
+    def _pages(self, query: sa.Select[Any], first: int) -> Iterator[Any]:
+        """Read rows of the run by their numbers, the first column, some at a time."""
+        number = query.selected_columns[0]
+        of_run = query.where(self._store.of_run(number.table, self._run))
+        of_run = of_run.order_by(number).limit(_READ)
+        while rows := self._connection.execute(of_run.where(number >= first)).all():
             yield from rows
-            start = rows[-1][0] + 1
-
-    def _bodies_of(self, numbers: Sequence[int]) -> list[tuple[int, str]]:
-        marks = ", ".join("?" * len(numbers))
-        query = f"SELECT n, body FROM change WHERE n IN ({marks}) ORDER BY n"  # noqa: S608
-        return self._db.execute(query, list(numbers)).fetchall()
-
-    def _kept_events(self) -> Iterator[tuple[Any, ...]]:
-        last = 0
-        query = "SELECT seq, n, what, at, detail FROM event WHERE seq > ? ORDER BY seq LIMIT ?"
-        while rows := self._db.execute(query, (last, _READ)).fetchall():
-            yield from rows
-            last = rows[-1][0]
-
-    def _append(self, events: Sequence[tuple[Any, ...]]) -> None:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT INTO event VALUES (?, ?, ?, ?, ?, ?)", events)
-            self._db.execute("COMMIT")
-            self._note(self._events)
-        except BaseException:
-            with suppress(sqlite3.Error):  # the failure may have ended the transaction
-                self._db.execute("ROLLBACK")
-            raise
-
-    def _why(self, error: BaseException) -> str:
-        return _why_unusable(error, self.path) if isinstance(error, sqlite3.Error | OSError) else ""
-
-    def _release(self) -> None:
-        self._files.close()
+            first = rows[-1][0] + 1
 
 
-def header_as_json(header: RunHeader) -> str:
-    """Write a header as JSON. It must be as it was when it is read again."""
+def _link(chain: int, n: int | None, what: str, at: str, detail: str) -> int:
+    """Compute the checksum of an event from that of the one before."""
+    return crc32(f"{n} {what} {at} {detail}".encode(), chain)
+
+
+def _damaged(run: str, finding: str) -> JournalError:
+    return JournalError(
+        f"The journal {run} is damaged: {finding}. It is not continued, and it is left as it is. "
+        "Plan again from a fresh frame: a plan is compared with what is live."
+    )
+
+
+def _header_as_json(header: RunHeader) -> str:
+    """Return a header as JSON that is read again as it was."""
     if not re.fullmatch("[0-9a-z-]+", header.run):
         raise InputError(f"A run cannot be called {header.run!r}: run_id() makes names.")
     try:
@@ -405,173 +372,392 @@ def header_as_json(header: RunHeader) -> str:
     return text
 
 
-def header_from_json(text: str, path: Path) -> RunHeader:
-    """Read what `header_as_json` wrote; `path` names the journal if it is damaged."""
+def _header_from_json(text: str, run: str) -> RunHeader:
     try:
         header = msgspec.json.decode(text, type=RunHeader)
         datetime.fromisoformat(header.started)
         return header
     except (ValueError, RecursionError) as error:
-        raise damaged(path, f"its header cannot be read ({error})") from error
+        raise _damaged(run, f"its header cannot be read ({error})") from error
 
 
-def glance(path: Path) -> tuple[RunHeader, JournalEvent | None]:
-    """Read a header and the last event of the run as a whole, for a list; the rest unseen.
-
-    Raises:
-        JournalError: It is no journal, or cannot be read.
-    """
-    query = "SELECT n, what, at, detail FROM event WHERE n IS NULL ORDER BY seq DESC LIMIT 1"
-    left = beside(path, "-wal").exists()
+def detail_as_json(detail: Mapping[str, object]) -> str:
+    """Return the detail of an event as JSON; what JSON cannot hold becomes text."""
     try:
-        with closing(connected(path, "ro" if left else "rw")) as connection:
-            header = header_from_json(_header_of(connection, path), path)
-            last = connection.execute(query).fetchone()
-    except sqlite3.Error as error:
-        why = _why_unusable(error, path)
-        raise JournalError(f"The journal {path.name} cannot be read: {why}.") from error
-    if last is None:
-        return header, None
-    n, what, at, text = last
+        return msgspec.json.encode(detail).decode()
+    except NOT_JSON:
+        return json.dumps(detail, default=str)
+
+
+def detail_from_json(text: str) -> dict[str, Any]:
+    """Return what `detail_as_json` was passed."""
     try:
-        datetime.fromisoformat(at)
-        return header, JournalEvent(n, what, at, detail_from_json(text))
-    except (ValueError, TypeError, RecursionError) as error:
-        raise damaged(path, f"its last event cannot be read ({error})") from error
+        read: dict[str, Any] = msgspec.json.decode(text)
+    except msgspec.DecodeError:  # it has half characters, which only the other reader takes
+        read = json.loads(text)
+    return read
 
 
-# --- its file, and whether that is still what was written ------------------------------
-
-_APPLICATION = 0x63686A6C  # marks a file as ours: the letters "chjl"
-_SCHEMA = 2
-_TABLES = (
-    "CREATE TABLE run (header TEXT NOT NULL, seal TEXT NOT NULL)",
-    "CREATE TABLE change (n INTEGER PRIMARY KEY, body TEXT NOT NULL)",
-    "CREATE TABLE event (seq INTEGER PRIMARY KEY, n INTEGER, what TEXT NOT NULL,"
-    " at TEXT NOT NULL, detail TEXT NOT NULL, chain INTEGER NOT NULL)",
-    # The last event of a run itself is looked up whenever runs are listed.
-    "CREATE INDEX event_of_run ON event (seq) WHERE n IS NULL",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_SCHEMA}",
-)
-
-#: How the files beside a journal end: SQLite's log and its index, and the count of events.
-ENDS = ("-wal", "-shm", "-count")
-#: Errors that say nothing about the file: somebody else has it, or the disk does not answer.
-_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
-_OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM")
-_WAIT = 10.0  #: seconds for another process that has a file just now
+@contextmanager
+def _transaction(connection: sa.Connection) -> Iterator[None]:
+    """Commit all that happens inside, or none of it. Connections are in autocommit mode."""
+    sqlite = connection.dialect.name == "sqlite"
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if sqlite else "BEGIN")
+    try:
+        yield
+        connection.exec_driver_sql("COMMIT")
+    except BaseException:
+        with suppress(*_FAILURES):  # the failure may have ended the transaction
+            connection.exec_driver_sql("ROLLBACK")
+        raise
 
 
-class JournalContent(NamedTuple):
-    """What a whole journal holds: its header, and how much of the rest."""
-
-    header: str
-    changes: int
-    events: int
-    chain: int
+# --- where journals are kept --------------------------------------------------------------
 
 
-def beside(path: Path, end: str) -> Path:
-    """Name a file beside a journal by how it ends."""
-    return path.with_name(path.name + end)
+class _Store(ABC):
+    """One home of journals, and of the locks of the accounts that they are about."""
+
+    shown: str  #: its path or address, without a password
+
+    @steady
+    def __repr__(self) -> str:
+        return f"<journals in {self.shown}>"
+
+    @abstractmethod
+    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
+        """Connect to the database that holds the journal of a run, to read it."""
+
+    @abstractmethod
+    def why(self, error: BaseException) -> str:
+        """Return in one line why a database failed."""
+
+    def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
+        """Return the condition for the rows of a run."""
+        return cast("sa.ColumnElement[bool]", table.c.run == run)
+
+    def sweep(self) -> None:  # noqa: B027  (only files can be left over)
+        """Delete what killed processes left."""
+
+    def has(self, run: str) -> bool:
+        """Return whether the run has a journal."""
+        return self.summary(run).header is not None
+
+    def summary(self, run: str) -> RunSummary:
+        """Return header and last event of one run; without them where it cannot be read."""
+        reading = self.failing(f"The journal {run} cannot be read")
+        with suppress(JournalError), ExitStack() as opened, reading:
+            connection = self._connect(run, opened)
+            for summary in _read_summaries(connection, self.of_run(_run, run)):
+                return summary._replace(run=run)
+        return RunSummary(run, None, None)
+
+    def read(self, run: str) -> Journal:
+        """Open the journal of a run to be read. Its run may be at work.
+
+        Raises:
+            JournalError: It is not there, cannot be read, or is not what was written.
+        """
+        with ExitStack() as opened:
+            with self.failing(f"The journal {run} cannot be used", run):
+                connection = self._connect(run, opened)
+            return Journal(self, run, connection, opened.pop_all(), reading=True)
+
+    @contextmanager
+    def failing(self, what: str, run: str = "", *, end: str = "") -> Iterator[None]:
+        """Raise the errors of the database as a JournalError: what cannot be done, and why.
+
+        Args:
+            what: What cannot be done.
+            run: Whose journal is damaged, if what was read of it is no journal.
+            end: What else to know.
+        """
+        try:
+            yield
+        except _FAILURES as error:
+            why, damaged = self.why(error), bool(run) and self._is_damage(error)
+        except (ValueError, TypeError, AttributeError) as error:
+            if not run:
+                raise
+            why, damaged = str(error), True
+        else:
+            return
+        raise _damaged(run, why) if damaged else JournalError(f"{what}: {why}.{end}") from None
+
+    def _is_damage(self, error: BaseException) -> bool:
+        """Return whether an error is one of the content, not of the database."""
+        return False
 
 
-def connected(path: Path, mode: str = "rw") -> sqlite3.Connection:
-    """Open a file that is there, to read ("ro") or to read and write."""
-    return sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}",
-        uri=True,
-        isolation_level=None,  # BEGIN and COMMIT are ours
-        check_same_thread=False,
-        timeout=_WAIT,
+def _write(
+    connection: sa.Connection, header: RunHeader, about: str, changes: Iterable[Change]
+) -> None:
+    hashed, batch = sha256(about.encode()), list[dict[str, Any]]()
+    with _transaction(connection):
+        for n, (_, body) in enumerate(change_texts(changes)):
+            hashed.update(b"\n" + body.encode())
+            batch.append({"run": header.run, "n": n, "body": body})
+            if len(batch) == _READ:
+                connection.execute(sa.insert(_change), batch)
+                batch.clear()
+        if batch:
+            connection.execute(sa.insert(_change), batch)
+        row = {"run": header.run, "account": header.account, "header": about}
+        connection.execute(sa.insert(_run), row | {"digest": hashed.hexdigest()})
+
+
+def _read_summaries(
+    connection: sa.Connection, *conditions: Any, newest: int | None = None
+) -> list[RunSummary]:
+    own = _event.alias()
+    last = sa.select(sa.func.max(own.c.seq)).where(own.c.run == _run.c.run, own.c.n.is_(None))
+    query = (
+        sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
+        .select_from(
+            _run.outerjoin(
+                _event, (_event.c.run == _run.c.run) & (_event.c.seq == last.scalar_subquery())
+            )
+        )
+        .where(*conditions)
+        .order_by(_run.c.run.collate(_order(connection)).desc())
+        .limit(newest)
     )
+    summaries = []
+    for run, text, what, at, detail in connection.execute(query):
+        try:
+            header, event = _header_from_json(text, run), None
+            if what is not None:
+                datetime.fromisoformat(at)
+                event = JournalEvent(None, what, at, detail_from_json(detail))
+            summaries.append(RunSummary(run, header, event))
+        except (JournalError, ValueError, TypeError, RecursionError):
+            summaries.append(RunSummary(run, None, None))
+    return summaries[::-1]
 
 
-def _check_space(folder: Path, size: int, changes: int) -> None:
-    """Refuse to begin a run whose journal would fill the disk.
+def _order(connection: sa.Connection) -> str:
+    return "BINARY" if connection.dialect.name == "sqlite" else "C"
+
+
+def _driver(connection: sa.Connection) -> Any:
+    return connection.connection.driver_connection
+
+
+def _check_version(connection: sa.Connection, what: str) -> bool:
+    """Return whether there are tables of ours, and refuse those of another version."""
+    if not sa.inspect(connection).has_table("chatkit_journals"):
+        return False
+    versions = connection.execute(sa.select(_journals.c.version)).scalars().all()
+    if versions != [_VERSION]:
+        raise JournalError(
+            f"{what} has version {versions[0] if versions else 0} of the journal, and this "
+            f"chatkit reads version {_VERSION}: use the chatkit that wrote it."
+        )
+    return True
+
+
+# --- SQLite: a folder of this machine, a file for each run --------------------------------
+
+#: How the files next to a journal end: SQLite's log and its index, and the number of events.
+_ENDS = ("-wal", "-shm", "-count")
+#: Errors that are no fault of the file: somebody else has it, or the disk does not answer.
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+_OUTSIDE = (*_BUSY, "SQLITE_CANTOPEN", "SQLITE_IOERR", "SQLITE_PERM", "SQLITE_FULL")
+
+
+class FolderStore(_Store):
+    """A folder of this machine: each journal is a SQLite file in it, each lock a file.
 
     Args:
-        folder: Where it will lie.
-        size: The bytes of header and changes that are written already.
-        changes: How many there are; each is followed by a few events, one of which may
-            repeat it.
+        folder: It is made when the first run begins.
     """
-    place = next(place for place in (folder, *folder.parents) if place.exists())
-    free, needed = shutil.disk_usage(place).free, size + 1000 * changes + 16_000_000
-    if free < needed:
-        raise JournalError(
-            f"The disk of {folder} has {free / 1e6:,.0f} MB free, and the journal of this run "
-            f"may take {needed / 1e6:,.0f} MB. Free some there, or set CHATKIT_DATA to a folder "
-            "on another disk. Nothing was sent."
-        )
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.shown = str(folder)
+
+    def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
+        """Return the condition for the rows of a run: all, whatever the file is called."""
+        return sa.true()
+
+    def path(self, run: str) -> Path:
+        """Return the file of a run's journal."""
+        return self.folder / f"{run}.db"
+
+    def runs(self) -> list[str]:
+        """Return the names of the runs, the oldest first."""
+        return sorted(path.stem for path in self.folder.glob("*.db"))
+
+    def has(self, run: str) -> bool:
+        """Return whether the run has a journal."""
+        return self.path(run).exists()
+
+    def summaries(self, newest: int | None = None, account: str | None = None) -> list[RunSummary]:
+        """Return header and last event of the runs, the oldest first."""
+        names = self.runs()
+        each = map(self.summary, names if newest is None else names[-newest:])
+        return [
+            summary
+            for summary in each
+            # Another process may have deleted one in the meantime.
+            if (summary.header is not None or self.has(summary.run))
+            and (account is None or (summary.header and summary.header.account == account))
+        ]
+
+    @contextmanager
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
+        """Hold the locks of accounts: the kernel frees them when this process dies.
+
+        Args:
+            accounts: In the words of a journal's header.
+            run: The run that is going to work, which others are shown.
+
+        Raises:
+            AccountBusy: Another apply holds one; the text names it. It is not waited for.
+            JournalError: Nothing can be locked there.
+        """
+        if kind := network_file_system(self.folder):
+            raise JournalError(
+                f"{self.folder} is on a file system that other machines, or the host of this one, "
+                f"write, too ({kind}): neither a lock nor what was written to SQLite can be relied "
+                "on there. Set CHATKIT_DATA to a folder on a disk of this machine, in WSL one that "
+                "is not below /mnt, or keep the journals in PostgreSQL with "
+                "at='postgresql://user@host/name' or CHATKIT_RUNS. Nothing was sent."
+            )
+        with ExitStack() as locks:
+            for account in sorted(accounts):
+                locks.enter_context(lock(self.folder, account, run))
+            yield self
+
+    def busy(self, account: str) -> bool:
+        """Return whether an apply is at work on an account."""
+        return busy(self.folder, account)
+
+    def delete(self, run: str) -> None:
+        """Delete a journal and what belongs to it: the file itself first."""
+        _delete_files(self.path(run))
+
+    def sweep(self) -> None:
+        """Delete what a killed process left: half a new journal, or files of a deleted one."""
+        yesterday = time.time() - 86_400
+        for end in (".new", *_ENDS):
+            for file in self.folder.glob(f"*{end}"):
+                with suppress(FileNotFoundError):  # another process sweeps at the same time
+                    whole = file.with_name(file.name.removesuffix(end))
+                    if not whole.exists() and file.stat().st_mtime < yesterday:
+                        file.unlink(missing_ok=True)
+
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it, while its account is locked."""
+        path = self.path(run)
+        self.read(run).close()  # the log of a dead process is folded in only when all is whole
+        with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
+            note = opened.enter_context(_counting(path))
+            connection = opened.enter_context(_sqlite(path, "rw", "WAL").connect())
+            # Parts of the log may be in memory alone; what is appended later would be lost with
+            # them.
+            if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
+                raise OSError("another process is reading it; try again")
+            return Journal(self, run, connection, opened.pop_all(), note=note)
+
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
+        """Write header and changes to a new journal, while its account is locked.
+
+        It is durable when this returns, and appears under its name as a whole or not at all.
+
+        Args:
+            header: What the run is; it has the number of changes.
+            changes: They are taken one by one.
+
+        Raises:
+            InputError: JSON cannot hold one of the labels or values. Nothing is left of it.
+            JournalError: It cannot be written. Nothing is left of it.
+        """
+        about, path = _header_as_json(header), self.path(header.run)
+        new = path.with_suffix(".new")
+        with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
+            make_folder(self.folder)
+            if path.exists():
+                raise FileExistsError(f"{path.name} is there already")
+            _delete_files(new)  # of a process that died here: the account's lock is ours
+            try:
+                os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+                with ExitStack() as opened:
+                    connection = opened.enter_context(_sqlite(new, "rw", "MEMORY").connect())
+                    _metadata.create_all(connection)
+                    connection.execute(sa.insert(_journals).values(version=_VERSION))
+                    _write(connection, header, about, changes)
+                    prepare(_driver(connection))
+                new = new.rename(path)
+                sync_folder(self.folder)
+            except BaseException:
+                _delete_files(new)
+                raise
+        return self.open(header.run)
+
+    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
+        path = self.path(run)
+        least = _counted(path)  # before the journal, which may be growing
+        # The log that a dead process left is not folded in before all is known to be whole.
+        mode = "ro" if path.with_name(path.name + "-wal").exists() else "rw"
+        connection = opened.enter_context(_sqlite(path, mode).connect())
+        if not _check_version(connection, f"The journal {path.name}"):
+            raise JournalError(f"{path.name} is not a chatkit journal: chatkit.runs() lists them.")
+        if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
+            raise _damaged(run, str(finding).splitlines()[-1])
+        events = sa.select(sa.func.count()).select_from(_event)
+        if (count := connection.execute(events).scalar_one()) < least:
+            raise _damaged(run, f"it holds {count} events, and {least} were committed")
+        return connection
+
+    def _is_damage(self, error: BaseException) -> bool:
+        name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
+        return not isinstance(error, OSError) and not name.startswith(_OUTSIDE)
+
+    def why(self, error: BaseException) -> str:
+        """Return in one line why the file could not be used."""
+        error = getattr(error, "orig", None) or error
+        if is_busy(error):
+            return (
+                f"another process is using it and did not let go of it for {_WAIT:g} seconds; "
+                "try again when that process has ended"
+            )
+        if getattr(error, "sqlite_errorname", "") == "SQLITE_CANTOPEN":
+            return "it has been deleted in the meantime, or the folder cannot be read"
+        return str(error) or type(error).__name__
 
 
-def write_file(path: Path, header: str, bodies: Iterable[str]) -> None:
-    """Write a new journal. It appears under its name as a whole or not at all.
+def _sqlite(path: Path, mode: str, journal_mode: str = "") -> sa.Engine:
+    """Return an engine for a file that is there, to read ("ro") or to read and write ("rw")."""
 
-    It is durable when this returns; when it raises, nothing is left of it.
-    """
-    new = path.with_suffix(".new")
-    delete_files(new)  # of a process that died here: the account's lock is ours
-    os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    try:
-        if path.exists():
-            raise FileExistsError(f"{path.name} is there already")
-        with closing(connected(new, "rw")) as connection:
-            changes = _write_tables(connection, header, bodies)
-        _check_space(path.parent, new.stat().st_size, changes)
-        new.rename(path)
-    except BaseException:
-        delete_files(new)
-        raise
-    try:
-        sync_folder(path.parent)
-    except BaseException:
-        delete_files(path)
-        raise
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode={mode}",
+            uri=True, isolation_level=None, check_same_thread=False, timeout=_WAIT,
+        )  # fmt: skip
+        if journal_mode:
+            prepare(connection, journal_mode)
+        return connection
+
+    return sa.create_engine(
+        "sqlite://", creator=connect, poolclass=sa.NullPool,
+        isolation_level="AUTOCOMMIT", hide_parameters=True,
+    )  # fmt: skip
 
 
-def _write_tables(connection: sqlite3.Connection, header: str, bodies: Iterable[str]) -> int:
-    """Write header and changes, sealed; return how many changes there are."""
-    run = connection.execute
-    prepare(connection, "MEMORY")  # half of it would never get the name of a journal
-    run("BEGIN")
-    for statement in _TABLES:
-        run(statement)
-    seal = Seal(header)
-    connection.executemany("INSERT INTO change VALUES (?, ?)", enumerate(seal.over(bodies)))
-    run("INSERT INTO run VALUES (?, ?)", (header, seal.hash))
-    run("COMMIT")
-    prepare(connection)
-    return seal.count
+def _delete_files(path: Path) -> None:
+    for end in ("", *_ENDS):
+        path.with_name(path.name + end).unlink(missing_ok=True)
 
 
-def delete_files(path: Path) -> None:
-    """Delete a journal and what belongs to it: the file itself first, so that no part stays."""
-    for end in ("", *ENDS):
-        beside(path, end).unlink(missing_ok=True)
-
-
-def sweep(folder: Path) -> None:
-    """Delete what a killed process left: half a new journal, or files beside a deleted one."""
-    yesterday = time.time() - 86_400
-    for end in (".new", *ENDS):
-        for file in folder.glob(f"*{end}"):
-            whole = file.with_name(file.name.removesuffix(end))
-            with suppress(FileNotFoundError):  # another process sweeps at the same time
-                if not whole.exists() and file.stat().st_mtime < yesterday:
-                    file.unlink(missing_ok=True)
-
-
-def prepare(connection: sqlite3.Connection, mode: str = "WAL", wait: float = _WAIT) -> None:
+def prepare(connection: Any, mode: str = "WAL", wait: float = _WAIT) -> None:
     """Set what makes a commit durable.
 
     SQLite's own timeout does not hold for the switch to a write-ahead log: while another
     process has the file, the answer is "locked" at once. It is asked again.
 
     Args:
-        connection: To any SQLite file; no transaction is open.
+        connection: Of the sqlite3 module, to any file; no transaction is open.
         mode: The journal mode of SQLite.
         wait: Seconds until "locked" is final.
     """
@@ -594,152 +780,19 @@ def pause() -> None:
 
 
 def is_busy(error: object) -> bool:
-    """Tell whether SQLite failed only because another process has the file."""
+    """Return whether SQLite failed only because another process has the file."""
     return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
 
 
-def _why_unusable(error: Exception, path: Path) -> str:
-    """Say why a journal could not be used, in words for the person who needs it."""
-    if is_busy(error):
-        return (
-            f"another process is using it and did not let go of it for {_WAIT:g} seconds; "
-            "try again when that process has ended"
-        )
-    if isinstance(error, sqlite3.Error) and not path.exists():
-        return "it has been deleted in the meantime"
-    return str(error)
-
-
-def _fold_log(connection: sqlite3.Connection) -> None:
-    """Copy the log that a dead process left into the database, and sync that.
-
-    Parts of the log may be in memory alone, of a group that was not synced or could not be.
-    What is appended later would be lost with them.
-    """
-    (busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        raise sqlite3.OperationalError("another process is reading it; try again")
-
-
-def _header_of(connection: sqlite3.Connection, path: Path) -> str:
-    """Read the header, unverified, once the file is known to be a journal of ours."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    if application != _APPLICATION:
-        raise JournalError(
-            f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
-        )
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    if schema != _SCHEMA:
-        raise JournalError(
-            f"The journal {path.name} has schema {schema}, and this version of chatkit reads "
-            f"schema {_SCHEMA}: use the version that wrote it."
-        )
-    for (header,) in connection.execute("SELECT header FROM run"):
-        return str(header)
-    raise damaged(path, "it has no header")
-
-
-def verified(connection: sqlite3.Connection, path: Path) -> JournalContent:
-    """Read all of a journal and make sure that it is what was written.
-
-    Raises:
-        JournalError: It is not, or its schema is another one.
-    """
-    run = connection.execute
-    try:
-        header = _header_of(connection, path)
-        for (finding,) in run("PRAGMA quick_check(1)"):
-            if finding != "ok":
-                raise damaged(path, finding.splitlines()[-1])
-        (seal,) = run("SELECT seal FROM run").fetchone()
-        bodies = (body for (body,) in run("SELECT body FROM change ORDER BY n"))
-        return content_of(path, header, seal, bodies, run("SELECT * FROM event ORDER BY seq"))
-    except (sqlite3.Error, ValueError, TypeError, AttributeError) as error:
-        if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
-            raise
-        raise damaged(path, str(error)) from error
-
-
-def content_of(
-    path: Path, header: str, seal: str, bodies: Iterable[str], events: Iterable[tuple[Any, ...]]
-) -> JournalContent:
-    """Read what a journal holds, and make sure that it is what was written.
-
-    Args:
-        path: Names it if it is damaged.
-        header: As JSON.
-        seal: The hash that stands beside it.
-        bodies: The changes as JSON, in their order.
-        events: In their order: number, change, what, at, detail and checksum.
-
-    Raises:
-        JournalError: It is not.
-    """
-    found = Seal(header)
-    for _ in found.over(bodies):
-        pass
-    if found.hash != seal:
-        raise damaged(path, "its changes are not those that were written")
-    count, chain = 0, _first_link(seal)
-    for seq, n, what, at, detail, kept in events:
-        count += 1
-        chain = link(chain, n, what, at, detail)
-        if (seq, chain) != (count, kept):
-            raise damaged(path, f"event {count} is not as it was written")
-    return JournalContent(header, found.count, count, chain)
-
-
-def damaged(path: Path, finding: str) -> JournalError:
-    """Say that a journal cannot be trusted, and what to do without it."""
-    return JournalError(
-        f"The journal {path.name} is damaged: {finding}. It is not continued, and it is left as "
-        "it is. Plan again from a fresh frame: a plan is compared with what is live."
-    )
-
-
-class Seal:
-    """The SHA-256 of a header and the changes after it, as they go by.
-
-    Args:
-        header: As JSON.
-    """
-
-    def __init__(self, header: str) -> None:
-        self._digest = sha256(header.encode())
-        self.count = 0  #: how many changes went by
-
-    def over(self, bodies: Iterable[str]) -> Iterator[str]:
-        """Yield changes as JSON, and take each in."""
-        for body in bodies:
-            self._digest.update(b"\n" + body.encode())
-            self.count += 1
-            yield body
-
-    @property
-    def hash(self) -> str:
-        """The hash of what went by so far."""
-        return self._digest.hexdigest()
-
-
-def _first_link(seal: str) -> int:
-    """Tie the first event to the changes, so that no event belongs to another run."""
-    return int(seal[:8], 16)
-
-
-def link(chain: int, n: int | None, what: str, at: str, detail: str) -> int:
-    """Compute the checksum of an event from that of the one before."""
-    return crc32(f"{n} {what} {at} {detail}".encode(), chain)
-
-
 @contextmanager
-def counting(path: Path) -> Iterator[Callable[[int], None]]:
-    """Keep the file that says how many events a journal holds at least, while it is written.
+def _counting(path: Path) -> Iterator[Callable[[int], None]]:
+    """Keep the file with the number of events of a journal, while that is written.
 
     It is written after each commit and never synced, so it costs next to nothing: after a
     power cut it may be behind, empty or gone, but it is never ahead of the journal. Once the
     log is folded into the journal, it has done its work.
     """
-    count = beside(path, "-count")
+    count = path.with_name(path.name + "-count")
     with open(os.open(count, os.O_CREAT | os.O_RDWR, 0o600), "r+b", buffering=0) as file:
 
         def note(events: int) -> None:
@@ -747,30 +800,256 @@ def counting(path: Path) -> Iterator[Callable[[int], None]]:
             file.write(b"%020d" % events)
 
         yield note
-    if not beside(path, "-wal").exists():
+    if not path.with_name(path.name + "-wal").exists():
         count.unlink(missing_ok=True)
 
 
-def counted_events(path: Path) -> int:
-    """Tell how many events a journal holds at least, as the file beside it says."""
+def _counted(path: Path) -> int:
+    """Return how many events a journal holds at least, as the file next to it has it."""
     try:
-        return int(beside(path, "-count").read_bytes())
+        return int(path.with_name(path.name + "-count").read_bytes())
     except (OSError, ValueError):
         return 0
 
 
-def detail_as_json(detail: Mapping[str, object]) -> str:
-    """Write what is said of an event. What JSON cannot hold becomes text: it has happened."""
-    try:
-        return msgspec.json.encode(detail).decode()
-    except NOT_JSON:
-        return json.dumps(detail, default=str)
+#: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
+#: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
+#: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
+_NETWORK = re.compile(
+    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|wekafs|"
+    r"fuse(\.(?!(encfs|gocryptfs|cryfs|securefs|bindfs|mergerfs|unionfs|unionfs-fuse|"
+    r"fuse-overlayfs|ntfs|ntfs-3g|exfat|exfat-fuse|fuse2fs|zfs-fuse|lxcfs|portal)$).*)?"
+)
+#: Folders of the host of a virtual machine, like C: of Windows as /mnt/c in WSL. Its programs and
+#: those of this machine do not see each other's locks.
+_HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
 
 
-def detail_from_json(text: str) -> dict[str, Any]:
-    """Read what `detail_as_json` wrote."""
+def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
+    r"""Return the file system of another machine that a folder is on; empty if it is of this one.
+
+    A folder of the host of a virtual machine counts, too, unless it is the root of this one: then
+    nobody else writes there. Linux lists what is mounted where; elsewhere only a path like
+    \\server\share shows it.
+
+    Args:
+        folder: It need not be there yet.
+        mounts: The list of Linux.
+    """
+    place = folder.expanduser().resolve()
+    if str(place).startswith("\\\\"):
+        return "a share of another machine"
     try:
-        read: dict[str, Any] = msgspec.json.decode(text)
-    except msgspec.DecodeError:  # it has half characters, which only the other reader takes
-        read = json.loads(text)
-    return read
+        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    kind, longest = "", -1
+    for line in lines:
+        before, _, after = line.partition(" - ")
+        parts = before.split(" ")
+        if len(parts) < 5 or not after:
+            continue
+        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
+        if place.is_relative_to(point) and len(Path(point).parts) >= longest:
+            kind, longest = after.split(" ")[0], len(Path(point).parts)  # the last is on top
+    of_host = longest > 1 and _HOST.fullmatch(kind)
+    return kind if of_host or _NETWORK.fullmatch(kind) else ""
+
+
+# --- PostgreSQL: a database that a team or a cluster shares -------------------------------
+
+_MAKING = 0x63686A6C  # any number: one process at a time makes the tables of a database
+#: A dead network is noticed in a minute; a run may wait for minutes until it writes again.
+_CONNECTING = {
+    "connect_timeout": 10,
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+    "target_session_attrs": "any",
+    "options": "-c lock_timeout=10s -c idle_session_timeout=0 -c synchronous_commit=on",
+}
+_HOLDERS = sa.text(
+    "SELECT a.application_name FROM pg_locks AS l JOIN pg_stat_activity AS a USING (pid)"
+    " WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted"
+    " AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    " AND l.classid = CAST(:high AS bigint)::oid AND l.objid = CAST(:low AS bigint)::oid"
+)
+
+
+class DatabaseStore(_Store):
+    """A PostgreSQL database of journals. libpq's own means work: PGPASSFILE, PGPASSWORD and so on.
+
+    Args:
+        address: `postgresql://user@host:port/name`. It never shows its password.
+
+    Raises:
+        InputError: It is no such address, or the driver is missing.
+    """
+
+    #: Passwords that addresses of this process had, by the address without it.
+    _passwords: ClassVar[dict[str, Secret]] = {}
+
+    def __init__(self, address: Secret) -> None:
+        url = _parse(address)
+        if url is None:
+            raise InputError(
+                "The address of the journals cannot be read. It is like "
+                "'postgresql://user@host:5432/name'; write @, /, :, # and % of a password as %40, "
+                "%2F, %3A, %23 and %25, or leave it out and keep it in PGPASSFILE or PGPASSWORD."
+            )
+        password = Secret(str(url.password)) if url.password else None
+        plain = sa.URL.create(
+            "postgresql", url.username, None, url.host, url.port, url.database, url.query
+        )
+        self.shown = plain.render_as_string()
+        if password is not None:
+            self._passwords[self.shown] = password
+        self._password = self._passwords.get(self.shown)
+        try:
+            self._engine = sa.create_engine(
+                plain.set(drivername="postgresql+psycopg"), poolclass=sa.NullPool,
+                isolation_level="AUTOCOMMIT", hide_parameters=True, connect_args=_CONNECTING,
+            )  # fmt: skip
+        except ImportError:
+            raise InputError(
+                "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
+            ) from None
+        sa.event.listen(self._engine, "do_connect", self._add_password)
+
+    def _add_password(self, dialect: Any, record: Any, args: Any, parameters: Any) -> None:
+        if self._password is not None:
+            parameters["password"] = self._password.reveal()
+
+    def runs(self) -> list[str]:
+        """Return the names of the runs, the oldest first."""
+        return [summary.run for summary in self.summaries()]
+
+    def summaries(self, newest: int | None = None, account: str | None = None) -> list[RunSummary]:
+        """Return header and last event of the runs, the oldest first."""
+        conditions = [] if account is None else [_run.c.account == account]
+        with self._reading() as connection:
+            if not _check_version(connection, self.shown):
+                return []
+            return _read_summaries(connection, *conditions, newest=newest)
+
+    @contextmanager
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
+        """Hold the locks of accounts: the server frees them when this session ends."""
+        with ExitStack() as opened:
+            with self.failing(f"The journals in {self.shown} cannot be reached"):
+                connection = opened.enter_context(self._engine.connect())
+                process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+                if _driver(connection).info.backend_pid != process:
+                    raise JournalError(
+                        f"{self.shown} is a proxy that shares its connections between sessions, "
+                        "where no lock of an account can be held. Use the address of the server "
+                        "itself. Nothing was sent."
+                    )
+                self._make_tables(connection)
+                name = f"{run or 'no run'} on {platform.node()}"[:63]
+                connection.execute(sa.select(sa.func.set_config("application_name", name, False)))
+                for account in sorted(accounts):
+                    self._lock(connection, account)
+            yield HeldSession(self, connection)
+
+    def _make_tables(self, connection: sa.Connection) -> None:
+        if _check_version(connection, self.shown):
+            return
+        with _transaction(connection):
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
+            if not sa.inspect(connection).has_table("chatkit_journals"):
+                _metadata.create_all(connection)
+                connection.execute(sa.insert(_journals).values(version=_VERSION))
+
+    def _lock(self, connection: sa.Connection, account: str) -> None:
+        deadline = time.monotonic() + _LETTING_GO
+        attempt = sa.select(sa.func.pg_try_advisory_lock(_key(account)))
+        while not connection.execute(attempt).scalar():
+            if time.monotonic() >= deadline:
+                raise account_busy(", ".join(self._holders(connection, account)))
+            time.sleep(0.05)
+
+    def _holders(self, connection: sa.Connection, account: str) -> Sequence[str]:
+        high, low = divmod(_key(account) % 2**64, 2**32)
+        return connection.execute(_HOLDERS, {"high": high, "low": low}).scalars().all()
+
+    def busy(self, account: str) -> bool:
+        """Return whether an apply is at work on an account."""
+        with self._reading() as connection:
+            return bool(self._holders(connection, account))
+
+    def delete(self, run: str) -> None:
+        """Delete the journal of a run."""
+        with self._reading() as connection, _transaction(connection):
+            for table in (_run, _change, _event):
+                connection.execute(sa.delete(table).where(table.c.run == run))
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        with (
+            self.failing(f"The journals in {self.shown} cannot be reached"),
+            self._engine.connect() as connection,
+        ):
+            yield connection
+
+    def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
+        connection = opened.enter_context(self._engine.connect())
+        connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        if not _check_version(connection, self.shown):
+            raise JournalError(f"There is no journal in {self.shown}.")
+        return connection
+
+    def why(self, error: BaseException) -> str:
+        """Return in one line why the database failed, without a password."""
+        error = getattr(error, "orig", None) or error
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        text = lines[0].removeprefix("connection failed: ").rstrip(".")
+        if self._password is not None and len(self._password.reveal()) > 3:
+            text = text.replace(self._password.reveal(), "***")
+        return f"{self.shown} has failed: {text[:300]}"
+
+
+def _parse(address: Secret) -> sa.URL | None:
+    """Return an address of PostgreSQL, or None: an error might show a part of the password."""
+    try:
+        url = sa.make_url(address.reveal())
+    except (ArgumentError, ValueError):
+        return None
+    odd = re.search("[@%]", f"{url.host or ''}{url.database or ''}")
+    return None if odd or url.get_backend_name() not in ("postgresql", "postgres") else url
+
+
+class HeldSession:
+    """The session that holds the locks of accounts: what it writes goes over its connection."""
+
+    def __init__(self, store: DatabaseStore, connection: sa.Connection) -> None:
+        self._store, self._connection = store, connection
+
+    def has(self, run: str) -> bool:
+        """Return whether the run has a journal."""
+        with self._store.failing(f"The journals in {self._store.shown} cannot be read"):
+            return bool(_read_summaries(self._connection, _run.c.run == run))
+
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it."""
+        return Journal(self._store, run, self._connection, ExitStack())
+
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
+        """Write header and changes to a new journal, as `FolderStore.create` does."""
+        run, about = header.run, _header_as_json(header)
+        with self._store.failing(f"The journal of run {run} cannot be written", end=_UNSENT):
+            _write(self._connection, header, about, changes)
+        return self.open(run)
+
+
+def _key(account: str) -> int:
+    """Return the number of the lock of an account."""
+    return int.from_bytes(sha256(f"chatkit {account}".encode()).digest()[:8], signed=True)
+
+
+#: A home of journals, and what it becomes while the locks of accounts are held.
+JournalStore = FolderStore | DatabaseStore
+HeldStore = FolderStore | HeldSession
+#: What `at=` takes: an address of PostgreSQL, the path of a folder, or a store.
+At = str | Path | Secret | JournalStore

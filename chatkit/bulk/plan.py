@@ -25,18 +25,10 @@ from chatkit.bulk.changes import (
     label_from_json,
     tally_of,
 )
-from chatkit.bulk.journal import Journal, RunHeader, person, run_id
+from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row, RunRows
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.bulk.stores import (
-    At,
-    HeldStore,
-    JournalStore,
-    held,
-    hidden_at,
-    known_stores,
-    store_at,
-)
+from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
 from chatkit.display import duration
 from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT

@@ -1,54 +1,40 @@
-"""Where journals lie: one interface for every home, and the folder of this user as the first.
+"""Stores: the homes of journals that `at=` and the environment name, and the runs in them.
 
-Journals lie in a folder of this machine, unless `at=` or CHATKIT_RUNS names another home. A
-PostgreSQL database (`chatkit.bulk.postgres`) is one that a run can outlive its machine in.
+Journals are in a folder of this machine, unless `at=` or CHATKIT_RUNS names another home: a folder,
+or a PostgreSQL database that a run can outlive its machine in.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from chatkit import temporary
-from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import (
-    FileJournal,
-    Glance,
+    At,
+    DatabaseStore,
+    FolderStore,
+    HeldStore,
     Journal,
     JournalEvent,
+    JournalStore,
     RunHeader,
-    delete_files,
-    glance,
     is_finished,
-    sweep,
 )
 from chatkit.errors import InputError, JournalError
-from chatkit.lock import busy, lock, make_folder
+from chatkit.lock import make_folder
 from chatkit.secret import Secret
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
-_GLANCES = 50
-#: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
-#: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
-#: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
-_NETWORK = re.compile(
-    "nfs[34]?|cifs|smb(fs|[23])|ncpfs|afs|ceph|lustre|gpfs|beegfs|glusterfs|davfs|wekafs|"
-    r"fuse(\.(?!(encfs|gocryptfs|cryfs|securefs|bindfs|mergerfs|unionfs|unionfs-fuse|"
-    r"fuse-overlayfs|ntfs|ntfs-3g|exfat|exfat-fuse|fuse2fs|zfs-fuse|lxcfs|portal)$).*)?"
-)
-#: Folders of the host of a virtual machine, like C: of Windows as /mnt/c in WSL. Its programs and
-#: those of this machine do not see each other's locks.
-_HOST = re.compile("9p|drvfs|virtiofs|vboxsf|vmhgfs|prl_fs|fakeowner")
+_LATEST = 50
 
 
 class KeptRun(NamedTuple):
-    """A run of which a journal is kept, as far as a glance tells."""
+    """A run of which a journal is kept."""
 
     run: str
     store: JournalStore
@@ -62,205 +48,6 @@ class KeptRun(NamedTuple):
             JournalError: It is gone, or damaged.
         """
         return self.store.read(self.run)
-
-
-class HeldStore(Protocol):
-    """Journals of accounts whose locks are held: the only place to begin or continue a run."""
-
-    def has(self, run: str) -> bool:
-        """Whether the run has a journal."""
-
-    def open(self, run: str) -> Journal:
-        """Open the journal of a run to continue it."""
-
-    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
-        """Write header and changes to a new journal. It is durable when this returns."""
-
-
-class JournalStore(Protocol):
-    """One home of journals, and of the locks of the accounts that they are about."""
-
-    @property
-    def shown(self) -> str:
-        """Where it is, without a password."""
-
-    def runs(self) -> list[str]:
-        """List the names of the runs, the oldest first."""
-
-    def has(self, run: str) -> bool:
-        """Whether the run has a journal."""
-
-    def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
-        """Look at the runs, the oldest first, without reading their journals.
-
-        Args:
-            newest: How many at most, the newest ones; without it all.
-            account: Only the runs of this one, in the words of a journal's header.
-        """
-
-    def glance(self, run: str) -> Glance:
-        """Look at one run without reading its journal."""
-
-    def read(self, run: str) -> Journal:
-        """Open the journal of a run to be read. Its run may be at work.
-
-        Raises:
-            JournalError: It is not there, cannot be read, or is not what was written.
-        """
-
-    def hold(self, accounts: Collection[str], run: str = "") -> AbstractContextManager[HeldStore]:
-        """Hold the locks of accounts: at most one apply each.
-
-        Args:
-            accounts: In the words of a journal's header.
-            run: The run that is going to work, to name it to whoever is refused.
-
-        Raises:
-            AccountBusy: Another apply holds one; the text says which. It is not waited for.
-            JournalError: Nothing can be locked there.
-        """
-
-    def most(self) -> int:
-        """How many accounts can be held at once."""
-
-    def busy(self, account: str) -> bool:
-        """Tell whether an apply is at work on an account."""
-
-    def delete(self, run: str) -> None:
-        """Delete the journal of a run."""
-
-    def sweep(self) -> None:
-        """Delete what killed processes left."""
-
-
-#: What `at=` takes: an address of PostgreSQL, the path of a folder, or a store.
-At = str | Path | Secret | JournalStore
-
-
-# --- a folder of this machine ------------------------------------------------------------
-
-
-class FolderStore:
-    """A folder of this machine: each journal is a SQLite file in it, each lock a file beside.
-
-    Args:
-        folder: It is made when the first run begins.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def __repr__(self) -> str:
-        return f"<journals in {self.folder}>"
-
-    @property
-    def shown(self) -> str:
-        """Where it is."""
-        return str(self.folder)
-
-    def path(self, run: str) -> Path:
-        """Name the file of a run's journal."""
-        return self.folder / f"{run}.db"
-
-    def runs(self) -> list[str]:
-        """List the names of the runs, the oldest first."""
-        return sorted(path.stem for path in self.folder.glob("*.db"))
-
-    def has(self, run: str) -> bool:
-        """Whether the run has a journal."""
-        return self.path(run).exists()
-
-    def glances(self, newest: int | None = None, account: str | None = None) -> Iterator[Glance]:
-        """Look at the runs, the oldest first: at the newest, and of those at what is asked for."""
-        names = self.runs()
-        for run in names if newest is None else names[-newest:]:
-            seen = self.glance(run)
-            if seen.header is None and not self.has(run):
-                continue  # another process has deleted it in the meantime
-            if account is None or (seen.header is not None and seen.header.account == account):
-                yield seen
-
-    def glance(self, run: str) -> Glance:
-        """Look at one run without reading its journal."""
-        try:
-            return Glance(run, *glance(self.path(run)))
-        except JournalError:
-            return Glance(run, None, None)
-
-    def read(self, run: str) -> Journal:
-        """Open the journal of a run to be read."""
-        return FileJournal.open(self.path(run), reading=True)
-
-    def open(self, run: str) -> Journal:
-        """Open the journal of a run to continue it, while its account is locked."""
-        return FileJournal.open(self.path(run))
-
-    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
-        """Write header and changes to a new journal, while its account is locked."""
-        return FileJournal.create(self.folder, header, changes)
-
-    @contextmanager
-    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
-        """Hold the locks of accounts: the kernel frees them when this process dies."""
-        if kind := network_file_system(self.folder):
-            raise JournalError(
-                f"{self.folder} lies on a file system that other machines, or the host of this "
-                f"one, write, too ({kind}): neither a lock nor what was written to SQLite can be "
-                "relied on there. Set CHATKIT_DATA to a folder on a disk of this machine, in WSL "
-                "one that is not below /mnt, or keep the journals in PostgreSQL with "
-                "at='postgresql://user@host/name' or CHATKIT_RUNS. Nothing was sent."
-            )
-        with ExitStack() as locks:
-            for account in sorted(accounts):
-                locks.enter_context(lock(self.folder, account, run))
-            yield self
-
-    def most(self) -> int:
-        """How many accounts can be held at once: as many as files can be open."""
-        return sys.maxsize
-
-    def busy(self, account: str) -> bool:
-        """Tell whether an apply is at work on an account."""
-        return busy(self.folder, account)
-
-    def delete(self, run: str) -> None:
-        """Delete the journal of a run."""
-        delete_files(self.path(run))
-
-    def sweep(self) -> None:
-        """Delete what killed processes left."""
-        sweep(self.folder)
-
-
-def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo")) -> str:
-    r"""Name the file system of another machine that a folder lies on; empty if it is of this one.
-
-    So is a folder of the host of a virtual machine, unless it is the root of this one: then
-    nobody else writes there. Linux tells what is mounted where; elsewhere only a path like
-    \\server\share shows it.
-
-    Args:
-        folder: It need not be there yet.
-        mounts: What Linux tells.
-    """
-    place = folder.expanduser().resolve()
-    if str(place).startswith("\\\\"):
-        return "a share of another machine"
-    try:
-        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    found, longest = "", -1
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        parts = before.split(" ")
-        if len(parts) < 5 or not after:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
-        if place.is_relative_to(point) and len(Path(point).parts) >= longest:
-            found, longest = after.split(" ")[0], len(Path(point).parts)  # the last is on top
-    lent = longest > 1 and _HOST.fullmatch(found)
-    return found if lent or _NETWORK.fullmatch(found) else ""
 
 
 def journal_folder(passing: bool) -> Path:
@@ -335,30 +122,16 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
         place = hidden_at(os.environ.get("CHATKIT_RUNS") or journal_folder(False))
     if isinstance(place, Secret):
         if "://" in place.reveal():
-            try:
-                from chatkit.bulk.postgres import PostgresStore
-            except ImportError:
-                raise InputError(
-                    "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
-                ) from None
-            return PostgresStore(place)
+            return DatabaseStore(place)
         place = Path(place.reveal())
     if isinstance(place, Path):
         return FolderStore(place.expanduser().absolute())
-    if place is None or not hasattr(place, "hold"):
+    if not isinstance(place, FolderStore | DatabaseStore):
         raise InputError(
             "at= takes the address of a PostgreSQL database, like 'postgresql://user@host/name', "
             f"or the path of a folder, not {type(place).__name__}."
         )
     return place
-
-
-def most_accounts(stores: Iterable[JournalStore]) -> int:
-    """Tell how many accounts can be held at once in each of some homes, which may be the same.
-
-    A database is asked over a connection of its own, so each home is asked once.
-    """
-    return min((s.most() for s in {s.shown: s for s in stores}.values()), default=0)
 
 
 def stores_at(at: At | None = None) -> list[JournalStore]:
@@ -390,7 +163,7 @@ def kept_runs(
     failed = 0
     for store in stores:
         try:
-            found = [KeptRun(each.run, store, *each[1:]) for each in store.glances()]
+            found = [KeptRun(each.run, store, *each[1:]) for each in store.summaries()]
         except JournalError as error:
             failed += 1
             if lost is None or failed == len(stores):
@@ -469,7 +242,7 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
     only = next(iter(accounts)) if len(accounts) == 1 else None
     found = [
         kept.header
-        for kept in store.glances(max(_GLANCES, 2 * len(accounts)), only)
+        for kept in store.summaries(max(_LATEST, 2 * len(accounts)), only)
         if kept.header is not None
         and kept.header.account in accounts
         and not is_finished(kept.last)
@@ -516,7 +289,7 @@ def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) 
     """
     before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
     gone = []
-    for run, header, last in store.glances():
+    for run, header, last in store.summaries():
         over = last is not None and is_finished(last) and last.at < before
         if over or run in runs:
             with nullcontext() if over or header is None else store.hold([header.account]):

@@ -54,8 +54,9 @@ from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.journal import At
     from chatkit.bulk.plan import Plan, RefusedCell
-    from chatkit.bulk.stores import At, KeptRun
+    from chatkit.bulk.stores import KeptRun
 
 
 _OFTEN = 0.1  #: seconds between two pictures of the progress

@@ -73,7 +73,7 @@ def keep(rows: int) -> None:
 
     from chatkit import Sandbox, connect
     from chatkit.bulk import changes
-    from chatkit.bulk.journal import FileJournal
+    from chatkit.bulk.journal import FolderStore
     from chatkit.bulk.outcomes import RunRows
 
     changes.WINDOW = FEW // 10
@@ -97,7 +97,7 @@ def keep(rows: int) -> None:
         step("save", lambda: plan.save(path / "plan.json"))
         again = step("load", lambda: client.load_plan(path / "plan.json"))
         header = again._header()
-        with step("journal", lambda: FileJournal.create(path, header, again.changes)) as journal:
+        with step("journal", lambda: FolderStore(path).create(header, again.changes)) as journal:
             step("rows", lambda: RunRows(journal))
     print(json.dumps(found))
 

@@ -12,8 +12,8 @@ import processes
 import pytest
 
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FileJournal, RunHeader
-from chatkit.bulk.stores import FolderStore, find_run
+from chatkit.bulk.journal import FolderStore, RunHeader
+from chatkit.bulk.stores import find_run
 
 ROOT = Path(__file__).parents[2]
 
@@ -39,8 +39,34 @@ def header(run="20261120-101502-7f3a", changes=0, **fields):
     )
 
 
+def create(folder, about, changes):
+    return FolderStore(folder).create(about, changes)
+
+
+def opened(path):
+    """Open a journal to continue it, by its file."""
+    return FolderStore(path.parent).open(path.stem)
+
+
+def read(path):
+    return FolderStore(path.parent).read(path.stem)
+
+
+def summary(path):
+    return FolderStore(path.parent).summary(path.stem)
+
+
+def path_of(journal):
+    return journal._store.path(journal.header.run)
+
+
+def delete_files(path):
+    for end in ("", "-wal", "-shm", "-count"):
+        path.with_name(path.name + end).unlink(missing_ok=True)
+
+
 def created(folder, changes=(), **fields):
-    return FileJournal.create(folder, header(changes=len(changes), **fields), changes)
+    return create(folder, header(changes=len(changes), **fields), changes)
 
 
 def journals(folder):

@@ -6,7 +6,6 @@ import json
 import re
 from datetime import UTC, datetime, timedelta
 
-import msgspec
 import pytest
 from bulk.journalling import change, created, folder  # noqa: F401
 from bulk.planning import (  # noqa: F401
@@ -31,8 +30,7 @@ from displayed import html_of
 import chatkit
 from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.changes import Change, change_texts
-from chatkit.bulk.journal import write_file
+from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import landed_since, rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.bulk.plan import _hash as hashed
@@ -264,23 +262,6 @@ def test_the_hash_of_a_plan_for_one_resource_is_what_it_was_before_changes_had_a
     )
     parts = ["20261120-101502-7f3a", "https://api.example.com 1001", "contact", [change.as_json()]]
     assert hashed(parts) == "fbb7fda66ce7c3f4134716595de592c24bdb41bdb52e5e943d9a91fde98a246a"
-
-
-def test_a_journal_from_before_changes_had_a_noun_is_resumed_and_taken_back(sandbox, client):
-    people(sandbox, 2)
-    frame = client.contacts.frame()
-    frame["name"] = ["Bo Diaz", "Eun Fay"]
-    plan = client.contacts.plan(frame)
-    header = json.loads(msgspec.json.encode(plan._header()))
-    del header["known_by"]
-    path = folder_of(client) / f"{plan.id}.db"
-    write_file(path, json.dumps(header), [text for _, text in change_texts(plan.changes)])
-    with untouched(sandbox):
-        assert chatkit.runs(client).state.tolist() == ["open"]
-    assert states(chatkit.resume(plan.id, client)) == ["applied"] * 2
-    assert {r["first_name"] for r in active(sandbox, "contacts").values()} == {"Bo", "Eun"}
-    assert states(chatkit.undo(plan.id, client).apply(many=True)) == ["applied"] * 2
-    assert {r["first_name"] for r in active(sandbox, "contacts").values()} == {"Ana"}
 
 
 def test_the_undo_of_a_run_takes_back_all_resources_the_last_first(sandbox, client):

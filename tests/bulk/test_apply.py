@@ -32,7 +32,7 @@ import chatkit
 from chatkit import history, transport
 from chatkit.bulk import apply, outcomes, reconcile
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FileJournal, Journal
+from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import journal_folder
 from chatkit.progress import working_for
 from chatkit.snapshot import memory
@@ -78,7 +78,7 @@ def test_no_limit_of_the_rate_can_be_written_as_infinity_or_is_refused_at_once()
 READ = """
 import json, sqlite3, sys
 rows = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True).execute(
-    "SELECT n, what FROM event WHERE n IS NOT NULL ORDER BY seq").fetchall()
+    "SELECT n, what FROM chatkit_event WHERE n IS NOT NULL ORDER BY seq").fetchall()
 print(json.dumps(rows))
 """
 
@@ -115,9 +115,7 @@ def test_every_intent_of_calls_under_way_at_once_is_durable() -> None:
 
         def arrive(sent):
             if sent.method == "POST":
-                with FileJournal.open(
-                    journal_folder(True) / f"{plan.id}.db", reading=True
-                ) as journal:
+                with FolderStore(journal_folder(True)).read(plan.id) as journal:
                     told = [event.n for event in journal.events() if event.what == "intent"]
                 if of[sent.body["number"]] not in told:
                     missing.append(sent)

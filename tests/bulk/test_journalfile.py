@@ -13,22 +13,27 @@ from bulk.journalling import (  # noqa: F401
     beside,
     change,
     created,
+    delete_files,
     folder,
     header,
     journals,
     killed,
+    opened,
+    path_of,
+    read,
+    summary,
     told,
 )
 
-from chatkit.bulk import journal as file_of
-from chatkit.bulk.journal import FileJournal, glance
+from chatkit.bulk import journal as module
+from chatkit.bulk.journal import FolderStore
 from chatkit.errors import JournalError
 
 
 def same_or_refused(path, expected):
     """Open a damaged journal: it is refused, or nothing is other than it was."""
     try:
-        with FileJournal.open(path) as journal:
+        with opened(path) as journal:
             assert (journal.header, [*journal.changes()], told(journal)) == expected
     except JournalError:
         return "refused"
@@ -53,14 +58,14 @@ def test_damage_is_refused_or_harmless(folder):
             journal.write(n % 30, "intent", live={"name": "Ana"})
             journal.commit()
         expected = journal.header, [*journal.changes()], told(journal)
-    content, path, seen = journal.path.read_bytes(), folder / "flipped.db", Counter()
+    content, path, seen = path_of(journal).read_bytes(), folder / "flipped.db", Counter()
     for flipped in flips(content, random.Random(0), 400):
-        file_of.delete_files(path)
+        delete_files(path)
         path.write_bytes(flipped)
         seen[same_or_refused(path, expected)] += 1
     assert seen["refused"] > 100, seen
     for size in range(0, len(content), 512):
-        file_of.delete_files(path)
+        delete_files(path)
         path.write_bytes(content[:size])
         assert same_or_refused(path, expected) == "refused"
 
@@ -73,7 +78,7 @@ def test_damage_in_the_log_is_refused_or_harmless(killed):
     expected = header(), [], WHOLE
     path, seen = killed.with_name("flipped.db"), Counter()
     for flipped in flips(content, random.Random(0), 200):
-        file_of.delete_files(path)
+        delete_files(path)
         for end, part in (("", whole), ("-wal", flipped), ("-count", count)):
             path.with_name(path.name + end).write_bytes(part)
         seen[same_or_refused(path, expected)] += 1
@@ -85,83 +90,80 @@ def test_damage_in_the_log_is_refused_or_harmless(killed):
 @pytest.mark.parametrize(
     "damage",
     [
-        "DELETE FROM event WHERE seq = 5",
-        "UPDATE event SET detail = '{\"group\":1}' WHERE seq = 5",
-        "UPDATE event SET n = NULL WHERE seq = 5",
-        "UPDATE event SET n = 5 WHERE seq = 5",
-        "UPDATE event SET chain = chain + 1 WHERE seq = 5",
-        "DELETE FROM event; INSERT INTO event VALUES (1, 1, 'finished', '', '{}', 0)",
-        "UPDATE event SET detail = CAST(X'FF41' AS TEXT) WHERE seq = 5",
-        "UPDATE change SET body = replace(body, 'Ana', 'Eva')",
-        "DELETE FROM change",
-        "UPDATE run SET header = replace(header, '1001', '1002')",
-        "DELETE FROM run",
-        "DROP TABLE event",
-        "DROP TABLE run",
+        "DELETE FROM chatkit_event WHERE seq = 5",
+        "UPDATE chatkit_event SET detail = '{\"group\":1}' WHERE seq = 5",
+        "UPDATE chatkit_event SET n = NULL WHERE seq = 5",
+        "UPDATE chatkit_event SET n = 5 WHERE seq = 5",
+        "UPDATE chatkit_event SET chain = chain + 1 WHERE seq = 5",
+        "DELETE FROM chatkit_event WHERE seq > 1; UPDATE chatkit_event SET what = 'finished'",
+        "UPDATE chatkit_event SET detail = CAST(X'FF41' AS TEXT) WHERE seq = 5",
+        "UPDATE chatkit_change SET body = replace(body, 'Ana', 'Eva')",
+        "DELETE FROM chatkit_change",
+        "UPDATE chatkit_run SET header = replace(header, '1001', '1002')",
+        "DELETE FROM chatkit_run",
+        "DROP TABLE chatkit_event",
+        "DROP TABLE chatkit_run",
     ],
 )
 def test_what_was_changed_by_other_means_is_refused_with_a_next_step(folder, damage):
     with created(folder, [change()]) as journal:
         for n in range(9):
             journal.write(n, "intent", group=0)
-    with closing(sqlite3.connect(journal.path)) as connection:
+    with closing(sqlite3.connect(path_of(journal))) as connection:
         connection.executescript(damage)
     with pytest.raises(JournalError, match=r"is damaged: .*Plan again from a fresh frame"):
-        FileJournal.open(journal.path)
+        opened(path_of(journal))
 
 
 def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
     files = {"text": b"a letter to the reader " * 200, "empty": b""}
     for name, content in files.items():
-        (tmp_path / name).write_bytes(content)
-    with closing(sqlite3.connect(tmp_path / "other")) as connection:
+        (tmp_path / f"{name}.db").write_bytes(content)
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
         connection.execute("CREATE TABLE t (a)")
     for name in ("text", "empty", "other", "missing"):
-        path = tmp_path / name
+        path = tmp_path / f"{name}.db"
         before = path.read_bytes() if path.exists() else None
-        for look in (FileJournal.open, glance):
+        for look in (opened, read):
             with pytest.raises(JournalError, match=name):
                 look(path)
+        assert summary(path) == (name, None, None)
         assert (path.read_bytes() if path.exists() else None) == before
 
 
-@pytest.mark.parametrize("other", [0, 1, 3])
-def test_a_journal_of_another_schema_is_refused_in_one_sentence(folder, other):
+@pytest.mark.parametrize("other", [0, 2, 4])
+def test_a_journal_of_another_version_is_refused_in_one_sentence(folder, other):
     created(folder).close()
     (path,) = journals(folder)
     with closing(sqlite3.connect(path)) as connection:
-        connection.execute(f"PRAGMA user_version = {other}")
+        connection.execute("UPDATE chatkit_journals SET version = ?", (other,))
+        connection.commit()
     content = path.read_bytes()
-    for look in (FileJournal.open, glance):
+    for look in (opened, read):
         with pytest.raises(
-            JournalError, match=rf"has schema {other}, .* reads schema 2: use the version"
+            JournalError, match=rf"has version {other} .* reads version 3: use the chatkit"
         ):
             look(path)
+    assert summary(path).header is None
     assert path.read_bytes() == content
 
 
 def test_a_log_that_was_left_is_in_the_database_before_anything_is_appended(killed):
     """After a failed sync the log may be in memory alone, though it can be read."""
-    log, copy = killed.with_name(killed.name + "-wal"), killed.with_name("copy.db")
+    log, copy = killed.with_name(killed.name + "-wal"), killed.parent / "copy" / killed.name
     assert log.stat().st_size > 0
-    with FileJournal.open(killed):
+    with opened(killed):
         assert log.stat().st_size == 0
+        copy.parent.mkdir()
         copy.write_bytes(killed.read_bytes())
-    with FileJournal.open(copy) as journal:
+    with opened(copy) as journal:
         assert told(journal) == WHOLE
 
 
 @pytest.fixture
 def impatient(monkeypatch):
     """Let nobody wait long for what another has locked."""
-    connected = file_of.connected
-
-    def quick(path, mode):
-        connection = connected(path, mode)
-        connection.execute("PRAGMA busy_timeout = 50")
-        return connection
-
-    monkeypatch.setattr(file_of, "connected", quick)
+    monkeypatch.setattr(module, "_WAIT", 0.05)
 
 
 def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder, impatient):
@@ -171,39 +173,38 @@ def test_a_journal_that_another_program_has_locked_is_not_called_damaged(folder,
         other.execute("PRAGMA locking_mode = EXCLUSIVE")
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(JournalError, match="cannot be used: another process is using it"):
-            FileJournal.open(path)
-        with pytest.raises(JournalError, match="cannot be read: another process is using it"):
-            glance(path)
-    FileJournal.open(path).close()
+            opened(path)
+        assert summary(path).header is None
+    opened(path).close()
 
 
 def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
     with created(folder) as journal:
         journal.write(1, "intent")
-    content = bytearray(journal.path.read_bytes())
+    content = bytearray(path_of(journal).read_bytes())
     at = content.rindex(b"\x0d\x00\x00\x00\x01")  # the page of the event: a leaf with one cell
     content[at + 7] += 9  # how much of its room is in splinters
-    journal.path.write_bytes(content)
+    path_of(journal).write_bytes(content)
     with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
-        FileJournal.open(journal.path)
+        opened(path_of(journal))
 
 
 def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
-    with closing(file_of.connected(killed, "ro")) as reader:
-        rows = reader.execute("SELECT seq FROM event")
+    with closing(sqlite3.connect(killed)) as reader:
+        rows = reader.execute("SELECT seq FROM chatkit_event")
         assert next(rows) == (1,)
-        with pytest.raises(JournalError, match="another process is reading it; try again"):
-            FileJournal.open(killed)
+        with pytest.raises(JournalError, match=r"another process is (reading|using) it"):
+            opened(killed)
         rows.close()
-    with FileJournal.open(killed) as journal:
+    with opened(killed) as journal:
         assert told(journal) == WHOLE
 
 
-def test_a_count_that_a_power_cut_spoilt_is_not_believed(tmp_path):
+def test_a_count_that_a_power_cut_spoilt_is_not_believed(killed):
     for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
-        (tmp_path / "x.db-count").write_bytes(content)
-        assert file_of.counted_events(tmp_path / "x.db") == (7 if content.endswith(b"7") else 0)
-    assert file_of.counted_events(tmp_path / "y.db") == 0
+        killed.with_name(f"{killed.name}-count").write_bytes(content)
+        with read(killed) as journal:
+            assert told(journal) == WHOLE
 
 
 @pytest.mark.parametrize("lost", [0, 1])
@@ -213,29 +214,30 @@ def test_a_journal_that_lost_its_last_committed_event_is_refused(folder, tmp_pat
         for _ in range(3):
             journal.write(0, "intent", attempt=1)
         journal.commit()
-        copy = tmp_path / journal.path.name
-        for name, content in {journal.path.name: journal.path.read_bytes()}.items():
+        copy = tmp_path / path_of(journal).name
+        for name, content in {path_of(journal).name: path_of(journal).read_bytes()}.items():
             (tmp_path / name).write_bytes(content)
-        for name, content in beside(journal.path).items():
+        for name, content in beside(path_of(journal)).items():
             (tmp_path / name).write_bytes(content)
         with closing(sqlite3.connect(copy)) as connection:
-            connection.execute("DELETE FROM event WHERE seq > ?", (3 - lost,))
+            connection.execute("DELETE FROM chatkit_event WHERE seq > ?", (3 - lost,))
             connection.commit()
         (tmp_path / f"{copy.name}-count").write_bytes(b"%020d" % 3)
         if lost:
             with pytest.raises(JournalError, match="it holds 2 events, and 3 were committed"):
-                FileJournal.open(copy)
+                opened(copy)
         else:
-            with FileJournal.open(copy) as whole:
+            with opened(copy) as whole:
                 assert len(told(whole)) == 3
 
 
-@pytest.mark.parametrize("place", ["_write_tables", "sync_folder"])
-def test_of_a_journal_that_could_not_be_made_nothing_stays(tmp_path, monkeypatch, place):
+@pytest.mark.parametrize("place", ["_write", "sync_folder"])
+def test_of_a_journal_that_could_not_be_made_nothing_stays(folder, monkeypatch, place):
     def broken(*_):
         raise OSError("the disk is gone")
 
-    monkeypatch.setattr(file_of, place, broken)
-    with pytest.raises(OSError, match="the disk is gone"):
-        file_of.write_file(tmp_path / "x.db", "{}", ["{}"])
-    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setattr(module, place, broken)
+    with pytest.raises(JournalError, match=r"the disk is gone\. Nothing was sent"):
+        created(folder, [change()])
+    assert not [path for path in folder.iterdir() if path.suffix != ".db"]
+    assert FolderStore(folder).runs() == []

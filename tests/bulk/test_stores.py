@@ -10,14 +10,8 @@ from bulk.planning import client, number, sandbox  # noqa: F401
 
 import chatkit
 from chatkit.bulk import journal, stores
-from chatkit.bulk.stores import (
-    FolderStore,
-    held,
-    interrupted,
-    most_accounts,
-    network_file_system,
-    store_at,
-)
+from chatkit.bulk.journal import FolderStore, network_file_system
+from chatkit.bulk.stores import held, interrupted, store_at
 from chatkit.errors import AccountBusy, InputError, JournalError, PlanRefused
 
 MOUNTS = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
@@ -79,7 +73,7 @@ def test_the_root_that_a_host_lends_is_for_one_machine_alone(tmp_path, kind, fou
 
 
 def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
-    monkeypatch.setattr(stores, "network_file_system", lambda folder: "nfs4")
+    monkeypatch.setattr(journal, "network_file_system", lambda folder: "nfs4")
     store = FolderStore(tmp_path / "runs")
     refused = pytest.raises(
         JournalError, match=r"write, too \(nfs4\).*Set CHATKIT_DATA.*Nothing was sent"
@@ -161,22 +155,6 @@ def test_an_account_that_ends_with_this_process_leaves_nothing_in_your_data_fold
         busy = pytest.raises(AccountBusy, match="Nothing was sent")
         with busy, held(store_at(passing=True), [account], "", passing=True):
             pass
-
-
-def test_each_home_is_asked_once_how_many_accounts_it_lets_in(tmp_path):
-    asked = []
-
-    class Small(FolderStore):
-        def most(self):
-            asked.append(self.shown)
-            return 7
-
-    small, large = Small(tmp_path / "small"), FolderStore(tmp_path / "large")
-    again = [Small(tmp_path / "small") for _ in range(50)]
-    assert most_accounts([small, large, *again]) == 7
-    assert asked == [small.shown]
-    assert most_accounts([large]) > 1000
-    assert most_accounts([]) == 0
 
 
 def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):

@@ -131,7 +131,6 @@ def preload() -> None:
         "account.folder",
         "bulk.planner",
         "bulk.plan",
-        "bulk.postgres",
         "bulk.rendering",
         "checks.quality",
         "client",

@@ -193,7 +193,7 @@ def _planned(job: Job, client: Any) -> Any:
             | row.fields
             for row in load.rows
         ]
-        return client.templates.plan(pd.DataFrame(rows))
+        return client.templates.plan(rows)
     room = getattr(client, load.room)
     frame = room.frame()
     old = frame.loc[[row.key for row in load.of("update")]]

@@ -22,6 +22,7 @@ from itertools import count, cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bulk.journalling import path_of
 from faults import child, disk
 from faults.__main__ import line, summary, whole
 from faults.account import Account, account
@@ -85,7 +86,7 @@ def lose_commits_at(commit: int, lost: int) -> None:
     states: list[tuple[Path, disk.Files]] = []
 
     def dying(self: Journal) -> None:
-        states.append((self.path, disk.taken(self.path)))
+        states.append((path_of(self), disk.taken(path_of(self))))
         real(self)
         if next(commits) == commit:
             path, files = states[max(0, commit - lost)]
@@ -135,7 +136,7 @@ FAILURES: dict[str, Callable[[Journal], object]] = {
 
 
 def _log(journal: Journal) -> int:
-    log = journal.path.with_name(f"{journal.path.name}-wal")
+    log = path_of(journal).with_name(f"{path_of(journal).name}-wal")
     return log.stat().st_size if log.exists() else 0
 
 
@@ -216,7 +217,7 @@ def fail_at(job: Job, case: Case, told: int) -> None:
         if not self._pending:  # nothing is asked of the disk
             real(self)
             return
-        last = any(what in ("finished", "stopped") for _, _, what, *_ in self._pending)
+        last = any(event["what"] in ("finished", "stopped") for event in self._pending)
         if not broken and (next(commits) == case.commit or (last and case.commit == _LAST)):
             broken = True
             time.sleep(0.1)  # what has left has arrived by now

@@ -21,6 +21,8 @@ import signal
 import struct
 from pathlib import Path
 
+from bulk.journalling import path_of
+
 from chatkit.bulk.journal import Journal
 
 #: How the files of a journal end. SQLite's index (-shm) is made anew, so it is left out.
@@ -163,9 +165,9 @@ def cut_power_at(commit: int, seed: int = 0) -> None:
         if next(commits) < commit:
             real(self)
             return
-        before = taken(self.path)
+        before = taken(path_of(self))
         real(self)
-        put(power_cut(before, taken(self.path), rng), self.path)
+        put(power_cut(before, taken(path_of(self)), rng), path_of(self))
         os.kill(os.getpid(), signal.SIGKILL)
 
     Journal.commit = dying

@@ -19,14 +19,14 @@ def _both(*names: str) -> tuple[str, ...]:
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
     "lock:_sign",
-    "bulk.journal:FileJournal.create",
-    "bulk.journal:_write_tables",
+    "bulk.journal:FolderStore.create",
+    "bulk.journal:_write",
     "bulk.journal:sync_folder",
 )
 
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
-    "bulk.journal:FileJournal.open",
+    "bulk.journal:FolderStore.open",
     "bulk.outcomes:RunRows.reopen",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
@@ -56,12 +56,10 @@ ENDS = _both(
 
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
-    "lock:_sign": "bulk.postgres:_lock",
-    "bulk.journal:FileJournal.create": "bulk.postgres:HeldSession.create",
-    "bulk.journal:_write_tables": "",
+    "lock:_sign": "bulk.journal:DatabaseStore._lock",
+    "bulk.journal:FolderStore.create": "bulk.journal:HeldSession.create",
     "bulk.journal:sync_folder": "",
-    "bulk.journal:FileJournal.open": "bulk.postgres:HeldSession.open",
-    "bulk.journal:Journal.commit": "bulk.postgres:PostgresJournal._append",
+    "bulk.journal:FolderStore.open": "bulk.journal:HeldSession.open",
 }
 
 

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import processes
 import pytest
+from bulk.journalling import create, opened, path_of
 from faults import disk
 from volume import volume
 
 from chatkit.bulk.changes import Change
-from chatkit.bulk.journal import FileJournal, Journal, RunHeader
+from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.errors import JournalError
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +27,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own mea
 CHILD = """
 import json, sys
 from pathlib import Path
+from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import group, new
 from chatkit.errors import JournalError
@@ -34,7 +36,7 @@ journal = new(Path(sys.argv[1]))
 for number in range(3):
     group(journal, number)
     journal.commit()
-size = journal.path.with_name(journal.path.name + "-wal").stat().st_size
+size = path_of(journal).with_name(path_of(journal).name + "-wal").stat().st_size
 exec(sys.argv[2])
 errors = []
 for number in range(3, 6):
@@ -46,14 +48,14 @@ for number in range(3, 6):
             errors.append(str(error))
 committed = sum(1 for _ in journal.events())
 journal.close()
-print(json.dumps([errors, committed, str(journal.path)]))
+print(json.dumps([errors, committed, str(path_of(journal))]))
 """
 
 
 def new(folder: Path) -> Journal:
     header = RunHeader("20261120-1", "0" * 64, "here", None, "contact", ("id",), (), 10)
     changes = [Change(n, "update", n, f"+1 20255501{n:02}", {}, {"name": "Ana"}) for n in range(10)]
-    return FileJournal.create(folder, header, changes)
+    return create(folder, header, changes)
 
 
 def group(journal: Journal, number: int, size: int = 40) -> None:
@@ -99,7 +101,7 @@ def test_after_a_failure_nothing_more_is_recorded(tmp_path, failure, said):
     assert all(f"cannot be written: {said}" in text for text in refused)
     assert all("chatkit.resume('20261120-1')" in text for text in refused)
     assert committed == 30
-    with FileJournal.open(Path(path)) as journal:  # the disk is well again
+    with opened(Path(path)) as journal:  # the disk is well again
         # What was being written when the disk failed may have reached it.
         assert groups(journal) in ([0, 1, 2], [0, 1, 2, 3])
         group(journal, 4)
@@ -113,6 +115,7 @@ def test_a_journal_that_cannot_be_made_leaves_nothing(tmp_path, failure):
     code = f"""
 import sys
 from pathlib import Path
+from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import new
 from chatkit.errors import JournalError
@@ -133,12 +136,12 @@ def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
     """The log is cut to what was synced, with anything behind it: a part of the next, or dirt."""
     rng = random.Random(0)
     journal = new(tmp_path / "live")
-    log = journal.path.with_name(journal.path.name + "-wal")
-    states = [disk.taken(journal.path)]
+    log = path_of(journal).with_name(path_of(journal).name + "-wal")
+    states = [disk.taken(path_of(journal))]
     for number in range(8):
         group(journal, number)
         journal.commit()
-        states.append(disk.taken(journal.path))
+        states.append(disk.taken(path_of(journal)))
     assert groups(journal) == list(range(8))
     journal.close()
     for n, synced in enumerate(states[:-1]):
@@ -148,7 +151,7 @@ def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
             path = tmp_path / f"cut{n}-{len(tail)}.db"
             disk.put(synced, path)
             disk.cut(path.with_name(f"{path.name}-wal"), size, tail)
-            with FileJournal.open(path) as cut:
+            with opened(path) as cut:
                 assert groups(cut) == list(range(n))
                 group(cut, n)
                 cut.commit()
@@ -160,18 +163,18 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
     """Through many groups: the log is copied into the database and begun anew on the way."""
     rng = random.Random(1)
     journal = new(tmp_path / "live")
-    before, kinds, lost = disk.taken(journal.path), set(), set()
+    before, kinds, lost = disk.taken(path_of(journal)), set(), set()
     for number in range(70):
         group(journal, number, size=3000)
         journal.commit()
-        after = disk.taken(journal.path)
+        after = disk.taken(path_of(journal))
         copied = before[""] != after[""]
         begun = before.get("-wal", b"")[:32] != after["-wal"][:32]
         kinds.add((copied, begun))
         for _ in range(volume(6, 120) if copied or begun else number % 3 == 0):
             path = tmp_path / "cut.db"
             disk.put(disk.power_cut(before, after, rng), path)
-            with FileJournal.open(path) as cut:
+            with opened(path) as cut:
                 found = groups(cut)
                 assert found in (list(range(number)), list(range(number + 1)))
                 lost.add(len(found) == number)
@@ -186,6 +189,7 @@ def test_power_that_goes_during_a_commit_takes_the_process_with_it(tmp_path):
     code = """
 import sys
 from pathlib import Path
+from bulk.journalling import path_of
 from faults import disk
 from faults.test_power import group, new
 
@@ -202,7 +206,7 @@ for number in range(9):
         done = child(code, folder, seed)
         assert done.returncode == -signal.SIGKILL, done.stderr
         assert done.stdout.split() == ["0", "1", "2"]
-        with FileJournal.open(folder / "20261120-1.db") as journal:
+        with opened(folder / "20261120-1.db") as journal:
             found.add(tuple(groups(journal)))
     assert found <= {(0, 1, 2), (0, 1, 2, 3)}
 
@@ -212,10 +216,10 @@ def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):
     for number in range(3):
         group(journal, number)
         journal.commit()
-    files = disk.taken(journal.path)
+    files = disk.taken(path_of(journal))
     del files["-wal"]
     path = tmp_path / "lost.db"
     disk.put(files, path)
     with pytest.raises(JournalError, match="holds 0 events, and 30 were committed"):
-        FileJournal.open(path)
+        opened(path)
     journal.close()

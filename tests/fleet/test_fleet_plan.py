@@ -423,7 +423,7 @@ def damage_a_change(run: str) -> None:
     """Edit a change of a journal, which can be read but is not what was written any more."""
     path = store_at(passing=True).path(run)  # type: ignore[attr-defined]
     with closing(sqlite3.connect(path)) as db:
-        db.execute("UPDATE change SET body = body || ' ' WHERE n = 0")
+        db.execute("UPDATE chatkit_change SET body = body || ' ' WHERE n = 0")
         db.commit()
 
 

@@ -153,8 +153,8 @@ def kinds(home: Path) -> dict[str, Kind]:
     plan.apply(many=True)
     (run,) = journal_folder(True).glob("*.db")
     with closing(journals.connected(run)) as database:
-        header = database.execute("SELECT header FROM run").fetchone()[0]
-        bodies = [body for (body,) in database.execute("SELECT body FROM change")]
+        header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
+        bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]
 
     def read_journal(path: Path) -> None:
         folder = path.with_name("runs")
