@@ -1,12 +1,8 @@
-"""Bench of the sandbox over HTTP: contacts created, and pages of 100 read, beside its peers.
+"""Bench of the sandbox over HTTP: contacts created, and pages of 100 read, beside Prism.
 
 Every server is one process, is begun anew for each run, and is asked by `wrk -t1 -c32`, first
-until its calls cost it no less CPU. Pages are also measured with each row rendered anew: to
-render a hundred rows costs 0.6 ms, and all the rest of a page, uvicorn and the checks of a
-request, some 0.14 ms, so that kept texts can win five times. (The eight of old were measured
-with an HTTP protocol of our own, which did with half of the 0.14.) Below four a page has become
-slower by itself. Nothing is installed that was not asked for: BENCH_INSTALL=1
-fetches wrk with the system's package manager (as root), and json-server and Prism with npm.
+until its calls cost it no less CPU. Nothing is installed that was not asked for: BENCH_INSTALL=1
+fetches wrk with the system's package manager (as root), and Prism with npm.
 """
 
 from __future__ import annotations
@@ -28,12 +24,10 @@ from urllib.request import Request, urlopen
 
 from measure import (
     CACHE,
-    HERE,
     QUICK,
     SMOKE,
     Server,
     at_least,
-    installed,
     left_out,
     medians,
     rounds,
@@ -51,10 +45,10 @@ SIZE, ROWS = 100, sized(10_000, 2_000, 200)
 INSTALL = os.environ.get("BENCH_INSTALL", "") not in ("", "0")
 #: Node's servers are much slower in any other mode.
 NODE = ("env", "NODE_ENV=production", "node")
-ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
+CONTACTS = "/api/business/public/channels/chat/accounts/1001/contacts"
 NAME = "Anna Maria Lopez"
 MODULES = CACHE / "node_modules"
-PEERS_OF_NODE = {"json-server": "json-server@0.17", "prism": "@stoplight/prism-cli@5"}
+PRISM = "@stoplight/prism-cli@5"
 
 WORK = """
 local at = %(first)d
@@ -73,7 +67,7 @@ end
 """
 CREATE = f"""return wrk.format("POST", nil, nil,
     '{{"number":"' .. at .. '","country_code":"+1","name":"{NAME}"}}')"""
-PAGE = 'return wrk.format("GET", "%s" .. at %% %d + 1)'
+PAGE = f'return wrk.format("GET", "{CONTACTS}?pageSize={SIZE}&page=" .. at %% %d + 1)'
 
 
 class Running(NamedTuple):
@@ -90,8 +84,6 @@ class Peer(NamedTuple):
     name: str
     start: Callable[[Path, int], Iterator[Running]]
     rows: int = ROWS
-    contacts: str = f"{ACCOUNT}/contacts"
-    page: str = f"{ACCOUNT}/contacts?pageSize={SIZE}&page="
 
 
 def main() -> None:
@@ -99,36 +91,22 @@ def main() -> None:
     if not (SMOKE or find_wrk()):
         left_out("the sandbox over HTTP", "wrk is not here: install it, or set BENCH_INSTALL=1")
         return
-    have_node = not QUICK and bring_peers_of_node()
+    have_prism = not QUICK and bring_prism()
     if QUICK:
-        left_out("json-server and Prism", "they take half a minute to warm up, each time")
-    elif not have_node:
-        left_out("json-server and Prism", "not installed: BENCH_INSTALL=1 has npm bring them")
-    have_book = all(installed("FastAPI", name) for name in ("fastapi", "aiosqlite"))
+        left_out("Prism", "it takes half a minute to warm up, each time")
+    elif not have_prism:
+        left_out("Prism", "not installed: BENCH_INSTALL=1 has npm bring it")
     with TemporaryDirectory() as folder:
         filled = Path(folder) / "filled.db"
         fill(filled)
         ours = Peer("chatkit sandbox --db FILE", partial(chatkit, filled))
-        anew = Peer("the same, each row rendered anew", partial(rendered, filled))
-        book = Peer("FastAPI + async SQLAlchemy", textbook)
-        books = [book] if have_book else []
-        few = Peer("json-server 0.17, 100 rows", json_server, 100, "/contacts", JSON_PAGE)
-        many = few._replace(name="json-server 0.17, 10,000 rows", rows=ROWS)
         prism = Peer("Prism 5, fixed examples", partial(prism_mock, filled))
-        of_node = [few, many, prism] if have_node else []
-        creates = {
-            peer.name: partial(run, peer._replace(rows=100 if peer is few else 0), "create")
-            for peer in (ours, *books, *of_node)
-        }
-        if many in of_node:
-            creates[many.name] = partial(run, many, "create")
-        pages = {peer.name: partial(run, peer, "page") for peer in (ours, anew, *books, *of_node)}
-        goals = {book.name: 14.0, few.name: 20.0, prism.name: 2.5}
+        peers = [ours, prism] if have_prism else [ours]
+        creates = {peer.name: partial(run, peer._replace(rows=0), "create") for peer in peers}
+        pages = {peer.name: partial(run, peer, "page") for peer in peers}
+        goals = {prism.name: 1.0}
         table("Contacts created a second", creates, ours.name, goals)
-        table(f"Pages of {SIZE} a second", pages, ours.name, {anew.name: 4.0})
-
-
-JSON_PAGE = f"/contacts?_limit={SIZE}&_page="
+        table(f"Pages of {SIZE} a second", pages, ours.name, goals)
 
 
 def table(
@@ -158,10 +136,10 @@ def table(
 def run(peer: Peer, work: str) -> dict[str, float]:
     """Begin a server, warm it up, and measure it."""
     with TemporaryDirectory() as folder, contextmanager(peer.start)(Path(folder), peer.rows) as up:
-        request = CREATE if work == "create" else PAGE % (peer.page, max(1, peer.rows // SIZE))
-        url = up.base_url + peer.contacts
+        request = CREATE if work == "create" else PAGE % max(1, peer.rows // SIZE)
+        url = up.base_url + CONTACTS
         if SMOKE:
-            return asked_once(up, url, work, peer.page)
+            return asked_once(up, url, work)
         warm = warmed(folder, up, url, request)
         used = up.process.cpu()
         done = wrk(folder, url, up.token, request, 9 * 10**9, SECONDS)
@@ -188,13 +166,13 @@ def warmed(folder: str, up: Running, url: str, request: str) -> float:
     return WARM_TIMES * WARM
 
 
-def asked_once(up: Running, url: str, work: str, page: str) -> dict[str, float]:
+def asked_once(up: Running, url: str, work: str) -> dict[str, float]:
     """Ask once, without wrk: it answers, which is all that a smoke test wants to know."""
     body = {"number": "2025550143", "country_code": "+1", "name": NAME}
     headers = {"Authorization": f"Bearer {up.token}", "Content-Type": "application/json"}
     asked = Request(url, json.dumps(body).encode(), headers)
     if work == "page":
-        asked = Request(f"{up.base_url}{page}1", headers=headers)
+        asked = Request(f"{url}?pageSize={SIZE}&page=1", headers=headers)
     with urlopen(asked, timeout=30) as answer:
         said = json.load(answer)
     assert said["success"] and said["data"], said
@@ -234,53 +212,19 @@ def fill(path: Path) -> None:
         }
         for number in range(ROWS):
             body = json.dumps({"number": f"{number:010}", "country_code": "+1", "name": NAME})
-            asked = Asked("POST", f"{ACCOUNT}/contacts", "", headers, body.encode())
+            asked = Asked("POST", CONTACTS, "", headers, body.encode())
             assert service.answer(asked).status == 201
-
-
-def _ours(folder: Path, filled: Path, rows: int, *command: object) -> Iterator[Running]:
-    path = folder / "contacts.db"
-    if rows:
-        shutil.copy(filled, path)
-    with server(sys.executable, *(path if part == "FILE" else part for part in command)) as up:
-        told = json.loads(up.line)
-        yield Running(up, told["base_url"], told["token"])
 
 
 def chatkit(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
     """`chatkit sandbox` on a file."""
-    yield from _ours(folder, filled, rows, "-m", "chatkit", "sandbox", "--json", "--db", "FILE")
-
-
-def rendered(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
-    """The sandbox, but pages rendered row by row."""
-    yield from _ours(folder, filled, rows, HERE / "servers" / "rendered.py", "FILE")
-
-
-def textbook(folder: Path, rows: int) -> Iterator[Running]:
-    """FastAPI and SQLAlchemy on a file."""
-    port, script = free_port(), HERE / "servers" / "textbook.py"
-    command = [sys.executable, script, folder / "contacts.db", port, rows]
-    yield from listening(port, f"{ACCOUNT}/contacts", *command)
-
-
-def json_server(folder: Path, rows: int) -> Iterator[Running]:
-    """json-server, which keeps everything in one JSON file."""
-    contacts = [
-        {
-            **{"id": at, "first_name": "Anna", "middle_name": "Maria", "last_name": "Lopez"},
-            **{"meta_name": None, "number": f"{at:010}", "country_code": "+1"},
-            **{"wa_phone_id": f"104{at:012}", "created_at": "2026-01-05T08:00:00.000Z"},
-            **{"updated_at": "2026-01-05T08:00:00.000Z", "created_by": "Sandbox user"},
-            **{"updated_by": "Sandbox user", "ai_mode": "ai_paused", "tags": []},
-        }
-        for at in range(1, rows + 1)
-    ]
-    file = folder / "contacts.json"
-    file.write_text(json.dumps({"contacts": contacts}))
-    port, program = free_port(), MODULES / "json-server" / "lib" / "cli" / "bin.js"
-    command = [*NODE, program, "--quiet", "--host", "127.0.0.1", "--port", port, file]
-    yield from listening(port, "/contacts?_limit=1", *command)
+    path = folder / "contacts.db"
+    if rows:
+        shutil.copy(filled, path)
+    command = ("-m", "chatkit", "sandbox", "--json", "--db", path)
+    with server(sys.executable, *command) as up:
+        first = json.loads(up.line)
+        yield Running(up, first["base_url"], first["token"])
 
 
 def prism_mock(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
@@ -293,7 +237,7 @@ def prism_mock(filled: Path, folder: Path, rows: int) -> Iterator[Running]:
             document.write_bytes(sandbox.answer("GET", "/openapi.json", {}, b"")[2])
     port, program = free_port(), MODULES / "@stoplight" / "prism-cli" / "dist" / "index.js"
     command = [*NODE, program, "mock", "-h", "127.0.0.1", "-p", port, "-v", "error", document]
-    yield from listening(port, f"{ACCOUNT}/contacts", *command)
+    yield from listening(port, CONTACTS, *command)
 
 
 def listening(port: int, path: str, *command: object) -> Iterator[Running]:
@@ -335,18 +279,16 @@ def find_wrk() -> bool:
     return shutil.which("wrk") is not None
 
 
-def bring_peers_of_node() -> bool:
-    """Whether json-server and Prism are here, or were to be installed and could be."""
+def bring_prism() -> bool:
+    """Whether Prism is here, or was to be installed and could be."""
     if not shutil.which("node"):
         return False
-    if all((MODULES / ".bin" / name).exists() for name in PEERS_OF_NODE):
-        return True
-    if INSTALL and shutil.which("npm"):
+    prism = MODULES / ".bin" / "prism"
+    if INSTALL and not prism.exists() and shutil.which("npm"):
         CACHE.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE)]
-        command += PEERS_OF_NODE.values()
+        command = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(CACHE), PRISM]
         subprocess.run(command, check=False, stdout=subprocess.DEVNULL, timeout=600)
-    return all((MODULES / ".bin" / name).exists() for name in PEERS_OF_NODE)
+    return prism.exists()
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ SHARED = (
     *("aiohttp", "httpx", "httpx_aiohttp", "requests", "uvloop", "uvicorn", "starlette.routing"),
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "phonenumbers", "openpyxl"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "polars", "pyreqwest"),
-    *("fastapi", "aiosqlite", "jsonschema", "fastjsonschema"),
+    *("jsonschema", "fastjsonschema"),
     *(
         "chatkit.client",
         "chatkit.contacts",
