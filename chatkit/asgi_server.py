@@ -11,10 +11,12 @@ import asyncio
 import ipaddress
 import logging
 import os
+import signal
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import uvicorn
@@ -218,3 +220,16 @@ def listen(
         sock.close()
         raise
     return sock
+
+
+@contextmanager
+def until_signal() -> Iterator[threading.Event]:
+    """Set an event at SIGTERM and SIGINT while the block lasts; only for the main thread."""
+    stop = threading.Event()
+    handled = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in handled}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,10 +1,42 @@
-"""The command `chatkit`: what it takes, and the commands that are of no part of the package."""
+"""The command `chatkit`: what it takes, what it prints, and how it ends.
+
+Each command is a function under `@_command`, which lists its arguments. Its docstring is its help,
+with those arguments that it alone has; those that several commands have are listed here. Standard
+output holds the answer; notes, questions and errors go to standard error. No command asks anything
+where there is no terminal, so all of them run in continuous integration.
+
+Exit status: 0 done, and nothing differs; 1 something differs, is wrong or was not applied; 2 it
+could not be done, and standard error says why; 130 interrupted.
+
+    Options:
+        folder: the folder, or a git revision of it: shop/@HEAD~3
+        name: a connection (`chatkit connections` lists them), `environment` for CHATKIT_BASE_URL,
+            CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN, or the access file of a sandbox
+        run: as `chatkit runs` lists it; its beginning is enough
+        --broken: take what the platform would refuse, too
+        --contacts: contacts, too: personal data, which the .gitignore of a folder names
+        --delete: also delete these, which the folder does not hold, each by resource and name as
+            diff shows them: --delete "flow Order survey" "content order_ready/de"
+        --irreversible: allow what has no undo
+        --json: the answer, or its first line, as JSON
+        --many: allow to delete over 100 or to change over 30 %
+        --moved: the account of the run is this one, although it has another address now
+        --port: 0: any that is free
+        --profile: what the service does where the API document is silent, TOML or JSON
+        --secrets: write the signing secrets of new webhooks into a new file that only you can
+            read; else they are shown once, in a terminal alone
+        --skip-invalid: leave out what cannot be planned, and go on
+        --templates: template codes; without it those in the folder, and those remembered with
+            the connection: an account cannot list them
+        --yes: ask nothing
+"""
 
 from __future__ import annotations
 
 import argparse
 import getpass
 import hashlib
+import io
 import json
 import os
 import re
@@ -13,48 +45,131 @@ import shutil
 import sys
 import tomllib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from chatkit.account import command as account_command
-from chatkit.errors import (
-    ChatkitError,
-    InputError,
-    PartMissing,
-    SettingsError,
-    StoreError,
-    command,
-    command_folders,
-    needed_by,
-)
+import chatkit
+from chatkit.display import cut, many, visible
+from chatkit.errors import command, command_folders, file_bytes, needed_by
 
 if TYPE_CHECKING:
-    from chatkit.profile import ServiceProfile
-    from chatkit.sandbox import Sandbox
+    import pandas as pd
+
+    from chatkit.account.rehearsal import Rehearsal
+    from chatkit.bulk.plan import Plan
+    from chatkit.fleet_plan import FleetPlan
     from chatkit.secret import Secret
     from chatkit.settings import TokenPlace
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, DIFFERENT, TROUBLE, INTERRUPTED = 0, 1, 2, 130
+#: Stands for the CHATKIT_ variables in place of the name of a connection.
+ENVIRONMENT = "environment"
+
+_MOST = 40  #: changes that a comment shows, and rows of a result that were not applied
+_LINES = 8  #: lines of one change in a comment
+_LONGEST = 60_000  #: characters of a comment; GitHub takes 65,536
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status: 0, 1 failed, 2 usage, 130 interrupted."""
-    arguments = _parser().parse_args(argv)
-    try:
-        status: int = arguments.run(arguments)
-    except (SettingsError, InputError) as error:
-        return _complain(error, USAGE)
-    except ChatkitError as error:
-        return _complain(error, FAILED)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    return status
+class _Arguments(argparse.Namespace):
+    """What was typed, and where the answer is written."""
+
+    rehearsed = False  # where a command does not ask for it
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.output = sys.stdout
+
+    def show(self, text: object) -> None:
+        """Write a part of the answer for a person, with commands where the text names Python."""
+        self.write(_as_commands(str(text)).rstrip())
+
+    def write(self, text: str) -> None:
+        """Write a part of the answer as it is."""
+        print(text, file=self.output, flush=True)
 
 
-def _complain(error: object, status: int) -> int:
-    print(f"chatkit: {error}", file=sys.stderr)
-    return status
+class _Notes(io.TextIOBase):
+    """Takes what is printed on the way, here and by the package, to standard error."""
+
+    def write(self, text: str) -> int:
+        return sys.stderr.write(_as_commands(text))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command, and return its exit status."""
+    arguments = _parser().parse_args(argv, _Arguments())
+    with redirect_stdout(_Notes()):
+        try:
+            return arguments.run_command(arguments) or DONE
+        except (chatkit.ChatkitError, OSError) as error:
+            print(f"chatkit: {error}")
+            return TROUBLE
+        except KeyboardInterrupt:
+            return INTERRUPTED
+
+
+def _ask(question: str) -> str:
+    sys.stderr.write(f"{question}: ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip()
+
+
+# --- Python in messages, as commands --------------------------------------------------------
+
+
+def _run_command(found: re.Match[str]) -> str:
+    home = f"CHATKIT_RUNS={shlex.quote(found[3])} " if found[3] else ""
+    return f"`{home}{command(f'{found[1]} {found[2]}')}`"
+
+
+#: Advice in messages of the package, as regular expressions, and what does the same here.
+_ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
+    (r"chatkit\.(resume|undo)\('([^']+)'(?:, at='([^']+)')?\)", _run_command),
+    (r"chatkit\.runs\((?:at=…)?\)", lambda found: f"`{command('runs')}`"),
+    (r"chatkit\.doctor\(client\)", lambda found: f"`{command('doctor NAME')}`"),
+    (r"chatkit\.compare shows", "`chatkit diff` shows"),
+    (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
+    (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
+    (r"plan\.save\(path\) writes", "plan --out FILE writes"),
+    (r"plan\.apply\(rehearsed=True\) goes now", "`chatkit apply FILE --rehearsed` applies it"),
+    (r"plan\.apply\(rehearsed=True\) is blocked", "`chatkit apply FILE --rehearsed` refuses it"),
+    (r"plan\.apply\(\) does it\.", ""),
+    (r"plan\.(?:frame\(\)|refused) has them all", "the file of the plan has them all (--out FILE)"),
+    (r" \(plan\.refused shows where\)", " (shown above)"),
+    (r"plan\.secrets holds it once", "--secrets FILE keeps it once"),
+    (r" plan\.secrets holds them by id, or the dict .* keeps one in the keyring\.", ""),
+    (r": plan\.left_out shows them", ""),
+    (r"apply\(at='([^']+)'\) goes on", r"With CHATKIT_RUNS=\1 it goes on"),
+    (r", [^,]* with apply\(gap='page'\), which reads .* writes them", ""),
+    (r"apply\((many|irreversible)=True\)", r"--\1"),
+    (r"(?:plan|undo)\(…, skip_invalid=True\)", "--skip-invalid"),
+    (r"(?:plan|undo)\(…, broken=True\)", "--broken"),
+    (r"undo\(…, include_adopted=True\)", "--include-adopted"),
+    (r"say other_account=True", "use --other-account"),
+    (r"\b(broken|moved)=True", r"--\1"),
+    (r"skip_invalid=True", "--skip-invalid"),
+    (r"\bconflicts='(\w+)'", r"--conflicts \1"),
+    (r"\('flow', 'Order survey'\) or ", ""),
+    (r"\bdelete=(?![\w(\['\"])", "--delete"),
+    (r", or plan the one that is meant by its id: client\..*\}\]\)", ""),
+    (r"Say their codes with codes=, .*remember\(codes\)", "Name them with --templates CODE …"),
+    (r"\bpass (?:base_url|account_id|token)=, ", ""),
+    (r"pass (?:its client|the client of the first)", "name its connection after the run"),
+]
+_ADVICE_ANYWHERE = [(re.compile(text.replace(" ", r"\s+")), does) for text, does in _ADVICE]
+
+
+def _as_commands(text: str) -> str:
+    """Name the command or the flag wherever a text of the package names Python."""
+    for pattern, does in _ADVICE_ANYWHERE:
+        text = pattern.sub(does, text)
+    return text
+
+
+# --- arguments ------------------------------------------------------------------------------
 
 
 class _Parser(argparse.ArgumentParser):
@@ -66,170 +181,11 @@ class _Parser(argparse.ArgumentParser):
         re.DOTALL,
     )
 
-    def __init__(self, **options: object) -> None:
-        # Abbreviations would read `--token X` as `--token-stdin`.
-        super().__init__(allow_abbrev=False, **options)  # type: ignore[arg-type]
-
     def error(self, message: str) -> NoReturn:
-        said = self._TYPED.sub(r"\1", message)
-        if said == "unrecognized arguments":
-            said += ". A token is never one: login asks for it, or reads it with --token-stdin."
-        super().error(said)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="chatkit", description="Your business messaging account from the command line."
-    )
-    version = sys.modules[__package__].__version__
-    parser.add_argument("--version", action="version", version=f"chatkit {version}")
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    lab = commands.add_parser(
-        "lab",
-        help="open the guided notebooks in JupyterLab",
-        description="Open JupyterLab with the guided notebooks. In its terminals (File > New > "
-        "Terminal) the command `chatkit` works.",
-    )
-    lab.add_argument(
-        "folder",
-        nargs="?",
-        type=Path,
-        metavar="FOLDER",
-        help="put the notebooks here, and open them here; what you have edited is never "
-        "overwritten. Without it: ~/chatkit-notebooks (in a clone: its own notebooks)",
-    )
-    _port_of(lab, 8888)
-    lab.add_argument("--no-browser", action="store_true", help="print the address instead")
-    lab.set_defaults(run=_lab)
-
-    sandbox = commands.add_parser(
-        "sandbox",
-        help="serve the whole service on this machine",
-        description="Serve the whole service over HTTP until Ctrl-C, to practise going live: it "
-        "says how to log in to it from a second terminal.",
-    )
-    sandbox.add_argument(
-        "--host",
-        default="127.0.0.1",
-        metavar="ADDRESS",
-        help="who can reach it: this machine alone (127.0.0.1, as long as nothing is given), or "
-        "an address of this machine, for those who can reach that; they must use this very name",
-    )
-    _port_of(sandbox, 0)
-    sandbox.add_argument(
-        "--db",
-        type=Path,
-        metavar="FILE",
-        help="keep everything in this file, and its port "
-        "and token beside it in FILE.access: what logged in once works the next day",
-    )
-    sandbox.add_argument(
-        "--seed",
-        choices=["demo", "empty"],
-        help="what to begin with: a small business, or nothing (as without it)",
-    )
-    _profile_of(sandbox)
-    sandbox.add_argument(
-        "--latency",
-        type=float,
-        metavar="MS",
-        help="every API call waits so many "
-        "milliseconds before it is answered, as a service far away does: --latency 80",
-    )
-    sandbox.add_argument(
-        "--faults",
-        type=_faults,
-        metavar="KIND=RATE,…",
-        help="what goes wrong with API calls: 429, 5xx, dropped, truncated, each with a rate from "
-        "0 to 1; retry_after=SECONDS of a 429; seed=N for the same faults each time. "
-        "One call in ten refused and some lost: --faults 429=0.1,dropped=0.02,retry_after=2",
-    )
-    sandbox.add_argument(
-        "--allow",
-        action="append",
-        nargs="+",
-        metavar="URL",
-        help="deliver to webhooks of this address and below it, or to a second address on this "
-        "machine in its place; may be repeated. Without it nothing is delivered. "
-        "--allow https://hooks.shop.example/ https://127.0.0.1:8443/",
-    )
-    sandbox.add_argument(
-        "--authority",
-        type=Path,
-        metavar="FILE",
-        help="the certificate (PEM) that those of the --allow addresses are signed with",
-    )
-    sandbox.add_argument("--json", action="store_true", help="the first line tells all, as JSON")
-    sandbox.set_defaults(run=_sandbox)
-
-    doctor = commands.add_parser("doctor", help="check address, token and permissions; read-only")
-    _connection(doctor)
-    doctor.set_defaults(run=_doctor)
-
-    login = commands.add_parser(
-        "login",
-        help="keep a connection, its token in the keyring",
-        description="Keep base address, account and token under a name, once the doctor has found "
-        "no problem: chatkit.connect(NAME) opens it. The token goes into the keyring of the "
-        "system, or into a file that only you can read (--token-file). Where neither is wanted, "
-        "the variable CHATKIT_TOKEN gives it, or a file that CHATKIT_TOKEN_FILE names.",
-    )
-    login.add_argument("name", metavar="NAME", help="how you will call it, like production")
-    login.add_argument("--base-url", help="asked for when not given")
-    login.add_argument("--account-id", help="asked for when not given")
-    login.add_argument("--token-stdin", action="store_true", help="read the token from a pipe")
-    login.add_argument(
-        "--access",
-        type=Path,
-        metavar="FILE",
-        help="take address, account and token from the file in which a served sandbox keeps "
-        "them, and ask nothing",
-    )
-    login.add_argument(
-        "--token-file",
-        nargs="?",
-        type=Path,
-        const=Path(),
-        metavar="FILE",
-        help="keep the token in a file that only you can read, in place of the keyring; "
-        "without FILE: beside the kept connections",
-    )
-    _profile_of(login)
-    login.set_defaults(run=_login)
-
-    logout = commands.add_parser("logout", help="forget a connection and its token")
-    logout.add_argument("name", metavar="NAME", help="as `connections` lists it")
-    logout.set_defaults(run=_logout)
-
-    connections = commands.add_parser("connections", help="list the connections that are kept")
-    connections.set_defaults(run=_connections)
-
-    try:
-        with needed_by("chatkit inbox"):
-            from chatkit.inbox import command as inbox_command
-    except PartMissing as missing:
-        reason = str(missing)
-        inbox = commands.add_parser("inbox", help=reason)
-        inbox.add_argument("arguments", nargs=argparse.REMAINDER)
-        inbox.set_defaults(run=lambda _: _complain(reason, FAILED))
-    else:
-        inbox_command.add(commands, _port, _read_profile)
-    account_command.add(commands)
-    return parser
-
-
-def _connection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help="a connection")
-
-
-def _profile_of(parser: argparse.ArgumentParser) -> None:
-    said = "what the service does where the API document is silent, TOML or JSON"
-    parser.add_argument("--profile", type=Path, metavar="FILE", help=said)
-
-
-def _port_of(parser: argparse.ArgumentParser, default: int) -> None:
-    parser.add_argument("--port", type=_port, default=default, help="0: any that is free")
+        message = self._TYPED.sub(r"\1", message)
+        if message == "unrecognized arguments":
+            message += ". A token is never one: login asks for it, or reads it with --token-stdin."
+        super().error(message)
 
 
 def _port(text: str) -> int:
@@ -240,16 +196,95 @@ def _port(text: str) -> int:
 
 def _faults(text: str) -> dict[str, float]:
     try:
-        pairs = [part.split("=") for part in text.split(",")]
-        return {
-            name.strip(): int(value) if name.strip() == "seed" else float(value)
-            for name, value in pairs
-        }
+        rates = dict(part.split("=") for part in text.replace(" ", "").split(","))
+        return {name: (int if name == "seed" else float)(rate) for name, rate in rates.items()}
     except ValueError:
         raise argparse.ArgumentTypeError("write faults like 429=0.1,5xx=0.05") from None
 
 
-def _lab(arguments: argparse.Namespace) -> int:
+_FILE = {"type": Path, "metavar": "FILE"}
+_NAMES = {"nargs": "+", "metavar": "NAME"}
+#: How argparse reads an argument; any other option is a flag, any other word is required.
+_READ: dict[str, dict[str, Any]] = {
+    "action": {"choices": ["serve"]},
+    "file": _FILE,
+    "--account-id": {"metavar": "ID"},
+    "--allow": {"action": "append", "nargs": "+", "metavar": "URL", "default": []},
+    "--base-url": {"metavar": "URL"},
+    "--conflicts": {"choices": ["refuse", "files", "account"], "default": "refuse"},
+    "--delete": {**_NAMES, "default": []},
+    "--faults": {"type": _faults, "metavar": "KIND=RATE,…", "default": {}},
+    "--host": {"default": "127.0.0.1", "metavar": "ADDRESS"},
+    "--latency": {"type": float, "metavar": "MS"},
+    "--port": {"type": _port, "default": 0},
+    "--seed": {"choices": ["demo", "empty"]},
+    "--templates": {**_NAMES, "metavar": "CODE"},
+    "--token-file": {**_FILE, "nargs": "?", "const": Path()},
+    **dict.fromkeys(("--access", "--authority", "--db", "--out", "--profile", "--secrets"), _FILE),
+}
+_STATE = ("folder", "name", "--contacts", "--delete", "--broken", "--skip-invalid")
+_ALLOWED = ("--yes", "--many", "--irreversible", "--secrets")
+
+_Command: TypeAlias = Callable[[Any], int | None]
+_COMMANDS: list[tuple[_Command, tuple[str, ...], dict[str, Any]]] = []
+
+
+def _command(*arguments: str, **defaults: Any) -> Callable[[_Command], _Command]:
+    """Make a function a command: its name, its docstring and these arguments are all of it."""
+
+    def register(run: _Command) -> _Command:
+        _COMMANDS.append((run, arguments, defaults))
+        return run
+
+    return register
+
+
+def _help_of(doc: str | None) -> tuple[str, dict[str, str]]:
+    """Return a docstring up to its options, and what it says of each of these."""
+    about, _, options = (doc or "").partition("    Options:\n")
+    return about.rstrip(), dict(re.findall(r"^ {8}(\S+): (.*(?:\n {12}.*)*)", options, re.M))
+
+
+def _parser() -> argparse.ArgumentParser:
+    about, shared = _help_of(__doc__)
+    # Abbreviations would read `--token X` as `--token-stdin`.
+    options: dict[str, Any] = {"allow_abbrev": False, "epilog": about.rpartition("\n\n")[2]}
+    about = "Your business messaging account from the command line."
+    parser = _Parser(prog="chatkit", description=about, **options)
+    version = f"chatkit {chatkit.__version__}"
+    parser.add_argument("--version", action="version", version=version)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for run, arguments, defaults in _COMMANDS:
+        about, texts = _help_of(run.__doc__)
+        texts = shared | texts
+        title = about.partition("\n")[0].rstrip(".")
+        one = commands.add_parser(
+            run.__name__[1:], help=title[:1].lower() + title[1:], description=about, **options
+        )
+        for each in arguments:
+            word = each.removesuffix("?")
+            how = _READ.get(word) or ({"action": "store_true"} if word[0] == "-" else {})
+            if word[0] != "-":
+                how = {"metavar": word.upper(), **how} | ({"nargs": "?"} if word != each else {})
+            one.add_argument(word, help=texts[word].replace("%", "%%"), **how)
+        one.set_defaults(run_command=run, **defaults)
+    return parser
+
+
+# --- notebooks, sandbox and inbox -----------------------------------------------------------
+
+
+@_command("folder?", "--port", "--no-browser", port=8888)
+def _lab(args: _Arguments) -> None:
+    """Open the guided notebooks in JupyterLab.
+
+    In its terminals (File > New > Terminal) the command `chatkit` works.
+
+    Options:
+        folder: put the notebooks here, and open them here; what you have edited is never
+            overwritten. Without it: ~/chatkit-notebooks (in a clone: its own notebooks)
+        --no-browser: print the address instead
+    """
     from jupyterlab.labapp import main as jupyterlab  # type: ignore[import-untyped]
 
     package = Path(__file__).resolve().parent
@@ -257,31 +292,28 @@ def _lab(arguments: argparse.Namespace) -> int:
     source = clone if (package.parent / "pyproject.toml").exists() else package / "notebooks"
     folder = clone
     if not source.is_dir():  # a part of the package, taken out of it
-        folder = arguments.folder or Path.cwd()
-    elif source != clone or arguments.folder is not None:
-        folder = (arguments.folder or Path.home() / "chatkit-notebooks").expanduser().resolve()
-        try:
-            kept = _put_notebooks(source, folder)
-        except OSError as error:
-            raise SettingsError(f"{folder} cannot be filled with the notebooks: {error}") from None
-        print(f"The guided notebooks are in {folder}.")
-        if kept:
-            print(
-                f"Changed by you, so kept as they are: {', '.join(kept)}. There are newer ones: "
+        folder = Path(args.folder or "")
+    elif source != clone or args.folder is not None:
+        folder = Path(args.folder or "~/chatkit-notebooks").expanduser().resolve()
+        edited = _put_notebooks(source, folder)
+        args.write(f"The guided notebooks are in {folder}.")
+        if edited:
+            args.write(
+                f"Changed by you, so kept as they are: {', '.join(edited)}. There are newer ones: "
                 "rename yours, and they come with the next `chatkit lab`."
             )
-    flags = ["--ip=127.0.0.1", f"--port={arguments.port}", "--allow-root"]
+    flags = ["--ip=127.0.0.1", f"--port={args.port}", "--allow-root"]
     flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
-    if arguments.no_browser:
+    if args.no_browser:
         flags.append("--no-browser")
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
-    jupyterlab([str(folder), *flags, *_terminals()])
-    return OK
+    with redirect_stdout(args.output):
+        jupyterlab([str(folder), *flags, *_terminals()])
 
 
 #: In the folder of the notebooks: the digest of each as it was put there.
-_AS_PUT = ".chatkit-notebooks.json"
+_DIGESTS = ".chatkit-notebooks.json"
 
 
 def _put_notebooks(source: Path, folder: Path) -> list[str]:
@@ -294,28 +326,25 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
-        before = json.loads((folder / _AS_PUT).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError, RecursionError):
-        before = {}
-    as_put = dict(before) if isinstance(before, dict) else {}
-    kept = []
+        digests = dict(json.loads((folder / _DIGESTS).read_text(encoding="utf-8")))
+    except (FileNotFoundError, ValueError, TypeError, RecursionError):
+        digests = {}
+    edited = []
     for file in sorted(source.iterdir()):
         if not file.is_file() or file.name.startswith("."):
             continue
-        there, content = folder / file.name, file.read_bytes()
-        new = hashlib.sha256(content).hexdigest()
-        if there.exists():
-            found = hashlib.sha256(there.read_bytes()).hexdigest()
-            if found not in (new, as_put.get(file.name)):
-                if as_put.get(file.name) != new:
-                    kept.append(file.name)
-                continue
-        with replacing(there, 0o644) as out:
+        copy, content = folder / file.name, file.read_bytes()
+        new, before = hashlib.sha256(content).hexdigest(), digests.get(file.name)
+        if copy.exists() and hashlib.sha256(copy.read_bytes()).hexdigest() not in (new, before):
+            if before != new:
+                edited.append(file.name)
+            continue
+        with replacing(copy, 0o644) as out:
             out.write(content)
-        as_put[file.name] = new
-    with replacing(folder / _AS_PUT, 0o644) as out:
-        out.write(json.dumps(as_put, indent=1).encode())
-    return kept
+        digests[file.name] = new
+    with replacing(folder / _DIGESTS, 0o644) as out:
+        out.write(json.dumps(digests, indent=1).encode())
+    return edited
 
 
 def _terminals() -> list[str]:
@@ -338,75 +367,88 @@ def _terminals() -> list[str]:
     return [f"--ServerApp.terminado_settings={settings}"]
 
 
-@needed_by("chatkit sandbox")
-def _sandbox(arguments: argparse.Namespace) -> int:
-    from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.server import run
-
-    profile = None if arguments.profile is None else _read_profile(arguments.profile)
-    passing = None  # the access file of a sandbox in memory goes with it
+@contextmanager
+def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
+    """Raise what keeps a server from being served as one error."""
     try:
-        with Sandbox(arguments.db, seed=arguments.seed, profile=profile) as sandbox:
-            _misbehave(sandbox, arguments)
-
-            def tell(base_url: str) -> None:
-                nonlocal passing
-                said = {
-                    "base_url": base_url,
-                    "account_id": sandbox.account_id,
-                    "token": sandbox.token,
-                    "admin_token": sandbox.admin_token,
-                    "search_param": sandbox.profile.search_param,
-                    "status_param": sandbox.profile.status_param,
-                }
-                if arguments.json:
-                    print(json.dumps(said), flush=True)
-                    return
-                file = sandbox.access_file
-                if file is None:
-                    file = passing = _passing_file(base_url)
-                    sandbox.keep_access(base_url, file)
-                login = command(f"login practice --access {_quoted(file)}")
-                print(_WELCOME.format(**said, file=file, login=login), flush=True)
-
-            run(sandbox, arguments.host, arguments.port, tell)
-    except (OSError, StoreError) as error:
-        return _complain(f"the sandbox cannot be served: {error}", FAILED)
-    finally:
-        if passing is not None:
-            passing.unlink(missing_ok=True)
-    return OK
+        yield
+    except kinds as error:
+        reason = str(error).rstrip(".")
+        raise chatkit.SettingsError(f"The {server} cannot be served: {reason}.") from None
 
 
-def _passing_file(base_url: str) -> Path:
-    """Name the access file of a sandbox in memory: in the folder of the user's data."""
-    from chatkit.bulk.stores import journal_folder
+@_command(
+    *("--host", "--port", "--db", "--seed", "--profile", "--latency", "--faults"),
+    *("--allow", "--authority", "--json"),
+)
+@needed_by("chatkit sandbox")
+def _sandbox(args: _Arguments) -> None:
+    """Serve the whole service on this machine.
 
-    folder = journal_folder(False).with_name("sandboxes")
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / f"{base_url.rpartition(':')[2]}.access"
+    Serves over HTTP until Ctrl-C, to practise going live: it says how to log in to it from a
+    second terminal.
 
-
-def _misbehave(sandbox: Sandbox, arguments: argparse.Namespace) -> None:
-    """Set the faults and receivers that the command line names."""
+    Options:
+        --host: who can reach it: this machine alone (127.0.0.1, as long as nothing is given), or an
+            address of this machine, for those who can reach that; they must use this very name
+        --db: keep everything in this file, and its port and token beside it in FILE.access: what
+            logged in once works the next day
+        --seed: what to begin with: a small business, or nothing (as without it)
+        --latency: every API call waits so many milliseconds before it is answered, as a service
+            far away does: --latency 80
+        --faults: what goes wrong with API calls: 429, 5xx, dropped, truncated, each with a rate
+            from 0 to 1; retry_after=SECONDS of a 429; seed=N for the same faults each time. One
+            call in ten refused and some lost: --faults 429=0.1,dropped=0.02,retry_after=2
+        --allow: deliver to webhooks of this address and below it, or to a second address on this
+            machine in its place; may be repeated. Without it nothing is delivered.
+            --allow https://hooks.shop.example/ https://127.0.0.1:8443/
+        --authority: the certificate (PEM) that the --allow addresses are signed with
+    """
+    from chatkit.sandbox import Sandbox
     from chatkit.sandbox.faults import BadFaults
+    from chatkit.sandbox.server import run
     from chatkit.webhook_sender import BadReceiver
 
-    wanted: dict[str, float] = dict(arguments.faults or {})
-    if arguments.latency is not None:
-        wanted["latency"] = arguments.latency / 1000
-    try:
-        sandbox.middleware.faults.set(wanted)
-        authority = None if arguments.authority is None else arguments.authority.read_bytes()
-        for addresses in arguments.allow or ():
+    profile = _read_profile(args.profile)
+    latency = {} if args.latency is None else {"latency": args.latency / 1000}
+    with ExitStack() as stack:
+        stack.enter_context(
+            _serving("sandbox", OSError, chatkit.StoreError, BadFaults, BadReceiver)
+        )
+        sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=profile))
+        sandbox.middleware.faults.set(args.faults | latency)
+        authority = None if args.authority is None else file_bytes(args.authority)
+        for addresses in args.allow:
             if len(addresses) > 2:
                 raise BadReceiver("--allow takes an address, and perhaps one to deliver to instead")
             sandbox.allow(*addresses, authority=authority)
-    except (BadFaults, BadReceiver) as error:
-        raise InputError(f"The sandbox cannot be set up so: {error}.") from None
+
+        def show_access(base_url: str) -> None:
+            access = {
+                "base_url": base_url, "account_id": sandbox.account_id, "token": sandbox.token,
+                "admin_token": sandbox.admin_token, "search_param": sandbox.profile.search_param,
+                "status_param": sandbox.profile.status_param,
+            }  # fmt: skip
+            if args.json:
+                args.write(json.dumps(access))
+                return
+            file = sandbox.access_file
+            if file is None:  # a sandbox in memory: its access file goes with it
+                from chatkit.bulk.stores import journal_folder
+
+                file = journal_folder(False).with_name("sandboxes")
+                file.mkdir(mode=0o700, parents=True, exist_ok=True)
+                file /= f"{base_url.rpartition(':')[2]}.access"
+                stack.callback(file.unlink, missing_ok=True)
+                sandbox.keep_access(base_url, file)
+            quoted = shlex.quote(str(file)) if os.name == "posix" else f'"{file}"'
+            login = command(f"login practice --access {quoted}")
+            args.write(_SANDBOX_IS_UP.format(**access, file=file, login=login))
+
+        run(sandbox, args.host, args.port, show_access)
 
 
-_WELCOME = """\
+_SANDBOX_IS_UP = """\
 The sandbox is up: the whole service, on this machine only. Ctrl-C stops it.
 
   Base address   {base_url}
@@ -421,100 +463,161 @@ Then in a notebook: client = chatkit.connect("practice")
 """
 
 
-def _quoted(path: Path) -> str:
-    return shlex.quote(str(path)) if os.name == "posix" else f'"{path}"'
+@_command(
+    *("action", "--host", "--port", "--db", "--secret-stdin", "--plain", "--authority"),
+    *("--refuse-unverified", "--profile", "--json"),
+)
+@needed_by("chatkit inbox")
+def _inbox(args: _Arguments) -> None:
+    """Receive deliveries of webhooks, and keep each before it is acknowledged.
+
+    Signing secrets come from CHATKIT_SIGNING_SECRETS (several parted by spaces) or from a pipe,
+    the database from CHATKIT_INBOX when it has a password. Neither is ever an argument.
+
+    Options:
+        action: serve: the one thing that it does
+        --host: who else may reach it: 0.0.0.0 is all
+        --db: keep deliveries in this file
+        --secret-stdin: read secrets from a pipe
+        --plain: HTTP, for behind a proxy that has a certificate
+        --authority: write the certificate to trust here
+        --refuse-unverified: answer 401 to what is not signed rightly; else it is kept, and marked
+    """
+    from chatkit.asgi_server import until_signal
+    from chatkit.inbox.inbox import Inbox
+    from chatkit.lock import replacing
+    from chatkit.signature import BadSignature
+
+    if args.plain and args.authority:
+        raise chatkit.SettingsError("--plain has no certificate to write: leave out --authority.")
+    profile = _read_profile(args.profile)
+    text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")
+    secrets = text.split()
+    if args.refuse_unverified and not secrets:
+        raise chatkit.SettingsError(
+            "Without a signing secret everything would be refused: set CHATKIT_SIGNING_SECRETS, "
+            "or use --secret-stdin."
+        )
+    with (
+        until_signal() as stop,
+        _serving("receiver", OSError, chatkit.StoreError, BadSignature),
+        Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=profile) as inbox,
+    ):
+        receiver = inbox.serve(
+            secrets, host=args.host, port=args.port, tls=not args.plain,
+            unverified="refuse" if args.refuse_unverified else "keep",
+        )  # fmt: skip
+        authority = receiver.authority
+        if args.authority and authority:
+            with replacing(args.authority, 0o644) as file:
+                file.write(authority)
+        access = {
+            "url": receiver.url, "inbox": inbox.shown, "secrets": len(secrets),
+            "authority": authority.decode() if authority else None,
+        }  # fmt: skip
+        args.write(json.dumps(access) if args.json else _RECEIVER_IS_UP.format(**access))
+        stop.wait()
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
-    from chatkit.checkup import doctor
+_RECEIVER_IS_UP = (
+    "The receiver is up. Ctrl-C stops it.\n\n"
+    "  Address   {url}\n  Inbox     {inbox}\n  Secrets   {secrets}\n"
+)
 
-    report = doctor(arguments.name)
-    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
-    print(report.painted() if coloured else report)
+
+# --- connections ----------------------------------------------------------------------------
+
+
+@_command("name?")
+def _doctor(args: _Arguments) -> int:
+    """Check address, token and permissions; read-only."""
+    report = chatkit.doctor(args.name)
+    coloured = args.output.isatty() and not os.environ.get("NO_COLOR")
+    args.show(report.painted() if coloured else report)
     return report.status
 
 
-def _login(arguments: argparse.Namespace) -> int:
+@_command(
+    *("name", "--base-url", "--account-id", "--token-stdin", "--access", "--token-file"),
+    "--profile",
+)
+def _login(args: _Arguments) -> None:
+    """Keep a connection, its token in the keyring.
+
+    Keeps base address, account and token under a name, once the doctor has found no problem:
+    chatkit.connect(NAME) opens it. The token goes into the keyring of the system, or into a file
+    that only you can read (--token-file). Where neither is wanted, the variable CHATKIT_TOKEN
+    gives it, or a file that CHATKIT_TOKEN_FILE names.
+
+    Options:
+        name: how you will call it, like production
+        --base-url: asked for when not given
+        --account-id: asked for when not given
+        --token-stdin: read the token from a pipe
+        --access: take address, account and token from the file in which a served sandbox keeps
+            them, and ask nothing
+        --token-file: keep the token in a file that only you can read, in place of the keyring;
+            without FILE: beside the kept connections
+    """
     from chatkit import settings
     from chatkit.checkup import keep_checked
     from chatkit.connection import Connection, StoredConnection
 
-    name = settings.checked_name(arguments.name)
-    known = settings.stored(name) if name in settings.names() else None
-    served = None if arguments.access is None else settings.served(str(arguments.access))
-    profile = {} if known is None else {"profile": known.profile}
-    if arguments.profile is not None:
-        profile = {"profile": _read_profile(arguments.profile)}
-    elif served is not None:
-        profile = {"profile": served.profile}
-    ask = not arguments.token_stdin  # what is typed there would be taken for the token
-    place, fault = _token_place(arguments, None if known is None else known.token_file)
-    base_url, account_id = arguments.base_url, arguments.account_id
-    if served is not None:
-        base_url, account_id = served.base_url, served.account_id
-    base_url = base_url or _ask("Base address", known.base_url if known else "", ask)
-    account_id = account_id or _ask("Account id", known.account_id if known else "", ask)
-    where = StoredConnection(base_url=base_url, account_id=account_id, **profile)
-    if place == "nowhere" and ask:
+    name = settings.checked_name(args.name)
+    before = settings.stored(name) if name in settings.names() else None
+    served = None if args.access is None else settings.served(str(args.access))
+    profile = _read_profile(args.profile)
+    place, fault = _token_place(args, None if before is None else before.token_file)
+    fields: dict[str, Any] = {}
+    for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
+        kept = getattr(before, field, "")
+        value = getattr(served, field, None) or getattr(args, field)
+        if not value and not args.token_stdin:  # else what is typed there would be the token
+            value = _ask(f"{label} [{kept}]" if kept else label)
+        fields[field] = value or kept
+        if not fields[field]:
+            raise chatkit.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
+    if known := profile or getattr(served or before, "profile", None):
+        fields["profile"] = known
+    where = StoredConnection(**fields)
+    if place == "nowhere" and not args.token_stdin:
         settings.save(name, where, place)
     else:
-        token = served.token if served else _ask_token(arguments.token_stdin)
+        token = served.token if served else _token(from_stdin=args.token_stdin)
         keep_checked(name, Connection(**dict(where), token=token), place)
-    open_it = f"In a notebook: chatkit.connect({name!r})"
-    if place == "keyring":
-        print(f"Kept. {open_it}")
-    elif place == "nowhere":
-        print(_KEPT_WITHOUT.format(
-            fault=fault, line=settings.token_line(), open_it=open_it,
-            file=command(f"login {name} --token-file"), doctor=command(f"doctor {name}"),
-        ))  # fmt: skip
+    if place == "nowhere":
+        args.write(
+            f"{fault} Kept: the base address and the account, without the token.\n"
+            "Before you start Python or JupyterLab, name it, with the token in place of the dots:\n"
+            f"\n  {settings.token_line()}\n\n"
+            "Or keep it in a file that only you can read: "
+            f"{command(f'login {name} --token-file')}\n"
+            f"Whether all is well: {command(f'doctor {name}')}"
+        )
     else:
-        print(f"Kept, the token in {place}, which only you can read. {open_it}")
-    return OK
+        file = "" if place == "keyring" else f", the token in {place}, which only you can read"
+        args.write(f"Kept{file}.")
+    args.write(f"In a notebook: chatkit.connect({name!r})")
 
 
-_KEPT_WITHOUT = """\
-{fault} Kept: the base address and the account, without the token.
-Before you start Python or JupyterLab, tell it with the token in place of the dots:
-
-  {line}
-
-Or keep it in a file that only you can read: {file}
-Whether all is well: {doctor}
-{open_it}"""
-
-
-def _token_place(arguments: argparse.Namespace, before: Path | None) -> tuple[TokenPlace, str]:
-    """Find out where the token can be kept before it is typed, and why not in the keyring."""
+def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str]:
+    """Return where the token can be kept, before it is typed, and why not in the keyring."""
     from chatkit import settings
 
-    file = before or settings.token_file(arguments.name)
-    if arguments.token_file is not None:
-        return (file if arguments.token_file == Path() else arguments.token_file), ""
+    file = before or settings.token_file(args.name)
+    if args.token_file is not None:
+        return (file if args.token_file == Path() else args.token_file), ""
     if not (fault := settings.keyring_fault()):
         return "keyring", ""
-    if before is not None or arguments.access is not None:  # that token lies in a file already
+    if before is not None or args.access is not None:  # that token lies in a file already
         return file, fault
-    if arguments.token_stdin or not sys.stdin.isatty():
+    if args.token_stdin or not sys.stdin.isatty():
         return "nowhere", fault
-    print(fault)
-    answer = input(f"Keep the token in {file}, which only you can read? [Y/n]: ")
-    return (file if answer.strip().lower() in ("", "y", "yes") else "nowhere"), fault
+    answer = _ask(f"{fault}\nKeep the token in {file}, which only you can read? [Y/n]")
+    return (file if answer.lower() in ("", "y", "yes") else "nowhere"), fault
 
 
-def _ask(what: str, default: str, ask: bool) -> str:
-    missing = SettingsError(f"The {what.lower()} is missing: give it as a flag.")
-    shown = f" [{default}]" if default else ""
-    try:
-        given = input(f"{what}{shown}: ").strip() if ask else ""
-    except EOFError:
-        raise missing from None
-    if not given and not default:
-        raise missing
-    return given or default
-
-
-def _ask_token(from_stdin: bool) -> Secret:
+def _token(*, from_stdin: bool) -> Secret:
     from chatkit.secret import access_token
 
     if from_stdin:
@@ -524,43 +627,459 @@ def _ask_token(from_stdin: bool) -> Secret:
             warnings.simplefilter("error", getpass.GetPassWarning)
             return access_token(getpass.getpass("Access token (stays hidden): "))
     except (getpass.GetPassWarning, EOFError):
-        raise SettingsError("No terminal can hide the token: use --token-stdin.") from None
+        raise chatkit.SettingsError("No terminal can hide the token: use --token-stdin.") from None
 
 
-def _logout(arguments: argparse.Namespace) -> int:
+@_command("name")
+def _logout(args: _Arguments) -> None:
+    """Forget a connection and its token.
+
+    Options:
+        name: as `connections` lists it
+    """
     from chatkit import settings
 
-    settings.forget(arguments.name)
-    print(f"Forgotten: {arguments.name} and its token.")
-    return OK
+    settings.forget(args.name)
+    args.write(f"Forgotten: {args.name} and its token.")
 
 
-def _connections(arguments: argparse.Namespace) -> int:
+@_command()
+def _connections(args: _Arguments) -> None:
+    """List the connections that are kept."""
     from chatkit import settings
 
     names = settings.names()
     for name in names:
-        place = settings.stored(name)
-        print(f"{name}  account {place.account_id} at {place.base_url}")
+        kept = settings.stored(name)
+        args.write(f"{name}  account {kept.account_id} at {kept.base_url}")
     if not names:
-        print(f"None yet. Keep one with `{command('login NAME')}`.")
-    return OK
+        args.write(f"None yet. Keep one with `{command('login NAME')}`.")
 
 
-def _read_profile(path: Path) -> ServiceProfile:
+def _read_profile(path: Path | None) -> chatkit.ServiceProfile | None:
     from pydantic import ValidationError
 
     from chatkit.profile import ServiceProfile
     from chatkit.settings import explain
 
+    if path is None:
+        return None
     try:
         text = path.read_text(encoding="utf-8")
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return ServiceProfile.model_validate(values)
     except ValidationError as error:
-        raise SettingsError(f"{path}: {explain(error)}") from None
-    except RecursionError:
-        reason = "it is nested too deeply"
-    except (OSError, ValueError) as error:
-        reason = str(error)
-    raise SettingsError(f"{path} cannot be read: {reason}. Correct it.")
+        raise chatkit.SettingsError(f"{path}: {explain(error)}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise chatkit.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
+
+
+# --- an account as a folder -----------------------------------------------------------------
+
+
+@contextmanager
+def _account(name: str) -> Iterator[chatkit.Client]:
+    """Open an account by its name while the block lasts."""
+    from chatkit import settings
+
+    to: str | None = name
+    if name == ENVIRONMENT and name not in settings.names():
+        to = None
+        if settings.resolve(None) is None:
+            raise chatkit.SettingsError(
+                "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
+                "CHATKIT_TOKEN."
+            )
+    with chatkit.connect(to) as client:
+        yield client
+
+
+@_command("name", "folder", "--contacts", "--templates", "--conflicts", "--other-account")
+def _pull(args: _Arguments) -> None:
+    """Keep an account in a folder, as files for git.
+
+    What you edited there is kept, what changed in the account is taken; where both changed
+    nothing is written, and each such field is named. No token and no signing secret is ever
+    written.
+
+    Options:
+        folder: made if it is not there
+        --conflicts: what counts where both changed a field: the files, or the account
+        --other-account: the folder was pulled from another account
+    """
+    with _account(args.name) as client:
+        report = chatkit.Folder(args.folder).pull(
+            client, contacts=args.contacts, codes=args.templates, conflicts=args.conflicts,
+            other_account=args.other_account,
+        )  # fmt: skip
+    args.show(report)
+
+
+@_command("left", "right", "--contacts", "--templates", "--json")
+def _diff(args: _Arguments) -> int:
+    """Show what differs between two accounts or folders.
+
+    Compares accounts, folders, or git revisions of a folder by what things are called: - is left,
+    + is right. Nothing is changed. A folder that is called as a connection is written ./NAME.
+
+    Options:
+        left: a folder, a git revision of it (shop/@HEAD~3), or an account, as NAME elsewhere
+        right: as LEFT
+    """
+    from chatkit import settings
+
+    accounts = {ENVIRONMENT, *settings.names()}
+    with ExitStack() as stack:
+        sides: list[Any] = []
+        for side in (args.left, args.right):
+            folder = "@" in side or "/" in side or os.sep in side or Path(side).is_dir()
+            if not folder or side in accounts or side.endswith(".access"):
+                side = stack.enter_context(_account(side))
+            sides.append(side)
+        found = chatkit.compare(*sides, contacts=args.contacts, codes=args.templates)
+    if args.json:
+        args.write(found.json())
+    else:
+        args.show(found.text())
+    return DIFFERENT if found else DONE
+
+
+@_command(*_STATE, "--markdown", "--out", "--rehearse")
+def _plan(args: _Arguments) -> int:
+    """Show what would make an account as a folder is. Nothing is changed.
+
+    Options:
+        --markdown: as a comment on a pull request: short, and safe
+        --out: write the plan here for `chatkit apply`; the file holds data of the account, and only
+            you can read it
+        --rehearse: apply it to a copy of the account, and show what differs; the account itself is
+            only read
+    """
+    with _account(args.name) as client:
+        plan = _plan_of_folder(args, client)
+        stopped = plan.objections(many=True, irreversible=True)
+        rehearsal = None
+        if args.rehearse and len(plan) and not stopped:
+            rehearsal = chatkit.rehearse(plan)
+            stopped = rehearsal.problems
+        if args.out:
+            plan.save(args.out)
+        if args.markdown:
+            args.write(_markdown(plan, _words(client), rehearsal))
+        else:
+            args.show(f"{plan}\n\n{rehearsal or ''}")
+    if args.out and not stopped and len(plan):
+        print(f"Written. It is applied with: {command(f'apply {args.out}')}")
+    return DIFFERENT if stopped else DONE
+
+
+def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
+    from chatkit.account.folder import state_of
+    from chatkit.account.planning import plan_state
+
+    state = state_of(args.folder, contacts=args.contacts)
+    how = {"delete": args.delete, "broken": args.broken, "skip_invalid": args.skip_invalid}
+    return plan_state(state, client, **how)
+
+
+def _words(client: chatkit.Client) -> str:
+    from chatkit.connection import account_words
+
+    return account_words(client.connection.account, client.connection.name)
+
+
+def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str:
+    """Write a plan as a comment on a pull request.
+
+    All that strangers wrote stands in one fenced block that none of it can end, where nobody is
+    mentioned, no picture is loaded and nothing is a link.
+    """
+    from chatkit.bulk import rendering
+
+    lines = []
+    for change in plan.changes[:_MOST]:
+        sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
+        noun = f"{change.noun} " if change.noun else ""
+        lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
+        for field, before, after in rendering.change_lines(change)[:_LINES]:
+            signs = ("-", "+") if before is not None and after is not None else (sign, sign)
+            name = f"{cut(field, 60)}: " if field else ""
+            lines += [
+                f"{mark}     {name}{side}"
+                for mark, side in zip(signs, (before, after), strict=True)
+                if side is not None
+            ]
+    if (more := len(plan.changes) - _MOST) > 0:
+        lines.append(f"# … and {many(more, 'more change')}")
+    for cell in plan.refused.head(_MOST).itertuples():
+        place = " ".join(filter(None, (str(cell.row), str(cell.column))))
+        lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
+    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST]]
+    lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
+    if rehearsal is not None:
+        signed = [("!", line) for line in rehearsal.problems] or [
+            ("#", f"{many(len(rehearsal.result), 'row')} as planned, in a copy of the account"),
+            *(("#", line) for line in rehearsal.warnings),
+        ]
+        lines += [f"{sign} rehearsal: {cut(line, 200)}" for sign, line in signed[:_LINES]]
+    text = "\n".join(visible(_as_commands(line)) for line in lines)
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST].rpartition("\n")[0] + "\n# … and more"
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
+    # No character that Markdown or HTML would read: a connection is called as a person likes.
+    plain = re.sub(r"([^\w .:/-])", lambda found: f"&#{ord(found[1])};", visible(where))
+    heading = f"### Plan for {plain}: {counts or 'nothing to do'}"
+    return f"{heading}\n\n{fence}diff\n{text}\n{fence}" if text else heading
+
+
+# --- apply, and what has been applied -------------------------------------------------------
+
+
+@_command("file", "name?", "--rehearsed", *_ALLOWED)
+def _apply(args: _Arguments) -> int:
+    """Apply a plan that `plan --out FILE` has written.
+
+    Applies this plan only, and only if everything it changes is still as it was then. The run is
+    journalled: the same command goes on after an interrupt, `chatkit undo RUN` takes it back.
+
+    Options:
+        file: what `plan --out` has written
+        name: a connection, `environment`, or the access file of a sandbox. Without it: the account
+            of the plan is looked for in the variables and among the connections
+        --rehearsed: only if `plan --rehearse` of it went well
+    """
+    from chatkit.bulk.stores import find_run
+
+    with _account(args.name or _account_of(args.file)) as client:
+        plan = client.load_plan(args.file)
+        try:
+            find_run(plan.id)
+        except chatkit.JournalError:  # its run has not begun, so it has to be as it was reviewed
+            if moved := _changed_since(plan):
+                more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
+                lines = [*(cut(line, 200) for line in moved[:_LINES]), *more]
+                print("\n  - ".join(["This plan is outdated, nothing was sent:", *lines]))
+                print("Make it again, and look at it.")
+                return DIFFERENT
+        return _carry_out(plan, args, _words(client))
+
+
+@_command(*_STATE, *_ALLOWED)
+def _restore(args: _Arguments) -> int:
+    """Bring an account back to what a folder holds.
+
+    Plans what brings an account back to what a folder or a git revision of it holds, shows it,
+    and applies it. In a terminal it asks first; without one it needs --yes.
+    """
+    with _account(args.name) as client:
+        return _carry_out(_plan_of_folder(args, client), args, _words(client), needs_yes=True)
+
+
+@_command("--json")
+def _runs(args: _Arguments) -> None:
+    """List what was applied from this machine, the latest first."""
+    runs = chatkit.runs()
+    if args.json:
+        args.write(runs.reset_index().to_json(orient="records", date_format="iso"))
+    elif runs.empty:
+        args.write("No run yet.")
+    else:
+        shown = runs[["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]]
+        args.write(shown.map(lambda cell: visible(str(cell))).to_string())
+
+
+@_command("run", "name?", "--moved", "--secrets")
+def _resume(args: _Arguments) -> int:
+    """Go on with a run that was interrupted.
+
+    What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
+    """
+    nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
+    with (
+        _optional_account(args.name) as client,
+        _secrets_file(args, needed=bool({*nouns} & {"webhook", "account"})) as file,
+    ):
+        secrets: dict[Any, Any] = {}
+        resume = partial(chatkit.resume, args.run, client, moved=args.moved, secrets=secrets)
+        return _report(resume(), secrets, file, args)
+
+
+@_command("run", "name?", "--moved", "--include-adopted", "--out", *_ALLOWED)
+def _undo(args: _Arguments) -> int:
+    """Take a run back.
+
+    Plans what takes it back, shows it, and applies it; a row that somebody has changed since
+    stays as it is. In a terminal it asks first; without one it needs --yes.
+
+    Options:
+        --include-adopted: delete also what was found after a lost answer to a create
+        --out: write the plan here for `chatkit apply`, and send nothing
+    """
+    with _optional_account(args.name) as client:
+        plan = chatkit.undo(
+            args.run, client, moved=args.moved, include_adopted=args.include_adopted
+        )
+        if args.out:
+            plan.save(args.out)
+            args.show(plan)
+            return DONE
+        return _carry_out(plan, args, args.name or "the account of the run", needs_yes=True)
+
+
+def _optional_account(name: str | None) -> Any:
+    """Open an account, if one is named: a run finds its own."""
+    return _account(name) if name else nullcontext()
+
+
+def _account_of(path: Path) -> str:
+    """Return what opens the account of a saved plan: the variables, or a connection.
+
+    Raises:
+        PlanRefused: The file is no plan.
+        SettingsError: Nothing that is known opens that account.
+    """
+    from chatkit import settings
+
+    try:
+        account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise chatkit.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
+    known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
+    if known is not None and known.account == account:
+        return ENVIRONMENT
+    for name in settings.names():
+        kept = settings.stored(name)
+        if f"{kept.base_url} account {kept.account_id}" == account:
+            return name
+    raise chatkit.SettingsError(
+        f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
+        f"names: {command(f'apply {path} NAME')}"
+    )
+
+
+def _changed_since(plan: Plan) -> list[str]:
+    """List what of a saved plan is not as it was when the plan was made.
+
+    Each row is compared again when it is sent. Here all are looked at before the first is sent,
+    so that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
+    """
+    from chatkit.account.reading import same_field
+    from chatkit.bulk.plan import desk_of, setting_of
+    from chatkit.frame import records
+
+    parts: dict[tuple[str, str | None], list[Any]] = {}
+    for change in plan.changes:
+        parts.setdefault((change.noun or setting_of(plan).noun, change.code), []).append(change)
+    moved = []
+    for (noun, code), changes in parts.items():
+        endpoints = desk_of(plan).of(code, noun)
+        fields = {field for change in changes for field in change.before}
+        frame = endpoints.frame(full=not fields <= {*endpoints.record.listed})
+        rows = records(frame, range(len(frame)))
+        live: dict[Any, Mapping[str, Any]] = dict(zip(frame.index.tolist(), rows, strict=True))
+        natural = endpoints.natural_key
+        names = {tuple(map(record.get, natural)) for record in live.values()}
+        for change in changes:
+            label, now, after = f"{noun} {change.label}", live.get(change.key), change.after
+            if change.kind == "create":
+                if now is not None or tuple(map(after.get, natural)) in names:
+                    moved.append(f"{label} is there already")
+            elif now is None:
+                moved.append(f"{label} is gone")
+            else:
+                moved += [
+                    f"{label}: {field} has changed"
+                    for field, before in change.before.items()
+                    if field in now
+                    and not same_field(noun, field, before, now[field])
+                    and not same_field(noun, field, after.get(field, before), now[field])
+                ]
+    return moved
+
+
+def _carry_out(
+    plan: Plan | FleetPlan, args: _Arguments, where: str, *, needs_yes: bool = False
+) -> int:
+    """Show a plan, ask where somebody can answer, apply it, and show what came of it."""
+    from chatkit.bulk.plan import desk_of
+
+    args.show(plan)
+    if not any(plan.counts.values()) and plan.refused.empty:
+        return DONE
+    if objections := plan.objections(many=args.many, irreversible=args.irreversible):
+        print("\n  - ".join(["Blocked, nothing was sent:", *map(visible, objections)]))
+        return DIFFERENT
+    asks = sys.stdin.isatty() and sys.stderr.isatty() and not args.yes
+    if needs_yes and not args.yes and not asks:
+        raise chatkit.InputError("Nothing was sent: no terminal can be asked. --yes applies it.")
+    creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
+    secret = any(desk_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
+    with _secrets_file(args, needed=secret) as file:
+        if asks and _ask(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):
+            print(f"Nothing was sent to {where}.")
+            return DIFFERENT
+        try:
+            result = plan.apply(
+                many=args.many, irreversible=args.irreversible, rehearsed=args.rehearsed
+            )
+        except chatkit.PlanRefused as error:
+            print(f"chatkit: {error}")
+            return DIFFERENT
+        return _report(result, plan.secrets, file, args)
+
+
+@contextmanager
+def _secrets_file(args: _Arguments, *, needed: bool) -> Iterator[IO[str] | None]:
+    """Make the file of signing secrets before anything is sent; it goes if it stays empty.
+
+    Raises:
+        InputError: The file is there, or secrets would be shown where no terminal is.
+    """
+    if not needed or args.secrets is None:
+        if needed and not (sys.stderr.isatty() and args.output.isatty()):
+            raise chatkit.InputError(
+                "Nothing was sent: webhooks are created, whose signing secret is shown once. There "
+                "is no terminal to show it in: --secrets FILE keeps it."
+            )
+        yield None
+        return
+    try:
+        file = os.fdopen(os.open(args.secrets, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w")
+    except FileExistsError:
+        raise chatkit.InputError(f"{args.secrets} exists: name a new file.") from None
+    try:
+        with file:
+            yield file
+    finally:
+        if not args.secrets.stat().st_size:
+            args.secrets.unlink()
+
+
+def _report(
+    result: pd.DataFrame, secrets: Mapping[Any, Any], file: IO[str] | None, args: _Arguments
+) -> int:
+    """Hand over the signing secrets of new webhooks, once, and show what came of a run."""
+    from chatkit.bulk.rendering import run_of
+
+    flat: dict[Any, Secret] = {}
+    for key, value in secrets.items():  # of a fleet by account, then by id
+        flat |= value if isinstance(value, Mapping) else {key: value}
+    labels = dict(zip(result["key"], result["label"], strict=True))
+    urls = {str(labels.get(key, key)): secret.reveal() for key, secret in flat.items()}
+    if file is not None and urls:
+        file.write(json.dumps(urls, indent=1) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+        print(f"{many(len(urls), 'signing secret')} in {file.name}, which only you can read.")
+    for url, secret in urls.items() if file is None else ():
+        print(f"Signing secret of {visible(url)}, shown only now: {secret}")
+    args.show(result.chatkit.summary())
+    left = result[~result["state"].isin(["applied", "unchanged", "skipped"])]
+    for row in left.head(_MOST).itertuples():
+        args.show(f"  {row.state}: {cut(str(row.label), 60)}: {visible(str(row.reason))}")
+    if len(left) > _MOST:
+        args.write(f"  … and {len(left) - _MOST:,} more")
+    run = run_of(result)
+    print(f"Run {run}: `{command(f'undo {run}')}` takes it back.")
+    return DIFFERENT if len(left) else DONE

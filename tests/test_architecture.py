@@ -21,8 +21,10 @@ FILES = {path.relative_to(ROOT): path for path in sorted(ROOT.glob("chatkit/**/*
 
 # Top to bottom: a line may import itself and what stands below it.
 ORDER = [
-    ("__main__", "chatkit"),
-    ("checkup", "cli", "fleet", "history", "inbox", "widgets"),
+    ("__main__",),
+    ("cli",),
+    ("chatkit",),
+    ("checkup", "fleet", "history", "inbox", "widgets"),
     ("account",),
     ("fleet_plan",),
     ("client",),

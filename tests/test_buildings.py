@@ -192,4 +192,4 @@ def test_a_command_whose_part_is_missing_says_so(command: str, tmp_path: Path) -
     code = f"from chatkit.cli import main; sys.exit(main({json.dumps(arguments)}))"
     done = run(code, command, tmp_path, "")
     said = f"chatkit: chatkit {command} needs chatkit.{command}, which is not installed here.\n"
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", said)

@@ -246,11 +246,13 @@ def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
     """Tell whether a field of two records says the same; one that is not said has its default.
 
     Args:
-        noun: flow, content or webhook.
+        noun: flow, content, webhook or contact.
         field: Its name.
         wanted: What one record says, None if it does not say it.
         live: What the other one says.
     """
+    if noun not in _BODIES:
+        return bool((wanted or None) == (live or None))
     if noun == "flow" and field in ("flow_json", "template_name") and None in (wanted, live):
         return True  # every flow has them: one service or the other does not show it
     one, two = (default_of(noun, field) if v in EMPTY else v for v in (wanted, live))

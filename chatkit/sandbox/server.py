@@ -10,15 +10,13 @@ answers is released: durability costs one commit a turn, not one a call.
 
 import asyncio
 import logging
-import signal
 import sys
-import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import CLOSE, TARGET, WHOLE, Server, listen
+from chatkit.asgi_server import CLOSE, TARGET, WHOLE, Server, listen, until_signal
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
@@ -69,10 +67,7 @@ def run(
     Raises:
         OSError: The port is taken or the host is not an address of this machine.
     """
-    stop = threading.Event()
-    handled = (signal.SIGTERM, signal.SIGINT)
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in handled}
-    try:
+    with until_signal() as stop:
         base_url, server = _serve(sandbox, host, port, stop.set)
         try:
             if on_ready:
@@ -80,9 +75,6 @@ def run(
             stop.wait()
         finally:
             server.stop()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _serve(

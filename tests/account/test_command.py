@@ -138,7 +138,7 @@ def test_a_saved_plan_is_applied_and_taken_back_and_nothing_is_sent_twice(
     assert main(["apply", file, left.access]) == 0
     out, err = capsys.readouterr()
     assert "1 change: 1 applied." in out
-    run_id = re.search(r"chatkit\.undo\('(.+)'\)", err)
+    run_id = re.search(r"chatkit undo (\S+)` takes it back", err)
     assert run_id
     assert len(left.writes()) == 1
     assert main(["apply", file, left.access]) == 0  # the run has begun: it goes on, and is done
@@ -433,7 +433,7 @@ def answered(answer: bytes, *arguments: str) -> tuple[int, str]:
         try:
             while part := os.read(ours, 4096):
                 said += part
-                if said.endswith(b"[y/N]\r\n"):
+                if said.endswith(b"[y/N]: "):
                     os.write(ours, answer)
         except OSError:  # the other end is closed
             process.wait(60)
@@ -453,7 +453,7 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     assert main(["pull", right.access, shop]) == 0
     status, said = answered(b"n\n", "restore", shop, left.access)
     assert (status, left.writes()) == (1, [])
-    assert "Apply this to left.access? [y/N]" in said
+    assert "Apply this to left.access? [y/N]: " in said
     status, said = answered(b"y\n", "restore", shop, left.access)
     assert (status, len(left.writes())) == (0, 1)
     assert re.search(
@@ -476,7 +476,7 @@ def test_a_plan_is_rehearsed_before_it_is_applied(
     made = ["plan", str(shop), left.access, "--out", plan, "--rehearse"]
     assert main(made) == 0
     assert main([*made, "--markdown"]) == 0
-    assert "# rehearsed on a copy of the account: 1 row as planned" in capsys.readouterr().out
+    assert "# rehearsal: 1 row as planned, in a copy of the account" in capsys.readouterr().out
     assert left.writes() == []
     assert main(["apply", plan, left.access, "--rehearsed"]) == 0
     assert len(left.writes()) == 1

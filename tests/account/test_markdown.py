@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import chatkit
-from chatkit.account.command import markdown
+from chatkit.cli import _markdown as markdown
 from chatkit.client import Client
 from chatkit.display import visible
 

@@ -108,7 +108,6 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     import chatkit
     from chatkit import cli, flowjson, settings
-    from chatkit.account import command
     from chatkit.bulk import journal as journals
     from chatkit.bulk.plan import _hash
     from chatkit.bulk.stores import journal_folder
@@ -146,7 +145,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         except (ValueError, LookupError, TypeError, RecursionError):
             pass
         with suppressed():
-            command._name_of(path)
+            cli._account_of(path)
         found = client.load_plan(path)
         repr(found), found.frame(), found.refused
 
