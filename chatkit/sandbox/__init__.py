@@ -2,7 +2,6 @@
 
 import json
 import secrets
-import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -17,8 +16,8 @@ from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.middleware import Middleware
 from chatkit.sandbox.replies import QUIRKS, Quirk
-from chatkit.sandbox.request import PERMISSIONS
-from chatkit.sandbox.service import Request, Service
+from chatkit.sandbox.request import PERMISSIONS, Request
+from chatkit.sandbox.service import Service
 from chatkit.sandbox.store import SandboxStore
 
 if TYPE_CHECKING:
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Sandbox"]
 
-#: What demos began with, and their clocks then, by profile, quirks and account.
-_images: dict[
-    tuple[ServiceProfile, frozenset[Quirk], str],
-    tuple[sqlite3.Connection, tuple[int, int, int, int]],
-] = {}
 _GRACE = 2.0  # seconds for the attempts under way when a sandbox ends
 
 
@@ -102,10 +96,7 @@ class Sandbox:
         kept = self._kept().get("token")
         opens = isinstance(kept, str) and self.service.access.opens(kept, self.account_id)
         self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
-        if self.in_memory and self._seed == "demo" and isinstance(clock, SeededClock):
-            self._fill_like_another(clock)
-        else:
-            self._fill()
+        self._fill()
 
     def _kept(self) -> dict[str, Any]:
         """What the access file says; nothing when there is none, or when it is damaged."""
@@ -284,17 +275,6 @@ class Sandbox:
             self.store.clear()
             self.service.clock.restart()
             self._fill()
-
-    def _fill_like_another(self, clock: SeededClock) -> None:
-        """Take over what another demo of this process began with: the seed made it the same."""
-        key = (self.profile, self.quirks, self.account_id)
-        if key in _images:
-            image, counted = _images[key]
-            self.store.become(image)
-            clock.go_on_from(counted)
-        else:
-            self._fill()
-            _images[key] = self.store.image(), clock.counted()
 
     def _fill(self) -> None:
         if (self._records or self._seed == "demo") and self.store.is_empty:

@@ -14,7 +14,6 @@ class Clock:
     """Gives a write its time, a webhook its secret, an access token its text: the machine's."""
 
     def __init__(self) -> None:
-        self._stamp = _Stamp()
         self._ahead = 0  # nanoseconds of the machine's clock
 
     def now(self) -> float:
@@ -27,7 +26,7 @@ class Clock:
 
     def stamp(self) -> str:
         """The time of a write, ISO 8601 UTC."""
-        return self._stamp.text(time.time_ns() + self._ahead)
+        return _stamp(time.time_ns() + self._ahead)
 
     def secret(self) -> str:
         """A signing secret: 64 lower-case hexadecimal digits."""
@@ -72,7 +71,7 @@ class SeededClock(Clock):
     def stamp(self) -> str:
         """The next tick."""
         self._ticks += 1
-        return self._stamp.text((_SEEDED_START + self._ticks) * 10**9)
+        return _stamp((_SEEDED_START + self._ticks) * 10**9)
 
     def secret(self) -> str:
         """The next secret."""
@@ -99,27 +98,11 @@ class SeededClock(Clock):
         """Begin again with the first time and signing secret; tokens go on, the old ones count."""
         self._ticks = self._secrets = self._messages = 0
 
-    def counted(self) -> tuple[int, int, int, int]:
-        """How many ticks, secrets, tokens and messages it has given."""
-        return self._ticks, self._secrets, self._tokens, self._messages
-
-    def go_on_from(self, counted: tuple[int, int, int, int]) -> None:
-        """Be where a clock of the same seed was when it had given so many."""
-        self._ticks, self._secrets, self._tokens, self._messages = counted
-
     def _digest(self, purpose: str, number: int) -> bytes:
         return hashlib.sha256(f"chatkit sandbox {self._seed} {purpose} {number}".encode()).digest()
 
 
-class _Stamp:
-    """Prints times; the text of a second is made once in that second."""
-
-    def __init__(self) -> None:
-        self._second, self._text = -1, ""
-
-    def text(self, nanoseconds: int) -> str:
-        second, rest = divmod(nanoseconds, 10**9)
-        if second != self._second:
-            self._second = second
-            self._text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
-        return f"{self._text}.{rest // 10**6:03d}Z"
+def _stamp(nanoseconds: int) -> str:
+    second, rest = divmod(nanoseconds, 10**9)
+    text = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(second))
+    return f"{text}.{rest // 10**6:03d}Z"

@@ -137,7 +137,7 @@ class ContactsHandler(ResourceHandler):
                 raise RefusedRequest("clash", "An active contact has this number")
         self._touch(record, call.grant.actor)
         self._rewrite(row, record, row.more)
-        return self.replies.updated(self._only_id(row.id), "Contact updated")
+        return self.replies.done("Contact updated", self._only_id(row.id))
 
     def annotate(self, contact_id: int, account: str, **fields: Any) -> None:
         """Set what the API only shows: `tags`, `ai_mode`, `meta_name`, `ref_id`.

@@ -146,7 +146,7 @@ class FlowsHandler(ResourceHandler):
         kept = self._kept(more)
         self.table.rewrite(row, row.key, dumps(record), kept, row.hidden, record["wa_status"])
         self._publisher.flow(call.grant.account, record, old)
-        return self.replies.updated(_brief(record), "Flow updated")
+        return self.replies.done("Flow updated", _brief(record))
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
         """Put a flow into a state, as the upstream platform does (section States: not shown).

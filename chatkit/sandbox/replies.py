@@ -132,15 +132,8 @@ class Replies:
             % (payload, page, size, total, pages)
         )
 
-    def updated(self, payload: bytes, message: str) -> ServiceAnswer:
-        """An update that was done."""
-        return self._done(payload, message)
-
-    def deleted(self, message: str) -> ServiceAnswer:
-        """A deletion that was done."""
-        return self._done(b"null", message)
-
-    def _done(self, payload: bytes, message: str) -> ServiceAnswer:
+    def done(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
+        """An update or a deletion that was done."""
         if "no_body" in self.quirks:
             return ServiceAnswer(204, b"")
         return self.data(payload, message=message)

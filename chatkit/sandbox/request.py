@@ -78,56 +78,18 @@ class Request(NamedTuple):
 
 # --- the path -------------------------------------------------------------------------
 
-_PREFIX = PREFIX.split("/")[:-1]
-_ACCOUNT = len(_PREFIX)
-_RESOURCE = _ACCOUNT + 1
 # Empty, this folder, the folder above: what a path is normalised by cannot be a value in it.
 _NO_VALUES = frozenset({"", ".", ".."})
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+#: The operations by the segments of their path, and by their method.
+_PATHS: dict[tuple[str, ...], dict[str, Operation]] = {}
+for _operation in OPERATIONS:
+    _segments = f"{PREFIX}:accountId{_operation.path}".split("/")
+    _PATHS.setdefault(tuple(_segments), {})[_operation.method] = _operation
 
 
-class RoutedOperation(NamedTuple):
-    """Where in the interface a request points: the operation, the account, the path's values."""
-
-    operation: Operation
-    account: str
-    values: Sequence[str]
-
-
-class _Path:
-    """One path of the interface: its fixed segments, where its values are, its operations."""
-
-    def __init__(self, operations: Sequence[Operation]) -> None:
-        segments = list(enumerate(operations[0].path.split("/")[1:], _RESOURCE))
-        self._fixed = [(at, text) for at, text in segments if text[0] != ":"]
-        self._valued = [at for at, text in segments if text[0] == ":"]
-        self.operations = {operation.method: operation for operation in operations}
-        self.allow = ", ".join(sorted(self.operations))
-
-    def values(self, segments: Sequence[str]) -> list[str] | None:
-        for at, text in self._fixed:
-            if segments[at] != text:
-                return None
-        values = [segments[at] for at in self._valued]
-        return None if _NO_VALUES.intersection(values) else values
-
-
-def _paths() -> dict[tuple[str, int], _Path]:
-    """All paths by resource and number of segments, which tells them apart."""
-    groups: dict[str, list[Operation]] = {}
-    for operation in OPERATIONS:
-        groups.setdefault(operation.path, []).append(operation)
-    return {
-        (operations[0].resource, path.count("/")): _Path(operations)
-        for path, operations in groups.items()
-    }
-
-
-_PATHS = _paths()
-
-
-def route(method: str, path: str) -> RoutedOperation:
-    """Find the operation that a raw, still percent-encoded path and a method name.
+def route(method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
+    """Return the operation that a raw path and a method name, the account, and the path's values.
 
     Raises:
         RefusedRequest: There is no such path, it allows other methods only, or it is no text.
@@ -135,20 +97,24 @@ def route(method: str, path: str) -> RoutedOperation:
     segments = path.split("/")
     if "%" in path or not path.isascii():
         segments = [decode(segment) for segment in segments]
-    known = (
-        _PATHS.get((segments[_RESOURCE], len(segments) - _RESOURCE))
-        if len(segments) > _RESOURCE
-        else None
-    )
-    values = known.values(segments) if known and segments[:_ACCOUNT] == _PREFIX else None
-    if known is None or values is None:
-        raise RefusedRequest("no_path", "There is no such path")
-    operation = known.operations.get(method)
-    if operation is None:
-        raise RefusedRequest(
-            "wrong_method", f"This path allows {known.allow}", headers={"allow": known.allow}
-        )
-    return RoutedOperation(operation, segments[_ACCOUNT], values)
+    for names, operations in _PATHS.items():
+        if len(names) != len(segments):
+            continue
+        values = []
+        for name, segment in zip(names, segments, strict=True):
+            if name.startswith(":") and segment not in _NO_VALUES:
+                values.append(segment)
+            elif name != segment:
+                break
+        else:
+            operation = operations.get(method)
+            if operation is None:
+                allow = ", ".join(sorted(operations))
+                raise RefusedRequest(
+                    "wrong_method", f"This path allows {allow}", headers={"allow": allow}
+                )
+            return operation, values[0], values[1:]
+    raise RefusedRequest("no_path", "There is no such path")
 
 
 def decode(text: str, *, plus: bool = False) -> str:

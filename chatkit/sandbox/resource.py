@@ -215,7 +215,7 @@ class ResourceHandler:
             self._may_delete(row)
             self.clock.stamp()
             self.table.retire(row)
-        return self.replies.deleted(f"{self.noun} deleted")
+        return self.replies.done(f"{self.noun} deleted")
 
     def _copied_id(self, record: Mapping[str, Any]) -> int:
         """The id of a record of another account: its own; the next one when it has none."""

@@ -9,7 +9,7 @@ A copy is made of plain data, so the sandbox needs to know nothing of who has re
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
@@ -17,52 +17,13 @@ from chatkit.profile import ServiceProfile
 from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.resource import AllowedCall, Grant
 from chatkit.sandbox.service import Service
+from chatkit.sandbox.templates import CONTENT_DEFAULTS
 
 _DEMO = Path(__file__).with_name("demo")
 _OWNER, _SHOP = "Ines Okafor", "Front desk"
 _TAGS = ("workshop", "rental", "club", "newsletter", "wholesale")
-_WEBHOOKS: tuple[dict[str, Any], ...] = (
-    {"url": "https://hooks.larkspur-cycles.example/chat", "events": ["*"]},
-    {
-        "url": "https://till.larkspur-cycles.example/messages/status",
-        "events": ["chat.message.status"],
-    },
-    {
-        "url": "https://old-till.larkspur-cycles.example/status",
-        "events": ["chat.message.status"],
-        "is_active": False,
-    },
-)
-# What every content is sent with, so that no profile misses a field it requires.
-_CONTENT: dict[str, Any] = {
-    "parameter_format": "TEXT",
-    "variables": {},
-    "footer": "",
-    "is_draft": False,
-    "headers": [],
-    "buttons": [],
-}
-# Numbers that regulators keep free for fiction: country code, beginnings, endings.
-_RESERVED: dict[str, tuple[str, tuple[str, ...], Sequence[int]]] = {
-    # NANPA: 555-0100 to 555-0199 in every area
-    "US": ("+1", ("21255501", "41555501", "31255501", "20655501"), range(100)),
-    # Ofcom: 07700 900000 to 900999 and 020 7946 0000 to 0999
-    "GB": ("+44", ("7700900", "2079460"), range(1000)),
-    # Bundesnetzagentur: 030 23125, 040 66969 and 089 99998, each with three more digits
-    "DE": ("+49", ("3023125", "4066969", "8999998"), range(1000)),
-    # ARCEP: 01 99 00 and 06 39 98, each with four more digits
-    "FR": ("+33", ("19900", "63998"), range(10_000)),
-    # ComReg: 020 91x xxxx
-    "IE": ("+353", ("2091",), range(100_000)),
-    # PTS: 070-1740605 to 070-1740699
-    "SE": ("+46", ("7017406",), range(5, 100)),
-    # ACMA: these mobile numbers, 0491 57 and four more digits
-    "AU": (
-        "+61",
-        ("49157",),
-        (6, 110, 156, 157, 158, 159, 313, 737, 1266, 1491, 1804, 2549, 2665, 2983, 3087, 3770),
-    ),
-}
+# Numbers that regulators keep free for fiction, by region.
+_NUMBERS = json.loads((_DEMO / "numbers.json").read_bytes())
 
 
 class AccountRecords(TypedDict, total=False):
@@ -146,9 +107,9 @@ def demo(service: Service) -> None:
     _fill_templates(service, owner)
     _fill_contacts(service, owner, shop)
     first = service.webhooks.table.next_id()
-    for webhook in _WEBHOOKS:
+    for webhook in json.loads((_DEMO / "webhooks.json").read_bytes()):
         service.webhooks.create(AllowedCall(owner, (), "", webhook))
-    service.record_delivery(first, "delivered", 200, None)
+    service.webhooks.record_delivery(service.account_id, first, "delivered", 200, None)
 
 
 def _fill_flows(service: Service, owner: Grant) -> None:
@@ -163,7 +124,7 @@ def _fill_flows(service: Service, owner: Grant) -> None:
 def _fill_templates(service: Service, owner: Grant) -> None:
     templates = json.loads((_DEMO / "templates.json").read_bytes())
     for code, template in templates.items():
-        same = _CONTENT | template["same"]
+        same = CONTENT_DEFAULTS | template["same"]
         for lang_code, content in template["contents"].items():
             body = {"lang_code": lang_code, **same, **content}
             header, labels = body.pop("header", None), body.pop("labels", [])
@@ -194,7 +155,7 @@ def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
 
 def _people() -> Iterator[tuple[str | None, dict[str, str]]]:
     """Every name with a number that is its own."""
-    used = dict.fromkeys(_RESERVED, 0)
+    used = dict.fromkeys(_NUMBERS, 0)
     for group in json.loads((_DEMO / "people.json").read_bytes()):
         region = group["region"]
         for name in group.get("names") or _names(group):
@@ -212,11 +173,11 @@ def _names(group: dict[str, Any]) -> Iterator[str]:
 
 
 def _number(region: str, nth: int) -> dict[str, str]:
-    country_code, beginnings, endings = _RESERVED[region]
-    turn, beginning = divmod(nth, len(beginnings))
-    ending = endings[turn * 37 % len(endings)]
-    width = len(str(endings[-1]))
+    numbers = _NUMBERS[region]
+    prefixes, suffixes = numbers["prefixes"], numbers.get("suffixes") or range(*numbers["range"])
+    turn, prefix = divmod(nth, len(prefixes))
+    suffix = suffixes[turn * 37 % len(suffixes)]
     return {
-        "country_code": country_code,
-        "number": f"{beginnings[beginning]}{ending:0{width}}",
+        "country_code": numbers["country_code"],
+        "number": f"{prefixes[prefix]}{suffix:0{len(str(suffixes[-1]))}}",
     }

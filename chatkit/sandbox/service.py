@@ -24,8 +24,6 @@ from chatkit.sandbox.store import SandboxStore
 from chatkit.sandbox.templates import TemplatesHandler
 from chatkit.sandbox.webhooks import WebhooksHandler
 
-__all__ = ["Request", "Service", "ServiceAnswer"]
-
 # The quirks that are written into stored records.
 _STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 
@@ -103,12 +101,6 @@ class Service:
         return self.access.issue(
             permissions, account_id or self.account_id, actor or "Sandbox user"
         )
-
-    def record_delivery(
-        self, webhook_id: int, status: str, http_status: int | None, error: str | None
-    ) -> None:
-        """Write down the latest delivery attempt to a webhook; to be committed."""
-        self.webhooks.record_delivery(self.account_id, webhook_id, status, http_status, error)
 
 
 class AccessTokens:

@@ -167,18 +167,6 @@ class SandboxStore:
             self.write(f"DELETE FROM {table.name}")
             table.forget()
 
-    def image(self) -> sqlite3.Connection:
-        """Return a copy, in memory, of all that is stored and committed."""
-        image = sqlite3.connect(":memory:", check_same_thread=False)
-        self._connection.backup(image)
-        return image
-
-    def become(self, image: sqlite3.Connection) -> None:
-        """Hold what an image holds, and nothing else any more."""
-        image.backup(self._connection)
-        for table in self.tables:
-            table.forget()
-
     def close(self) -> None:
         """Commit and close; the store cannot be used after that."""
         try:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
@@ -12,48 +13,15 @@ from chatkit.sandbox.request import parameters
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
 from chatkit.sandbox.store import ResourceTable, StoredRecord
 
-# --- languages: 113 codes of the upstream platform and their English names ------------
-
-_TABLE = """
-af Afrikaans | sq Albanian | ar Arabic | ar_EG Arabic (EGY) | ar_LB Arabic (LBN) |
-ar_MA Arabic (MAR) | ar_QA Arabic (QAT) | ar_SA Arabic (SAU) | ar_AE Arabic (UAE) |
-az Azerbaijani | be_BY Belarusian | bn Bengali | bn_IN Bengali (IND) | bg Bulgarian | ca Catalan |
-zh_CN Chinese (CHN) | zh_HK Chinese (HKG) | zh_TW Chinese (TAI) | hr Croatian | cs Czech |
-da Danish | prs_AF Dari | nl Dutch | nl_BE Dutch (BEL) | en English | en_AU English (AUS) |
-en_CA English (CAN) | en_GH English (GHA) | en_IN English (IND) | en_IE English (IRL) |
-en_JM English (JAM) | en_MY English (MYS) | en_NZ English (NZL) | en_QA English (QAT) |
-en_SG English (SGP) | en_AE English (UAE) | en_UG English (UGA) | en_GB English (UK) |
-en_US English (US) | en_ZA English (ZAF) | et Estonian | fil Filipino | fi Finnish | fr French |
-fr_BE French (BEL) | fr_CA French (CAN) | fr_CH French (CHE) | fr_CI French (CIV) |
-fr_MA French (MAR) | ka Georgian | de German | de_AT German (AUT) | de_CH German (CHE) |
-el Greek | gu Gujarati | ha Hausa | he Hebrew | hi Hindi | hu Hungarian | id Indonesian |
-ga Irish | it Italian | ja Japanese | kn Kannada | kk Kazakh | rw_RW Kinyarwanda | ko Korean |
-ky_KG Kyrgyz | lo Lao | lv Latvian | lt Lithuanian | mk Macedonian | ms Malay | ml Malayalam |
-mr Marathi | nb Norwegian | ps_AF Pashto | fa Persian | pl Polish | pt_BR Portuguese (BR) |
-pt_PT Portuguese (POR) | pa Punjabi | ro Romanian | ru Russian | sr Serbian | si_LK Sinhala |
-sk Slovak | sl Slovenian | es Spanish | es_AR Spanish (ARG) | es_CL Spanish (CHL) |
-es_CO Spanish (COL) | es_CR Spanish (CRI) | es_DO Spanish (DOM) | es_EC Spanish (ECU) |
-es_HN Spanish (HND) | es_MX Spanish (MEX) | es_PA Spanish (PAN) | es_PE Spanish (PER) |
-es_ES Spanish (SPA) | es_UY Spanish (URY) | es_VE Spanish (VEN) | sw Swahili | sv Swedish |
-ta Tamil | te Telugu | th Thai | tr Turkish | uk Ukrainian | ur Urdu | uz Uzbek | vi Vietnamese |
-zu Zulu
-"""
-
-
-def _read(entry: str) -> tuple[str, str]:
-    code, _, label = entry.strip().partition(" ")
-    return code, label
-
-
-LANGUAGES = tuple(_read(entry) for entry in _TABLE.split("|"))
-_LANGUAGE_CODES = dict(LANGUAGES)
+# 113 codes of the upstream platform and their English names.
+LANGUAGES: dict[str, str] = json.loads(Path(__file__).with_name("languages.json").read_bytes())
 
 
 # --- fields ---------------------------------------------------------------------------
 
 
 def _known_language(code: str) -> str:
-    if code not in _LANGUAGE_CODES:
+    if code not in LANGUAGES:
         raise ValueError
     return code
 
@@ -138,7 +106,7 @@ class ListedContent(ContentFields):
     lang_code: Annotated[str, AfterValidator(_known_language)] = Field(
         "",
         description="must be a code of the language lookup",
-        json_schema_extra={"enum": list(_LANGUAGE_CODES)},
+        json_schema_extra={"enum": list(LANGUAGES)},
     )
 
 
@@ -158,7 +126,7 @@ class ContentItem(Fields):
     is_draft: bool
 
 
-_DEFAULTS = ContentFields().model_dump(exclude={"lang_code"})
+CONTENT_DEFAULTS = ContentFields().model_dump(exclude={"lang_code"})
 
 
 # --- operations -----------------------------------------------------------------------
@@ -184,7 +152,7 @@ class TemplatesHandler(ResourceHandler):
         self.filter_param = self.profile.search_param
         self.table = ResourceTable(self.store, "contents", first_id=7001)
         self._languages = dumps(
-            [{"code": code, "label": label} for code, label in LANGUAGES]
+            [{"code": code, "label": label} for code, label in LANGUAGES.items()]
         ).encode()
 
     def codes(self, account: str) -> list[str]:
@@ -217,7 +185,7 @@ class TemplatesHandler(ResourceHandler):
                     raise RefusedRequest("conflict", "The template has a content in this language")
                 case "invalid":
                     raise RefusedRequest("invalid", "The template has a content in this language")
-            content = self._rewrite(row, _DEFAULTS | given)
+            content = self._rewrite(row, CONTENT_DEFAULTS | given)
         else:
             content_id = self.table.next_id()
             content = _shown({"id": self._shown_id(content_id), **_complete(given)})
@@ -236,10 +204,10 @@ class TemplatesHandler(ResourceHandler):
             # A content cannot be without what creating it requires: that stays.
             before = json.loads(row.shown)
             kept = {name: before[name] for name in self.create_body.required}
-            given = _DEFAULTS | kept | given
+            given = CONTENT_DEFAULTS | kept | given
         content = self._rewrite(row, given)
         self._publisher.content(call.grant.account, call.values[0], content, "update")
-        return self.replies.updated(dumps(content).encode(), "Template content updated")
+        return self.replies.done("Template content updated", dumps(content).encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language inactive."""
@@ -279,7 +247,7 @@ def _scope(call: AllowedCall) -> str:
 
 
 def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    return {"lang_code": given["lang_code"], **_DEFAULTS, **given}
+    return {"lang_code": given["lang_code"], **CONTENT_DEFAULTS, **given}
 
 
 def _shown(content: dict[str, Any]) -> dict[str, Any]:

@@ -106,7 +106,7 @@ class WebhooksHandler(ResourceHandler):
         self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
         if "secret_in_update" in self.quirks:
             record |= json.loads(row.hidden)
-        return self.replies.updated(dumps(record).encode(), "Webhook updated")
+        return self.replies.done("Webhook updated", dumps(record).encode())
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a webhook of another account under its id, with a signing secret of its own."""

@@ -252,8 +252,8 @@ def test_an_unknown_template_is_empty_or_not_found(call):
 
 def test_the_lookup_names_all_languages(call):
     found = call("GET", f"{PATH}/lookups/languages").data
-    assert [(item["code"], item["label"]) for item in found] == list(LANGUAGES)
-    for code, _ in LANGUAGES:
+    assert [(item["code"], item["label"]) for item in found] == list(LANGUAGES.items())
+    for code in LANGUAGES:
         assert call.content(code).status == 201
 
 

@@ -162,14 +162,16 @@ def test_active_webhooks_are_those_that_ask_for_the_kind(call):
 
 def test_the_latest_delivery_is_shown(call):
     made = call.webhook().data
-    call.sandbox.service.record_delivery(made["id"], "failed", 500, "the receiver answered 500")
+    call.sandbox.service.webhooks.record_delivery(
+        "1001", made["id"], "failed", 500, "the receiver answered 500"
+    )
     (item,) = call("GET", "/webhooks").data
     assert (item["last_delivery_status"], item["last_delivery_http_status"]) == ("failed", 500)
     assert item["last_delivery_error"] == "the receiver answered 500"
     assert item["last_delivery_at"] > made["created_at"]
     assert item["updated_at"] == made["updated_at"]
     call("DELETE", f"/webhooks/{made['id']}")
-    call.sandbox.service.record_delivery(made["id"], "delivered", 200, None)
+    call.sandbox.service.webhooks.record_delivery("1001", made["id"], "delivered", 200, None)
     assert call("GET", "/webhooks").data == []
 
 
