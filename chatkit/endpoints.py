@@ -31,7 +31,7 @@ from chatkit.connection import account_words
 from chatkit.display import many
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
 from chatkit.listing import ListReader, answers_in_order, pages_of
-from chatkit.progress import Forecast, Progress, say
+from chatkit.progress import Forecast, Progress
 from chatkit.record import Body, Record
 from chatkit.secret import hides
 from chatkit.snapshot import Snapshot, keep_snapshot, snapshot_of
@@ -129,7 +129,6 @@ class Endpoints(Generic[R]):
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.profile = transport.profile
-        self._told_left: set[str] = set()  # accounts of which `tell_left` has told
 
     # --- calls ----------------------------------------------------------------------
 
@@ -231,25 +230,6 @@ class Endpoints(Generic[R]):
         """Tell from the answer to a `look_call`, None if it cannot; raises `NotFound` as well."""
         self.read(call, envelope, key)
         return True
-
-    def tell_left(self, there: Endpoints[Any], record: Record, lost: Iterable[str] = ()) -> None:
-        """Say, once for each other account, what a copy there does not have of its original.
-
-        Args:
-            there: Of the other account.
-            record: The original.
-            lost: Fields that could be sent, but mean something in this account alone.
-        """
-        to = there.transport.connection
-        if to.account in self._told_left:
-            return
-        self._told_left.add(to.account)
-        sent = {*self.body.model_fields, self.key} - {*lost}
-        names = [n for n, v in record if n not in sent and v not in (None, "", [], {})]
-        left = ", ".join([*([self.key] if self.key == "id" else []), *names])
-        if left:
-            where = account_words(to.account, to.name)
-            say(f"Copies of {self.noun}s in {where} do not have from the original: {left}.")
 
     def one(self, call: Call, data: msgspec.Raw) -> R:
         """Read the data of an answer as one record."""

@@ -12,7 +12,6 @@ from typing import (
     ClassVar,
     Literal,
     NamedTuple,
-    Protocol,
     TypeAlias,
 )
 from weakref import WeakKeyDictionary
@@ -28,7 +27,6 @@ from chatkit.progress import say
 from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 from chatkit.snapshot import Snapshot, snapshot_of
-from chatkit.templates.codes import template_codes
 from chatkit.transport import Transport
 
 if TYPE_CHECKING:
@@ -332,18 +330,6 @@ class ContentEndpoints(Endpoints[Content]):
         return super().undo(kind, known, after)
 
 
-#: What names a catalog of one account.
-CATALOG = ("connected_catalog_id", "is_catalog_connected")
-
-
-class HasContents(Protocol):
-    """Whatever has template contents: a client."""
-
-    @property
-    def templates(self) -> Callable[[str], Contents]:
-        """Its contents, by template code."""
-
-
 class Contents(Resource[Content], endpoints=ContentEndpoints):
     """The contents of one template, one for each language, by language code.
 
@@ -394,51 +380,6 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         return frame
 
     # --- one content ----------------------------------------------------------------
-
-    def copy(
-        self,
-        lang_code: str,
-        code: str | None = None,
-        *,
-        to: HasContents | None = None,
-        broken: bool = False,
-    ) -> Content:
-        """Create a content that says what another one does; what is copied stays as it is.
-
-        Args:
-            lang_code: The language of the content to copy; the copy has the same.
-            code: The template that the copy belongs to; without it, in another account, the same.
-            to: The client of another account, to make the copy there. A catalog is not carried:
-                its id is of this account.
-            broken: Copy it although the platform would refuse it.
-
-        Raises:
-            InputError: No other place is named, or the content has errors.
-            NotFound: There is no content in that language.
-            Conflict: The other template has a content in that language.
-        """
-        if to is None and code in (None, self.code):
-            raise InputError("A copy needs another place: name a template code, or to=client.")
-        there = None if to is None else getattr(to, "templates", None)
-        if to is not None and not callable(there):
-            raise InputError(f"copy takes the client of another account, not {type(to).__name__}.")
-        content = self.get(lang_code)
-        [named] = template_codes([code or self.code])
-        if there is None:
-            here = self._endpoints
-            target = Contents(ContentEndpoints(here.transport, named, here.checks), self._known)
-        else:
-            target = there(named)
-        lost = CATALOG if to is not None and content.connected_catalog_id is not None else ()
-        fields = {
-            field: value
-            for field in self._endpoints.body.model_fields
-            if field not in lost and (value := getattr(content, field)) is not None
-        }
-        made: Content = target.create(**fields, broken=broken)
-        if to is not None:
-            self._endpoints.tell_left(target._endpoints, content, lost)
-        return made
 
     def create(self, *, broken: bool = False, **fields: Any) -> Content:
         """Create a content and return it as the service now has it (read back).
