@@ -47,7 +47,6 @@ import tomllib
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext, redirect_stdout
-from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -76,12 +75,6 @@ _LONGEST = 60_000  #: characters of a comment; GitHub takes 65,536
 class _Arguments(argparse.Namespace):
     """What was typed, and where the answer is written."""
 
-    rehearsed = False  # where a command does not ask for it
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.output = sys.stdout
-
     def show(self, text: object) -> None:
         """Write a part of the answer for a person, with commands where the text names Python."""
         self.write(_as_commands(str(text)).rstrip())
@@ -100,20 +93,20 @@ class _Notes(io.TextIOBase):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command, and return its exit status."""
-    arguments = _parser().parse_args(argv, _Arguments())
-    with redirect_stdout(_Notes()):
-        try:
+    arguments = _Arguments(output=sys.stdout, rehearsed=False)
+    try:
+        _parser().parse_args(argv, arguments)
+        with redirect_stdout(_Notes()):
             return arguments.run_command(arguments) or DONE
-        except (chatkit.ChatkitError, OSError) as error:
-            print(f"chatkit: {error}")
-            return TROUBLE
-        except KeyboardInterrupt:
-            return INTERRUPTED
+    except (chatkit.ChatkitError, OSError) as error:
+        print(_as_commands(f"chatkit: {error}"), file=sys.stderr)
+        return TROUBLE
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _ask(question: str) -> str:
-    sys.stderr.write(f"{question}: ")
-    sys.stderr.flush()
+    print(f"{question}: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
 
 
@@ -134,8 +127,7 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
     (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
     (r"plan\.save\(path\) writes", "plan --out FILE writes"),
-    (r"plan\.apply\(rehearsed=True\) goes now", "`chatkit apply FILE --rehearsed` applies it"),
-    (r"plan\.apply\(rehearsed=True\) is blocked", "`chatkit apply FILE --rehearsed` refuses it"),
+    (r"plan\.apply\(rehearsed=True\)", "`chatkit apply FILE --rehearsed`"),
     (r"plan\.apply\(\) does it\.", ""),
     (r"plan\.(?:frame\(\)|refused) has them all", "the file of the plan has them all (--out FILE)"),
     (r" \(plan\.refused shows where\)", " (shown above)"),
@@ -144,9 +136,8 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r": plan\.left_out shows them", ""),
     (r"apply\(at='([^']+)'\) goes on", r"With CHATKIT_RUNS=\1 it goes on"),
     (r", [^,]* with apply\(gap='page'\), which reads .* writes them", ""),
-    (r"apply\((many|irreversible)=True\)", r"--\1"),
-    (r"(?:plan|undo)\(…, skip_invalid=True\)", "--skip-invalid"),
-    (r"(?:plan|undo)\(…, broken=True\)", "--broken"),
+    (r"(?:apply|plan)\((?:…, )?(many|irreversible|broken)=True\)", r"--\1"),
+    (r"plan\(…, skip_invalid=True\)", "--skip-invalid"),
     (r"undo\(…, include_adopted=True\)", "--include-adopted"),
     (r"say other_account=True", "use --other-account"),
     (r"\b(broken|moved)=True", r"--\1"),
@@ -177,8 +168,7 @@ class _Parser(argparse.ArgumentParser):
 
     _TYPED = re.compile(
         r"((?:unrecognized argument|invalid choice|invalid \w+ value|ignored explicit argument)s?)"
-        r":? .*?(?= \(choose from |$)",
-        re.DOTALL,
+        r":?(?s: .*?)(?= \(choose from |$)"
     )
 
     def error(self, message: str) -> NoReturn:
@@ -202,8 +192,24 @@ def _faults(text: str) -> dict[str, float]:
         raise argparse.ArgumentTypeError("write faults like 429=0.1,5xx=0.05") from None
 
 
+def _read_profile(name: str) -> chatkit.ServiceProfile:
+    from pydantic import ValidationError
+
+    from chatkit.profile import ServiceProfile
+    from chatkit.settings import explain
+
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8")
+        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+        return ServiceProfile.model_validate(values)
+    except ValidationError as error:
+        raise chatkit.SettingsError(f"{path}: {explain(error)}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise chatkit.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
+
+
 _FILE = {"type": Path, "metavar": "FILE"}
-_NAMES = {"nargs": "+", "metavar": "NAME"}
 #: How argparse reads an argument; any other option is a flag, any other word is required.
 _READ: dict[str, dict[str, Any]] = {
     "action": {"choices": ["serve"]},
@@ -212,15 +218,16 @@ _READ: dict[str, dict[str, Any]] = {
     "--allow": {"action": "append", "nargs": "+", "metavar": "URL", "default": []},
     "--base-url": {"metavar": "URL"},
     "--conflicts": {"choices": ["refuse", "files", "account"], "default": "refuse"},
-    "--delete": {**_NAMES, "default": []},
+    "--delete": {"nargs": "+", "metavar": "NAME", "default": []},
     "--faults": {"type": _faults, "metavar": "KIND=RATE,…", "default": {}},
     "--host": {"default": "127.0.0.1", "metavar": "ADDRESS"},
     "--latency": {"type": float, "metavar": "MS"},
     "--port": {"type": _port, "default": 0},
     "--seed": {"choices": ["demo", "empty"]},
-    "--templates": {**_NAMES, "metavar": "CODE"},
+    "--templates": {"nargs": "+", "metavar": "CODE"},
     "--token-file": {**_FILE, "nargs": "?", "const": Path()},
-    **dict.fromkeys(("--access", "--authority", "--db", "--out", "--profile", "--secrets"), _FILE),
+    "--profile": {"type": _read_profile, "metavar": "FILE"},
+    **dict.fromkeys(("--access", "--authority", "--db", "--out", "--secrets"), _FILE),
 }
 _STATE = ("folder", "name", "--contacts", "--delete", "--broken", "--skip-invalid")
 _ALLOWED = ("--yes", "--many", "--irreversible", "--secrets")
@@ -251,8 +258,7 @@ def _parser() -> argparse.ArgumentParser:
     options: dict[str, Any] = {"allow_abbrev": False, "epilog": about.rpartition("\n\n")[2]}
     about = "Your business messaging account from the command line."
     parser = _Parser(prog="chatkit", description=about, **options)
-    version = f"chatkit {chatkit.__version__}"
-    parser.add_argument("--version", action="version", version=version)
+    parser.add_argument("--version", action="version", version=f"chatkit {chatkit.__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for run, arguments, defaults in _COMMANDS:
         about, texts = _help_of(run.__doc__)
@@ -304,8 +310,7 @@ def _lab(args: _Arguments) -> None:
             )
     flags = ["--ip=127.0.0.1", f"--port={args.port}", "--allow-root"]
     flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
-    if args.no_browser:
-        flags.append("--no-browser")
+    flags += ["--no-browser"] * args.no_browser
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
     with redirect_stdout(args.output):
@@ -373,8 +378,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        reason = str(error).rstrip(".")
-        raise chatkit.SettingsError(f"The {server} cannot be served: {reason}.") from None
+        raise chatkit.SettingsError(f"The {server} cannot be served: {error}") from None
 
 
 @_command(
@@ -409,13 +413,12 @@ def _sandbox(args: _Arguments) -> None:
     from chatkit.sandbox.server import run
     from chatkit.webhook_sender import BadReceiver
 
-    profile = _read_profile(args.profile)
     latency = {} if args.latency is None else {"latency": args.latency / 1000}
     with ExitStack() as stack:
         stack.enter_context(
             _serving("sandbox", OSError, chatkit.StoreError, BadFaults, BadReceiver)
         )
-        sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=profile))
+        sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
         sandbox.middleware.faults.set(args.faults | latency)
         authority = None if args.authority is None else file_bytes(args.authority)
         for addresses in args.allow:
@@ -490,7 +493,6 @@ def _inbox(args: _Arguments) -> None:
 
     if args.plain and args.authority:
         raise chatkit.SettingsError("--plain has no certificate to write: leave out --authority.")
-    profile = _read_profile(args.profile)
     text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")
     secrets = text.split()
     if args.refuse_unverified and not secrets:
@@ -501,7 +503,7 @@ def _inbox(args: _Arguments) -> None:
     with (
         until_signal() as stop,
         _serving("receiver", OSError, chatkit.StoreError, BadSignature),
-        Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=profile) as inbox,
+        Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=args.profile) as inbox,
     ):
         receiver = inbox.serve(
             secrets, host=args.host, port=args.port, tls=not args.plain,
@@ -566,7 +568,6 @@ def _login(args: _Arguments) -> None:
     name = settings.checked_name(args.name)
     before = settings.stored(name) if name in settings.names() else None
     served = None if args.access is None else settings.served(str(args.access))
-    profile = _read_profile(args.profile)
     place, fault = _token_place(args, None if before is None else before.token_file)
     fields: dict[str, Any] = {}
     for field, label in (("base_url", "Base address"), ("account_id", "Account id")):
@@ -577,7 +578,7 @@ def _login(args: _Arguments) -> None:
         fields[field] = value or kept
         if not fields[field]:
             raise chatkit.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
-    if known := profile or getattr(served or before, "profile", None):
+    if known := args.profile or getattr(served or before, "profile", None):
         fields["profile"] = known
     where = StoredConnection(**fields)
     if place == "nowhere" and not args.token_stdin:
@@ -648,30 +649,11 @@ def _connections(args: _Arguments) -> None:
     """List the connections that are kept."""
     from chatkit import settings
 
-    names = settings.names()
-    for name in names:
+    for name in settings.names():
         kept = settings.stored(name)
         args.write(f"{name}  account {kept.account_id} at {kept.base_url}")
-    if not names:
+    if not settings.names():
         args.write(f"None yet. Keep one with `{command('login NAME')}`.")
-
-
-def _read_profile(path: Path | None) -> chatkit.ServiceProfile | None:
-    from pydantic import ValidationError
-
-    from chatkit.profile import ServiceProfile
-    from chatkit.settings import explain
-
-    if path is None:
-        return None
-    try:
-        text = path.read_text(encoding="utf-8")
-        values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
-        return ServiceProfile.model_validate(values)
-    except ValidationError as error:
-        raise chatkit.SettingsError(f"{path}: {explain(error)}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise chatkit.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
 
 
 # --- an account as a folder -----------------------------------------------------------------
@@ -755,6 +737,8 @@ def _plan(args: _Arguments) -> int:
         --rehearse: apply it to a copy of the account, and show what differs; the account itself is
             only read
     """
+    from chatkit.connection import account_words
+
     with _account(args.name) as client:
         plan = _plan_of_folder(args, client)
         stopped = plan.objections(many=True, irreversible=True)
@@ -765,7 +749,8 @@ def _plan(args: _Arguments) -> int:
         if args.out:
             plan.save(args.out)
         if args.markdown:
-            args.write(_markdown(plan, _words(client), rehearsal))
+            where = account_words(client.connection.account, client.connection.name)
+            args.write(_markdown(plan, where, rehearsal))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
     if args.out and not stopped and len(plan):
@@ -782,12 +767,6 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
     return plan_state(state, client, **how)
 
 
-def _words(client: chatkit.Client) -> str:
-    from chatkit.connection import account_words
-
-    return account_words(client.connection.account, client.connection.name)
-
-
 def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str:
     """Write a plan as a comment on a pull request.
 
@@ -802,13 +781,10 @@ def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str
         noun = f"{change.noun} " if change.noun else ""
         lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
         for field, before, after in rendering.change_lines(change)[:_LINES]:
-            signs = ("-", "+") if before is not None and after is not None else (sign, sign)
-            name = f"{cut(field, 60)}: " if field else ""
-            lines += [
-                f"{mark}     {name}{side}"
-                for mark, side in zip(signs, (before, after), strict=True)
-                if side is not None
-            ]
+            both, name = before and after, f"{cut(field, 60)}: " if field else ""
+            for mark, side in (("-", before), ("+", after)):
+                if side is not None:
+                    lines.append(f"{mark if both else sign}     {name}{side}")
     if (more := len(plan.changes) - _MOST) > 0:
         lines.append(f"# … and {many(more, 'more change')}")
     for cell in plan.refused.head(_MOST).itertuples():
@@ -851,7 +827,8 @@ def _apply(args: _Arguments) -> int:
     """
     from chatkit.bulk.stores import find_run
 
-    with _account(args.name or _account_of(args.file)) as client:
+    args.name = args.name or _account_of(args.file)
+    with _account(args.name) as client:
         plan = client.load_plan(args.file)
         try:
             find_run(plan.id)
@@ -859,10 +836,11 @@ def _apply(args: _Arguments) -> int:
             if moved := _changed_since(plan):
                 more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
                 lines = [*(cut(line, 200) for line in moved[:_LINES]), *more]
-                print("\n  - ".join(["This plan is outdated, nothing was sent:", *lines]))
-                print("Make it again, and look at it.")
+                print(
+                    "\n  - ".join(["The plan is outdated, nothing was sent. Plan again:", *lines])
+                )
                 return DIFFERENT
-        return _carry_out(plan, args, _words(client))
+        return _carry_out(plan, args)
 
 
 @_command(*_STATE, *_ALLOWED)
@@ -873,7 +851,7 @@ def _restore(args: _Arguments) -> int:
     and applies it. In a terminal it asks first; without one it needs --yes.
     """
     with _account(args.name) as client:
-        return _carry_out(_plan_of_folder(args, client), args, _words(client), needs_yes=True)
+        return _carry_out(_plan_of_folder(args, client), args, needs_yes=True)
 
 
 @_command("--json")
@@ -885,8 +863,8 @@ def _runs(args: _Arguments) -> None:
     elif runs.empty:
         args.write("No run yet.")
     else:
-        shown = runs[["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]]
-        args.write(shown.map(lambda cell: visible(str(cell))).to_string())
+        columns = ["state", "account", "noun", "changes", "applied", "unknown", "not_sent"]
+        args.write(runs[columns].to_string())
 
 
 @_command("run", "name?", "--moved", "--secrets")
@@ -901,8 +879,8 @@ def _resume(args: _Arguments) -> int:
         _secrets_file(args, needed=bool({*nouns} & {"webhook", "account"})) as file,
     ):
         secrets: dict[Any, Any] = {}
-        resume = partial(chatkit.resume, args.run, client, moved=args.moved, secrets=secrets)
-        return _report(resume(), secrets, file, args)
+        result = chatkit.resume(args.run, client, moved=args.moved, secrets=secrets)
+        return _report(result, secrets, file, args)
 
 
 @_command("run", "name?", "--moved", "--include-adopted", "--out", *_ALLOWED)
@@ -924,7 +902,7 @@ def _undo(args: _Arguments) -> int:
             plan.save(args.out)
             args.show(plan)
             return DONE
-        return _carry_out(plan, args, args.name or "the account of the run", needs_yes=True)
+        return _carry_out(plan, args, needs_yes=True)
 
 
 def _optional_account(name: str | None) -> Any:
@@ -998,9 +976,7 @@ def _changed_since(plan: Plan) -> list[str]:
     return moved
 
 
-def _carry_out(
-    plan: Plan | FleetPlan, args: _Arguments, where: str, *, needs_yes: bool = False
-) -> int:
+def _carry_out(plan: Plan | FleetPlan, args: _Arguments, *, needs_yes: bool = False) -> int:
     """Show a plan, ask where somebody can answer, apply it, and show what came of it."""
     from chatkit.bulk.plan import desk_of
 
@@ -1016,6 +992,7 @@ def _carry_out(
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
     secret = any(desk_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:
+        where = Path(args.name or "the account of the run").name
         if asks and _ask(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):
             print(f"Nothing was sent to {where}.")
             return DIFFERENT
