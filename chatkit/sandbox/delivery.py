@@ -23,7 +23,7 @@ import ssl
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -48,7 +48,6 @@ from chatkit.webhook_sender import (
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
-    from chatkit.sandbox.service import Service
 
 MOST_WAITING = 20_000  #: deliveries in the outbox
 LOG_LENGTH = 10_000  #: attempts
@@ -70,14 +69,6 @@ class PublishedEvent(NamedTuple):
     stamp: str | None = None
 
 
-class Posted(NamedTuple):
-    """An event in the outbox: its id, and the deliveries that wait, with their webhooks."""
-
-    message_id: str
-    deliveries: list[int]
-    webhook_ids: list[int]
-
-
 class EventPublisher:
     """Puts events into the outbox of whoever asked for them; to be committed."""
 
@@ -92,8 +83,12 @@ class EventPublisher:
         self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
         self._webhooks, self._outbox, self._receivers = webhooks, outbox, receivers
 
-    def post(self, account: str, kind: str, payload: object, stamp: str | None = None) -> Posted:
+    def post(
+        self, account: str, kind: str, payload: object, stamp: str | None = None
+    ) -> dict[int, int]:
         """Let an event wait for every active webhook of the account that asks for its kind.
+
+        Returns the ids of the webhooks by those of the deliveries.
 
         Raises:
             OutboxFull: Too many deliveries wait already.
@@ -101,10 +96,9 @@ class EventPublisher:
         message_id = self._clock.message_id()
         webhook_ids = [webhook.id for webhook in self._webhooks.active(account, kind)]
         if not webhook_ids:
-            return Posted(message_id, [], [])
+            return {}
         body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
-        waiting = self._outbox.add(account, webhook_ids, message_id, kind, body, time.time())
-        return Posted(message_id, waiting, webhook_ids)
+        return self._outbox.add(account, webhook_ids, message_id, kind, body, time.time())
 
     def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
         """Tell that a flow was made (no old state) or came into another state."""
@@ -140,10 +134,8 @@ class EventPublisher:
         Without a receiver nothing is attempted, and registrations stay as they are: in a
         sandbox where nobody has named one, no write has a side effect.
         """
-        heard: Sequence[bool] = [
-            self._receivers.allows(webhook.url) for webhook in self._webhooks.active(account, kind)
-        ]
-        return any(heard)
+        webhooks = self._webhooks.active(account, kind)
+        return any(self._receivers.allows(webhook.url) for webhook in webhooks)
 
     def _post_quietly(self, account: str, kind: str, body: object, stamp: str) -> None:
         """A write never fails because nobody takes its event."""
@@ -213,8 +205,8 @@ class Outbox:
         kind: str,
         body: bytes,
         due: float,
-    ) -> list[int]:
-        """Let one event wait for these webhooks; the ids of the deliveries.
+    ) -> dict[int, int]:
+        """Let one event wait for these webhooks; return their ids by those of the deliveries.
 
         Raises:
             OutboxFull: Too many wait already; nothing was added.
@@ -223,17 +215,17 @@ class Outbox:
             self._count = self.count()
         if self._count >= MOST_WAITING:
             raise OutboxFull(f"{MOST_WAITING} deliveries wait: their receivers do not take them")
-        ids = []
+        waiting = {}
         for webhook_id in webhook_ids:
-            self._store.write(
+            inserted = self._store.write(
                 "INSERT INTO outbox (account, webhook_id, message_id, kind, body, attempts, due)"
-                " VALUES (?, ?, ?, ?, ?, 0, ?)",
+                " VALUES (?, ?, ?, ?, ?, 0, ?) RETURNING id",
                 (account, webhook_id, message_id, kind, body, due),
             )
+            waiting[int(inserted.fetchone()[0])] = webhook_id
             self.fresh.add((account, webhook_id))
-            ids.append(int(self._store.run("SELECT last_insert_rowid()").fetchone()[0]))
-        self._count += len(ids)
-        return ids
+        self._count += len(waiting)
+        return waiting
 
     def receivers(self) -> list[tuple[str, int]]:
         """The webhooks that something waits for, as account and id."""
@@ -266,17 +258,12 @@ class Outbox:
 
     def drop(self, account: str, webhook_id: int) -> list[int]:
         """Strike off all that waits for a webhook that is no more; their ids."""
-        ids = [
-            int(row[0])
-            for row in self._store.run(
-                "SELECT id FROM outbox WHERE account = ? AND webhook_id = ?", (account, webhook_id)
-            )
-        ]
-        self._store.write(
-            "DELETE FROM outbox WHERE account = ? AND webhook_id = ?", (account, webhook_id)
+        deleted = self._store.write(
+            "DELETE FROM outbox WHERE account = ? AND webhook_id = ? RETURNING id",
+            (account, webhook_id),
         )
         self._count = None
-        return ids
+        return [delivery for (delivery,) in deleted]
 
 
 class Route(NamedTuple):
@@ -470,20 +457,17 @@ class DeliveryWorker:
         with self._changed:
             self._awaited |= dict.fromkeys(deliveries)
 
-    def collect(
-        self, deliveries: Sequence[int], webhook_ids: Sequence[int], seconds: float
-    ) -> list[DeliveryOutcome]:
-        """Wait for the first attempts of these, and tell what came of each."""
-        wanted = set(deliveries)
+    def collect(self, deliveries: Mapping[int, int], seconds: float) -> list[DeliveryOutcome]:
+        """Wait for the first attempts of these, by their webhooks; return what came of each."""
         with self._changed:
             self._changed.wait_for(
-                lambda: self._closed or all(self._awaited[one] for one in wanted), seconds
+                lambda: self._closed or all(self._awaited[one] for one in deliveries), seconds
             )
-            found = [self._awaited.pop(one) for one in deliveries]
-        return [
-            came or DeliveryOutcome(webhook_id, "waiting", None, "the receiver is busy")
-            for came, webhook_id in zip(found, webhook_ids, strict=True)
-        ]
+            return [
+                self._awaited.pop(delivery)
+                or DeliveryOutcome(webhook_id, "waiting", None, "the receiver is busy")
+                for delivery, webhook_id in deliveries.items()
+            ]
 
     def settle(self, seconds: float) -> bool:
         """Wait until nothing waits any more, neither for a receiver nor for another attempt."""
@@ -544,39 +528,39 @@ class DeliveryWorker:
     def _take(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook | None] | None:
         """What to do next: a delivery that is due and its webhook, or one to wait for, or none."""
         with self._middleware.lock:
-            if self._closed:
-                self._end(account, webhook_id)
-                return None
-            with self._middleware.alone() as service:
-                delivery = service.outbox.next(account, webhook_id)
-                webhook = service.webhooks.receiver(account, webhook_id) if delivery else None
-                if delivery and webhook is None:
-                    self._drop(service, account, webhook_id)
-                    delivery = None
+            delivery = None
+            if not self._closed:
+                with self._middleware.alone() as service:
+                    delivery = service.outbox.next(account, webhook_id)
+                    webhook = service.webhooks.receiver(account, webhook_id)
+                    if webhook is None:
+                        delivery = None
+                        self._drop(service.outbox.drop(account, webhook_id), webhook_id)
             if delivery is None:
-                self._end(account, webhook_id)
+                # Under the middleware's lock: nothing can be added for it meanwhile.
+                with self._changed:
+                    del self._lanes[account, webhook_id]
+                    self._changed.notify_all()
                 return None
         return delivery, webhook if delivery.due <= time.time() else None
 
-    def _drop(self, service: Service, account: str, webhook_id: int) -> None:
-        """Forget what waits for a webhook that was deleted or turned inactive."""
+    def _drop(self, deliveries: Iterable[int], webhook_id: int) -> None:
+        """Forget what waited for a webhook that was deleted or turned inactive."""
         gone = DeliveryOutcome(webhook_id, "refused", None, "the webhook is inactive or deleted")
-        dropped = service.outbox.drop(account, webhook_id)
         with self._changed:
-            self._awaited |= {one: gone for one in dropped if one in self._awaited}
-
-    def _end(self, account: str, webhook_id: int) -> None:
-        """End the lane, under the middleware's lock: nothing can be added for it meanwhile."""
-        with self._changed:
-            self._lanes.pop((account, webhook_id), None)
-            self._changed.notify_all()
+            self._awaited |= {one: gone for one in deliveries if one in self._awaited}
 
     def _record(self, delivery: Waiting, came: DeliveryOutcome) -> None:
         """Write down what came of an attempt, and when the next one is due."""
         with self._middleware.alone() as service:
             if not service.outbox.holds(delivery):
                 return  # forgotten by a reset while it was under way
-            wait = self._again_in(delivery, came)
+            # A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn
+            # its registration inactive, but section States knows no way to that but an update.
+            wait = None
+            retried = came.status == "failed" and came.http_status != 410
+            if retried and delivery.attempts < len(self.retries):
+                wait = self.retries[delivery.attempts]
             if wait is None:
                 service.outbox.done(delivery)
             else:
@@ -587,17 +571,6 @@ class DeliveryWorker:
             if delivery.id in self._awaited:
                 self._awaited[delivery.id] = came
                 self._changed.notify_all()
-
-    def _again_in(self, delivery: Waiting, came: DeliveryOutcome) -> float | None:
-        """Seconds until the next attempt; None: there is none.
-
-        A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn its
-        registration inactive, but section States knows no way to that but an update.
-        """
-        final = came.status != "failed" or came.http_status == 410
-        if final or delivery.attempts >= len(self.retries):
-            return None
-        return self.retries[delivery.attempts]
 
     def _log(self, delivery: Waiting, came: DeliveryOutcome, again_in: float | None) -> None:
         told = (delivery.message_id, delivery.kind, delivery.attempts + 1)

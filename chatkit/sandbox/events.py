@@ -172,11 +172,6 @@ def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
     return {"type": "nfm_reply", "nfm_reply": reply}
 
 
-def button(label: str) -> Json:
-    """The content of the answer to a template's button."""
-    return {"payload": label, "text": label}
-
-
 def _value(person: Person, **told: list[Json]) -> Json:
     metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
     contact = {"profile": {"name": person.name}, "wa_id": person.number}

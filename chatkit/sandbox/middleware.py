@@ -180,16 +180,13 @@ class Middleware:
             OutboxFull: Too many deliveries wait already; none of these was added.
             StoreError: They could not be saved.
         """
-        deliveries: list[int] = []
-        webhook_ids: list[int] = []
+        deliveries: dict[int, int] = {}
         with self.alone() as service:
             for event in events:
-                posted = service.publisher.post(service.account_id, *event)
-                deliveries += posted.deliveries
-                webhook_ids += posted.webhook_ids
+                deliveries |= service.publisher.post(service.account_id, *event)
             self.delivery_worker.expect(deliveries)
         seconds = self.delivery_worker.timeout + 5 if wait is None else wait
-        return self.delivery_worker.collect(deliveries, webhook_ids, seconds)
+        return self.delivery_worker.collect(deliveries, seconds)
 
     def aside(self, request: Request) -> ServiceAnswer:
         """Answer what is not a call of the API: the admin API and the OpenAPI document."""

@@ -6,17 +6,13 @@ A scenario is a name and options, as `Sandbox.play` takes them:
 - `campaign`: one template to many contacts, of whom some never get it, read it or answer.
 - `flow`: a flow is sent to contacts, who fill it in.
 
-The script of a conversation has one line for each thing:
+The script of a conversation has one line for each message:
 
 > Is my bike ready?             the customer writes
 < Yes, since noon.              the account answers; it is sent, delivered and read
-< Are you there? ~delivered     it comes no further than delivered (or sent)
-< Hello? !131026                it fails with this error of the upstream platform
 > [image] The scratch           a file: image, video, audio, voice, document, sticker
-> [button] Yes, please          a button of a template is pressed
 > +👍                            the customer reacts to the account's last message
 > -                             and takes the reaction back
-wait 2h                         time passes: s, min, h or d
 """
 
 import base64
@@ -30,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
@@ -100,15 +96,17 @@ def play(
     act = SCENARIOS.get(scenario)
     if act is None:
         raise BadScenario(f"there is no {scenario!r}; there are: {', '.join(SCENARIOS)}")
-    known = list(inspect.signature(act).parameters.values())[1:]
-    names = [parameter.name for parameter in known]
-    for name in options:
-        if name not in names:
-            raise BadScenario(f"{scenario} has no option {name}; it has: {', '.join(names)}")
-    for parameter in known:
-        if parameter.default is parameter.empty and parameter.name not in options:
-            raise BadScenario(f"{scenario} needs the option {parameter.name}")
-    _check_json(options)
+    signature = inspect.signature(act)
+    try:
+        signature.bind(None, **options)
+    except TypeError as error:
+        names = ", ".join(list(signature.parameters)[1:])
+        raise BadScenario(f"{scenario}: {error}; the options are: {names}") from None
+    for name, value in options.items():
+        try:
+            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError):
+            raise BadScenario(f"{name} cannot be written as JSON") from None
     with middleware.alone() as service:
         stage = Stage(service, seed)
         act(stage, **options)
@@ -177,29 +175,21 @@ def conversation(
     name: str | None = None,
 ) -> None:
     """One customer and the account, line by line."""
-    read, timeline = parse_script(lines), stage.timeline
+    script, timeline = parse_script(lines), stage.timeline
     person = stage.people([contact])[0] if contact else _STRANGER
     person = person._replace(name=_text("name", name)) if name else person
-    at, last = 0, {True: "", False: ""}
-    for line in read:
-        at += line.seconds or timeline.random.randint(3, 40)
-        if line.kind == "wait":
-            continue
+    at, sent = 0, ""
+    for line in script:
+        at += timeline.random.randint(3, 40)
         if line.ours:
-            content = events.text(line.text)
-            last[True], at = timeline.send(
-                person, at, "text", content, until=line.until, error=line.error
-            )
+            sent, at = timeline.send(person, at, "text", events.text(line.text))
         elif line.kind == "reaction":
-            if not last[True]:
+            if not sent:
                 raise BadScenario("there is no message of the account yet to react to")
-            timeline.write(person, at, "reaction", events.reaction(last[True], line.text))
+            timeline.write(person, at, "reaction", events.reaction(sent, line.text))
         elif line.kind in MEDIA:
             content = events.media(line.kind, timeline.new_id(), line.text)
             timeline.write(person, at, line.kind, content)
-        elif line.kind == "button":
-            content = events.button(line.text)
-            timeline.write(person, at, "button", content, last[True] or None)
         else:
             timeline.write(person, at, "text", events.text(line.text))
 
@@ -280,14 +270,6 @@ SCENARIOS: Mapping[str, Callable[..., None]] = {
     "campaign": campaign,
     "flow": flow,
 }
-
-
-def _check_json(options: Mapping[str, Any]) -> None:
-    for name, value in options.items():
-        try:
-            json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-        except (TypeError, ValueError, RecursionError):
-            raise BadScenario(f"{name} cannot be written as JSON") from None
 
 
 def _text(option: str, value: object) -> str:
@@ -391,22 +373,15 @@ def _stamp(moment: int) -> str:
 
 # --- the script of a conversation -----------------------------------------------------
 
-LineKind = Literal["text", "button", "reaction", "wait"] | str
-_UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86_400}
-_WAIT = re.compile(r"wait\s+([0-9]{1,4})\s*(s|min|h|d)")
 _MARKED = re.compile(r"\[([a-z]+)\]\s*(.*)", re.DOTALL)
-_ENDING = re.compile(r"(.*?)\s+(?:!([0-9]{4,7})|~([a-z]+))", re.DOTALL)
 
 
 class ScriptLine(NamedTuple):
-    """One line, read."""
+    """One line, read: who writes, text, reaction or a kind of file, and what."""
 
-    ours: bool  #: whether the account says it
-    kind: LineKind
+    ours: bool
+    kind: str
     text: str
-    until: str = "read"  #: how far a message of ours comes
-    error: int | None = None
-    seconds: int = 0
 
 
 def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
@@ -431,36 +406,18 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
 
 
 def _read(line: str) -> ScriptLine:
-    if wait := _WAIT.fullmatch(line):
-        return ScriptLine(True, "wait", "", seconds=int(wait[1]) * _UNITS[wait[2]])
+    ours, text = line[0] == "<", line[1:].strip()
     if line[0] not in "<>":
-        raise BadScenario("it must begin with > (the customer), < (the account) or wait 5min")
-    ours, said = line[0] == "<", line[1:].strip()
-    if not said:
+        raise BadScenario("it must begin with > (the customer) or < (the account)")
+    if not text:
         raise BadScenario("nothing is said")
-    return _ours(said) if ours else _theirs(said)
-
-
-def _theirs(said: str) -> ScriptLine:
-    if said == "-" or (said[0] == "+" and len(said) > 1 and not said[1].isalnum()):
-        return ScriptLine(False, "reaction", said[1:].strip())
-    marked = _MARKED.fullmatch(said)
+    if ours:
+        return ScriptLine(True, "text", text)
+    if text == "-" or (text[0] == "+" and len(text) > 1 and not text[1].isalnum()):
+        return ScriptLine(False, "reaction", text[1:].strip())
+    marked = _MARKED.fullmatch(text)
     if marked is None:
-        return ScriptLine(False, "text", said)
-    if marked[1] not in (*MEDIA, "button"):
-        raise BadScenario(f"there is no [{marked[1]}]; there are {', '.join(MEDIA)} and button")
-    if marked[1] == "button" and not marked[2]:
-        raise BadScenario("a button has a label: [button] Yes, please")
+        return ScriptLine(False, "text", text)
+    if marked[1] not in MEDIA:
+        raise BadScenario(f"there is no [{marked[1]}]; there are {', '.join(MEDIA)}")
     return ScriptLine(False, marked[1], marked[2])
-
-
-def _ours(said: str) -> ScriptLine:
-    ending = _ENDING.fullmatch(said)
-    if ending is None:
-        return ScriptLine(True, "text", said)
-    text, code, until = ending.groups()
-    if until is not None and until not in STATUSES:
-        raise BadScenario(f"there is no status {until}; there are {', '.join(STATUSES)}")
-    if code is not None and int(code) not in ERRORS:
-        raise BadScenario(f"the error {code} is not known; {', '.join(map(str, ERRORS))} are")
-    return ScriptLine(True, "text", text, until or "failed", None if code is None else int(code))

@@ -117,12 +117,12 @@ class SandboxStore:
             self.write("INSERT OR REPLACE INTO facts VALUES (?, ?)", fact)
         self.commit()
 
-    def write(self, statement: str, values: Sequence[object] = ()) -> None:
+    def write(self, statement: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
         """Run one writing statement inside the open transaction, or a new one."""
         if not self.dirty:
             self.run("BEGIN IMMEDIATE")
             self.dirty = True
-        self.run(statement, values)
+        return self.run(statement, values)
 
     def spoil(self) -> None:
         """Say that the writes since the last commit must not be committed: one failed."""

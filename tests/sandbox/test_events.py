@@ -23,7 +23,6 @@ MADE = {
     "reply": said("text", events.text("Hello"), "wamid.0"),
     "reaction": said("reaction", events.reaction("wamid.0", "👍")),
     "reaction taken back": said("reaction", events.reaction("wamid.0", "")),
-    "button": said("button", events.button("Yes"), "wamid.0"),
     "flow answer": said("interactive", events.flow_answer({"day": "1"}, "t"), "wamid.0"),
     **{
         kind: said("audio" if kind == "voice" else kind, events.media(kind, "77", "Look"))

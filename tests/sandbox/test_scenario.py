@@ -151,8 +151,12 @@ def test_a_flow_is_answered_by_as_many_people_as_there_are_answers(
     ("scenario", "options", "says"),
     [
         ("concert", {}, "there are: conversation"),
-        ("conversation", {}, "needs the option lines"),
-        ("conversation", {"lines": "> a", "color": 1}, "has no option color"),
+        (
+            "conversation",
+            {},
+            "required argument: 'lines'; the options are: lines, contact, name",
+        ),
+        ("conversation", {"lines": "> a", "color": 1}, "unexpected keyword argument 'color'"),
         ("conversation", {"lines": "a"}, "line 1"),
         ("conversation", {"lines": "> +👍"}, "no message of the account"),
         ("conversation", {"lines": "> a", "contact": "Ada"}, "is not a number"),
