@@ -255,9 +255,9 @@ class Queue(Report):
         """
         (shown,) = entries(self.content(number, text))
         entry = self.items[number].entry
-        known = {} if entry is None else field_texts(entry, ())
+        known = {} if entry is None else field_texts(entry)
         known |= self._answered(number, text)
-        return [field for field in field_texts(shown, ()) if field not in known]
+        return [field for field in field_texts(shown) if field not in known]
 
     def _answered(self, number: int, text: str | None) -> dict[str, str]:
         """Return the texts of the content that a text is part of, by field, as they would be."""

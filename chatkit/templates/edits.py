@@ -32,24 +32,21 @@ _LINE = 400  #: characters of a message
 
 
 class Replacement:
-    r"""What is to be found, and what is put in its place; placeholders stay as they are.
+    """What is to be found, and what is put in its place; placeholders stay as they are.
 
     A match that has a part of a placeholder is left alone. One that has whole placeholders is
     replaced only by what has the same ones.
 
     Args:
-        old: What is found: this text as it is written, or a regular expression.
-        new: What is put there; `\1` is the first group of a regular expression.
+        old: The text to find, as it is written.
+        new: What is put there.
         fields: Where; None for everywhere.
-        regex: Whether `old` is a regular expression.
 
     Raises:
         InputError: There is nothing to find, or no such field.
     """
 
-    def __init__(
-        self, old: str, new: str, fields: Iterable[Field] | None = None, *, regex: bool
-    ) -> None:
+    def __init__(self, old: str, new: str, fields: Iterable[Field] | None = None) -> None:
         self._fields = _fields(fields)
         if not isinstance(old, str) or not isinstance(new, str):
             raise InputError("replace takes two texts: what is found, and what is put there.")
@@ -59,13 +56,7 @@ class Replacement:
             )
         if has_half_character(old + new):
             raise InputError("Half a character can be neither found nor put anywhere.")
-        self._old, self._new, self._regex = old, new, regex
-        try:
-            self._pattern = re.compile(old if regex else re.escape(old))
-        except (re.error, RecursionError, OverflowError) as error:
-            raise InputError(
-                "This is not a regular expression:", [Problem("old", values(old), str(error))]
-            ) from None
+        self._old, self._new = old, new
         self.times = 0
         self.left: list[str] = []
         self._touched: set[tuple[str, str]] = set()
@@ -77,7 +68,9 @@ class Replacement:
         ways: dict[str, Callable[[Any], Any]] = {
             "text": lambda cell: self._text("text", cell),
             "footer": lambda cell: self._text("footer", cell),
-            "headers": lambda cell: self._each(cell, self._header),
+            "headers": lambda cell: self._each(
+                cell, lambda header: self._item(header, text="header", link="url")
+            ),
             "buttons": lambda cell: self._each(cell, self._button),
         }
         keys = contents.index.tolist()
@@ -124,9 +117,6 @@ class Replacement:
         changed = any(new is not old for new, old in zip(after, cell, strict=True))
         return after if changed else cell
 
-    def _header(self, header: dict[str, Any]) -> dict[str, Any]:
-        return self._item(header, text="header", link="url")
-
     def _button(self, button: dict[str, Any]) -> dict[str, Any]:
         to = _VALUES.get(str(button.get("type")))
         leads: dict[str, Field] = {"value": to} if to else {}
@@ -145,12 +135,11 @@ class Replacement:
             return value
         before = slots(value)
         parts, end, times = [], 0, 0
-        for match in self._pattern.finditer(value):
-            new = self._in_place_of(match, before)
-            if new is None:
+        for match in re.finditer(re.escape(self._old), value):
+            if not self._keeps_placeholders(match, before):
                 self._leave(field)
-            elif new != match[0]:
-                parts += [value[end : match.start()], new]
+            elif self._new != self._old:
+                parts += [value[end : match.start()], self._new]
                 end, times = match.end(), times + 1
         if not times:
             return value
@@ -162,30 +151,16 @@ class Replacement:
         self._touched.add(self._key)
         return after
 
-    def _in_place_of(self, match: re.Match[str], found: Sequence[Slot]) -> str | None:
-        """Return what takes the place of a match; None if a placeholder would change."""
-        new = self._expanded(match)
+    def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
+        """Whether the placeholders of a text stay as they are when a match is replaced."""
         start, end = match.span()
         inside = []
-        for slot in found:
+        for slot in placeholders:
             if start <= slot.start and slot.end <= end:
                 inside.append(slot)
-            elif (
-                max(start, slot.start) < min(end, slot.end) or slot.start < start == end < slot.end
-            ):
-                return None
-        return new if _names(slots(new)) == _names(inside) else None
-
-    def _expanded(self, match: re.Match[str]) -> str:
-        if not self._regex:
-            return self._new
-        try:
-            return match.expand(self._new)
-        except (re.error, IndexError) as error:
-            raise InputError(
-                "This cannot be put in place of the expression:",
-                [Problem("new", values(self._new), str(error))],
-            ) from None
+            elif max(start, slot.start) < min(end, slot.end):
+                return False
+        return _names(slots(self._new)) == _names(inside)
 
     def _leave(self, field: Field) -> None:
         place = f"{'/'.join(map(str, self._key))} {field}"
@@ -251,16 +226,10 @@ class Drafts:
                 if not any(language.same(lang, other) for other in known):
                     rows.append(known[original])
         for lang, rows in missing.items():
-            if rows:
-                self._draft(lang, contents.iloc[rows])
-
-    def _draft(self, lang: str, originals: pd.DataFrame) -> None:
-        """Draft one language of the templates of which these are the contents to start from."""
-        codes = originals.index.get_level_values("template_code").tolist()
-        for code, known in zip(codes, records(originals, range(len(originals))), strict=True):
-            fields = {n: known.get(n) for n in ContentBody.updatable()}
-            own = {"template_code": code, "lang_code": lang, "is_draft": True}
-            self.rows.append({n: v for n, v in fields.items() if v is not None} | own)
+            for (code, _), known in zip(contents.index[rows], records(contents, rows), strict=True):
+                fields = {n: known.get(n) for n in ContentBody.updatable()}
+                own = {"template_code": code, "lang_code": lang, "is_draft": True}
+                self.rows.append({n: v for n, v in fields.items() if v is not None} | own)
 
     def notes(self) -> list[str]:
         """Say what was drafted, and what could not be."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from chatkit.localization.translation import ImportedTexts
     from chatkit.localization.translation.export import Only
     from chatkit.localization.translation.files import Paths
-    from chatkit.localization.translation.units import Extra, Unit
+    from chatkit.localization.translation.units import Unit
     from chatkit.templates.edits import Field
 
 
@@ -497,11 +497,10 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         fields: Iterable[Field] | None = None,
         *,
-        regex: bool = False,
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Plan:
-        r"""Plan to replace a text everywhere. Nothing is sent before `plan.apply()`.
+        """Plan to replace a text everywhere. Nothing is sent before `plan.apply()`.
 
         Placeholders stay as they are: what would change one is left alone, and told.
 
@@ -511,7 +510,6 @@ class Templates(metaclass=HelpPage):
             codes: The template codes, or a file of them; without them those remembered.
             fields: Where: some of text, footer, header, label (of a button), url (behind a
                 button or a header) and number (that a button calls). Without it everywhere.
-            regex: Whether `old` is a regular expression; `\1` in `new` is its first group.
             skip_invalid: As for `plan`, like `broken`.
             broken: As for `plan`.
 
@@ -521,7 +519,7 @@ class Templates(metaclass=HelpPage):
         """
         from chatkit.templates.edits import Replacement
 
-        replacement = Replacement(old, new, fields, regex=regex)
+        replacement = Replacement(old, new, fields)
         edited = replacement.frame(self.frame(codes, full=True))
         return self._bulk.planned(
             edited,
@@ -634,8 +632,6 @@ class Templates(metaclass=HelpPage):
         languages: str | Iterable[str] | None = None,
         only: Only | Collection[Only] = "missing",
         since: Paths | None = None,
-        also: Collection[Extra] = (),
-        one_sheet: bool = False,
         replace: bool = False,
     ) -> pd.DataFrame:
         """Write texts into files for translators; `read_translations` takes them back.
@@ -658,8 +654,6 @@ class Templates(metaclass=HelpPage):
                 made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
                 those of the files in `since` whose source is not as it was when they went out.
             since: Files that went out before.
-            also: What else is translated: "samples" of placeholders, "addresses" of buttons.
-            one_sheet: Put all languages on one sheet of a workbook.
             replace: Write over files that are there.
 
         Returns:
@@ -682,8 +676,6 @@ class Templates(metaclass=HelpPage):
             languages=self._into(languages, frame),
             only=only,
             since=since,
-            also=also,
-            one_sheet=one_sheet,
             replace=replace,
             ledger=self.ledger.read(),
         )

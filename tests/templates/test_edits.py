@@ -36,14 +36,14 @@ FULL = content(
 )
 
 
-def replaced(old, new, *contents, fields=None, regex=False):
-    replacement = Replacement(old, new, fields, regex=regex)
+def replaced(old, new, *contents, fields=None):
+    replacement = Replacement(old, new, fields)
     return replacement, replacement.frame(frame(*contents))
 
 
-def text(old, new, before, *, regex=False):
+def text(old, new, before):
     """What one text becomes."""
-    return replaced(old, new, {"lang_code": "en", "text": before}, regex=regex)[1].text.iloc[0]
+    return replaced(old, new, {"lang_code": "en", "text": before})[1].text.iloc[0]
 
 
 # --- replace --------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ def test_a_text_is_replaced_everywhere_it_stands():
 )
 def test_only_the_fields_that_are_named_are_looked_at(field, old, changed):
     before = frame(FULL)
-    edited = Replacement(old, "X", [field], regex=False).frame(before)
+    edited = Replacement(old, "X", [field]).frame(before)
     found = {name for name in before if before[name].iloc[0] != edited[name].iloc[0]}
     assert found == changed
 
@@ -87,13 +87,13 @@ def test_only_the_fields_that_are_named_are_looked_at(field, old, changed):
 def test_the_frame_that_was_given_stays_as_it_is():
     before = frame(FULL)
     kept = copy.deepcopy(before.to_dict())
-    Replacement("old", "new", regex=False).frame(before)
+    Replacement("old", "new").frame(before)
     assert before.to_dict() == kept
 
 
 def test_what_does_not_change_is_the_same_object():
     before = frame(FULL)
-    edited = Replacement("An old", "A new", regex=False).frame(before)
+    edited = Replacement("An old", "A new").frame(before)
     assert edited.buttons.iloc[0] is before.buttons.iloc[0]
 
 
@@ -125,23 +125,15 @@ def test_what_is_left_alone_is_told():
     )
 
 
-def test_an_expression_is_searched_and_its_groups_are_put_in():
-    assert text(r"\b(\w+)day\b", r"\1nacht", "See you Friday {{1}}", regex=True) == (
-        "See you Frinacht {{1}}"
-    )
+def test_a_text_is_found_as_it_is_written():
     assert text("a.c", "X", "abc a.c") == "abc X"
-    assert text("^", "> ", "Hi {{1}}", regex=True) == "> Hi {{1}}"
-    assert text(".+", "X", "Hi {{1}}", regex=True) == "Hi {{1}}"
-    assert text("$", "!", "Hi {{1}}", regex=True) == "Hi {{1}}!"
-    assert text("(?<={{)", "1", "Hi {{1}}", regex=True) == "Hi {{1}}"
+    assert text("(", r"\1", "Hi (") == r"Hi \1"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "options", "said"),
     [
         ("", "x", {}, "needs a text to look for"),
-        ("(", "x", {"regex": True}, "not a regular expression"),
-        ("a", r"\2", {"regex": True}, "cannot be put in place of the expression"),
         (7, "x", {}, "two texts"),
         ("a", None, {}, "two texts"),
         ("a", "\ud800", {}, "Half a character"),
@@ -154,7 +146,7 @@ def test_an_expression_is_searched_and_its_groups_are_put_in():
 )
 def test_what_cannot_be_done_is_refused(old, new, options, said):
     with pytest.raises(InputError, match=said):
-        Replacement(old, new, **{"regex": False} | options).frame(frame(content(text="a")))
+        Replacement(old, new, **options).frame(frame(content(text="a")))
 
 
 def test_the_neighbours_of_half_characters_are_characters():
@@ -170,16 +162,14 @@ def test_a_single_field_may_be_named_as_a_text():
 @pytest.mark.parametrize(
     ("old", "new", "before", "after"),
     [
-        (r"(?=\{\{)", "X", "Hi {{1}}", "Hi X{{1}}"),  # right before a placeholder
-        (r"(?<=\}\})", "X", "Hi {{1}}!", "Hi {{1}}X!"),  # right after it
         ("Hi ", "Dear ", "Hi {{1}}", "Dear {{1}}"),
         ("!", "?", "Hi {{1}}!", "Hi {{1}}?"),
-        (r" \{", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
-        (r"\}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
+        (" {", "X", "Hi {{1}}", "Hi {{1}}"),  # half of it
+        ("}!", "X", "Hi {{1}}!", "Hi {{1}}!"),
     ],
 )
 def test_what_only_touches_a_placeholder_is_replaced(old, new, before, after):
-    assert text(old, new, before, regex=True) == after
+    assert text(old, new, before) == after
 
 
 def test_what_a_service_should_not_send_is_left_as_it_is():
@@ -233,9 +223,7 @@ def test_naughty_texts_are_found_and_put_in_as_they_are(shared):
     assert len(texts) > 400  # no frame holds half a character
     before = frame({"lang_code": "en", "text": "an old {{1}}"})
     for new in texts:
-        assert (
-            Replacement("old", new, regex=False).frame(before).text.iloc[0] == f"an {new} {{{{1}}}}"
-        )
+        assert Replacement("old", new).frame(before).text.iloc[0] == f"an {new} {{{{1}}}}"
     for old in texts[::9]:
         assert text(old, "\n", f"⟪{old}⟫") == f"⟪{old}⟫".replace(old, "\n")
 

@@ -10,18 +10,16 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 from chatkit.display import has_half_character, many, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
+from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, source_of, words
 from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
 from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import (
-    EXTRAS,
-    Extra,
     Unit,
     built_alike,
     contents,
-    field_limit,
     field_texts,
     group_of,
     stamp_of,
@@ -60,8 +58,6 @@ def export(
     languages: Iterable[str] | None = None,
     only: Only | Collection[Only] = "missing",
     since: Paths | None = None,
-    also: Collection[Extra] = (),
-    one_sheet: bool = False,
     replace: bool = False,
     ledger: Ledger | None = None,
 ) -> pd.DataFrame:
@@ -80,8 +76,6 @@ def export(
             made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
             those of the files in `since` whose source is not as it was when they went out.
         since: Files that went out before.
-        also: What else is to be translated: "samples" of placeholders, "addresses" of buttons.
-        one_sheet: Put all languages on one sheet of a workbook.
         replace: Write over files that are there; they may hold the work of a translator.
         ledger: What is recorded of sources, and what people say of texts.
 
@@ -94,10 +88,10 @@ def export(
     """
     path = Path(target).expanduser()
     form = files.form_of(path)
-    units, homeless = gather(frame, source, languages, also, ledger)
+    units, homeless = gather(frame, source, languages, ledger)
     earlier = None if since is None else files.read_units(since)
     units = chosen(units, only, earlier)
-    made = files.written_units(units, path, form, source, one_sheet=one_sheet) if units else {}
+    made = files.written_units(units, path, form, source) if units else {}
     if there := [each.name for each in made if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(there)} is there already, and may hold the work of a translator. Take "
@@ -139,7 +133,6 @@ def gather(
     frame: pd.DataFrame,
     source: str,
     languages: Iterable[str] | None,
-    also: Collection[Extra],
     ledger: Ledger | None = None,
 ) -> tuple[list[Unit], list[str]]:
     """Collect the units of all templates in all languages, and say what has no place.
@@ -147,7 +140,7 @@ def gather(
     Raises:
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
-    pairs, homeless = paired(contents(frame), source, languages, also)
+    pairs, homeless = paired(contents(frame), source, languages)
     known, at, notes = ledger or Ledger(), stamp_time(), dict[tuple[int, str], str]()
     units = []
     for unit, original, entry in pairs:
@@ -209,7 +202,6 @@ def paired(
     found: Sequence[Entry],
     source: str,
     languages: Iterable[str] | None,
-    also: Collection[Extra] = (),
 ) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
     """Collect the units, before they are completed as `outgoing`.
 
@@ -219,10 +211,8 @@ def paired(
     Raises:
         InputError: As `gather`.
     """
-    if isinstance(languages, str) or isinstance(also, str):
-        raise InputError("Pass languages and also as lists: languages=['de', 'pt_BR'].")
-    if strange := [name for name in also if name not in EXTRAS]:
-        raise InputError(f"also= takes {' and '.join(EXTRAS)}, not {strange[0]!r}.")
+    if isinstance(languages, str):
+        raise InputError("Pass languages as a list: languages=['de', 'pt_BR'].")
     members = grouped(found)
     originals = {code: source_of(group, source) for code, group in members.items()}
     if not any(originals.values()):
@@ -233,12 +223,12 @@ def paired(
     for code, original in originals.items():
         if original is None:
             continue
-        texts = field_texts(original, also)
+        texts = field_texts(original)
         for lang_code in wanted:
             if language.same(lang_code, original.lang_code):
                 continue
             entry = _in(members[code], lang_code)
-            units = _units(original, texts, entry, lang_code, also, homeless)
+            units = _units(original, texts, entry, lang_code, homeless)
             pairs += [(unit, original, entry) for unit in units]
     _refuse([unit for unit, *_ in pairs], source, {entry.lang_code for entry in found})
     return pairs, list(homeless)
@@ -272,17 +262,16 @@ def _units(
     texts: Mapping[str, str],
     entry: Entry | None,
     lang_code: str,
-    also: Collection[Extra],
     homeless: dict[str, None],
 ) -> Iterable[Unit]:
-    there = {} if entry is None else field_texts(entry, also)
+    there = {} if entry is None else field_texts(entry)
     template, code = original.template_code, lang_code if entry is None else entry.lang_code
     alike = entry is not None and built_alike(entry, original)
     for field, text in texts.items():
         if not alike and group_of(entry, original, field) is None:
             homeless.setdefault(f"{template} {code} {field}")
             continue
-        yield Unit(template, code, field, text, there.get(field, ""), limit=field_limit(field))
+        yield Unit(template, code, field, text, there.get(field, ""), limit=text_limit(field))
 
 
 def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:

@@ -73,7 +73,7 @@ def form_of(path: Path) -> Form:
 
 
 def written_units(
-    units: Sequence[Unit], path: Path, form: Form, source: str, *, one_sheet: bool
+    units: Sequence[Unit], path: Path, form: Form, source: str
 ) -> dict[Path, tuple[list[Unit], bytes]]:
     """Make the files of these units: by their paths, which units they hold, and their content.
 
@@ -93,7 +93,7 @@ def written_units(
         }
     whole = list(units)
     if form == "xlsx":
-        return {path: (whole, workbook_of(whole, one_sheet=one_sheet))}
+        return {path: (whole, workbook_of(whole))}
     return {path: (whole, csv_of(whole))}
 
 
@@ -229,15 +229,15 @@ def csv_of(units: Sequence[Unit]) -> bytes:
     return target.getvalue()
 
 
-def workbook_of(units: Sequence[Unit], *, one_sheet: bool) -> bytes:
-    """Write units as a workbook: one sheet a language, or one for all.
+def workbook_of(units: Sequence[Unit]) -> bytes:
+    """Write units as a workbook, one sheet a language.
 
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
     rows: dict[str, list[_Cells]] = {}
     for unit in units:
-        rows.setdefault("translations" if one_sheet else unit.lang_code, []).append(_cells_of(unit))
+        rows.setdefault(unit.lang_code, []).append(_cells_of(unit))
     return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)
 
 

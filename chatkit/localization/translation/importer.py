@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.display import changed_words, cut, has_half_character, many, visible
+from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, slots
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import (
@@ -19,7 +20,6 @@ from chatkit.localization.translation.units import (
     Unit,
     contents,
     digest,
-    field_limit,
     field_texts,
     fields_of_group,
     group_of,
@@ -392,8 +392,8 @@ class _Importer:
 
     def _words_of(self, unit: Unit, source: Entry, now: str) -> tuple[str, str] | None:
         """Look at what the platform would refuse, and what the glossary says."""
-        most, count = field_limit(unit.field), len(unit.target)
-        if most and count > most and not self._broken:
+        most, count = text_limit(unit.field), len(unit.target)
+        if count > most and not self._broken:
             over = f"it has {count:,} characters, at most {most:,} are allowed"
             return "too long", f"{over}: take away {count - most:,}"
         if breach := self._words.breach(now, unit, source.lang_code):

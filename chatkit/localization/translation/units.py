@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.display import cut, visible
 from chatkit.errors import InputError
-from chatkit.localization.checks import VALUE_LIMITS, text_limit
+from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, entries, part, slots
 
 if TYPE_CHECKING:
@@ -124,43 +124,20 @@ def stamp_of(text: str) -> Stamp | None:
 # A content that lacks a header or buttons of its source gets copies of them, but only together:
 # never one button in the language of the reader and the next one in another.
 
-#: What is translated only when asked for: samples of placeholders, addresses behind buttons.
-Extra = Literal["samples", "addresses"]
-EXTRAS: tuple[Extra, ...] = ("samples", "addresses")
-
 _LISTED = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
-_NAMED = re.compile(r"\w{1,40}")
 #: What a new content does not take over from its source.
 _ITS_OWN = ("id", "created_at", "updated_at")
 
 
-def field_texts(entry: Entry, also: Collection[Extra] = EXTRAS) -> dict[str, str]:
+def field_texts(entry: Entry) -> dict[str, str]:
     """Return the texts of a content by their fields, those that are not blank."""
-    found = {field: text for field, _, text in entry.pieces if not text.isspace()}
-    if "samples" in also:
-        for name, sample in entry.variables.items():
-            if isinstance(name, str) and _NAMED.fullmatch(name) and part(entry.variables, name):
-                found[f"variables.{name}"] = sample
-    if "addresses" in also:
-        for number, button in enumerate(entry.buttons):
-            if button.get("type") == "visit_website" and (value := part(button, "value")):
-                found[f"buttons.{number}.value"] = value
-    return {f: text for f, text in found.items() if not text.isspace()} if also else found
-
-
-@lru_cache(1 << 12)
-def field_limit(field: str) -> int | None:
-    """Tell how many characters the platform allows; None if it does not say."""
-    if field.startswith("variables"):
-        return None
-    return VALUE_LIMITS["visit_website"] if field.endswith(".value") else text_limit(field)
+    return {field: text for field, _, text in entry.pieces if not text.isspace()}
 
 
 def translator_note(field: str, source: Entry) -> str:
     """Tell a translator what a text is, how long it may be, and what must stay in it."""
     said = [_what(field, source)]
-    if most := field_limit(field):
-        said.append(f"At most {most:,} characters.")
+    said.append(f"At most {text_limit(field):,} characters.")
     if names := list(dict.fromkeys(map(str, slots(field_texts(source).get(field, ""))))):
         samples = [_sample(name, source) for name in names]
         said.append(f"Keep {', '.join(samples)}{', in this order' * (len(names) > 1)}.")
@@ -173,10 +150,7 @@ def _what(field: str, source: Entry) -> str:
         if found[1] == "headers":
             return "The header."
         kind = part(source.buttons[number], "type").replace("_", " ")
-        thing = "address" if found[3] == "value" else "label"
-        return f"The {thing} of button {number + 1} ({kind})."
-    if field.startswith("variables."):
-        return "A sample of what stands in place of {{" + field.partition(".")[2] + "}}."
+        return f"The label of button {number + 1} ({kind})."
     return "The text of the message." if field == "text" else "The footer."
 
 
@@ -244,8 +218,6 @@ def with_texts(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) 
         name, _, inner = field.partition(".")
         if not inner:
             fields[name] = text
-        elif name == "variables":
-            fields.setdefault(name, dict(given.get(name) or {}))[inner] = text
         else:
             items = fields.setdefault(name, _copied(given.get(name) or []))
             number, _, key = inner.partition(".")
@@ -257,7 +229,7 @@ def with_texts(given: Mapping[str, Any], source: Entry, new: Mapping[str, str]) 
 
 def fields_of_group(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
     """Yield the fields of the source that must come together under this name."""
-    for field in field_texts(source, ()):
+    for field in field_texts(source):
         if group_of(entry, source, field) == name:
             yield field
 

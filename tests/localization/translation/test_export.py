@@ -51,11 +51,6 @@ def test_what_has_no_place_is_said(tmp_path, capsys):
     assert "order_ready de buttons.1.label" in out
 
 
-def test_samples_and_addresses_go_out_when_asked_for(tmp_path):
-    table = export(english(), tmp_path / "a.csv", languages=["de"], also=["samples", "addresses"])
-    assert table.texts.tolist() == [8]
-
-
 def test_what_a_spreadsheet_cannot_hold_is_refused_before_anything_is_written(tmp_path):
     with pytest.raises(InputError, match="32,767 characters"):
         export(full({**ENGLISH, "text": "x" * 32768}), tmp_path / "a.xlsx", languages=["de"])

@@ -9,7 +9,6 @@ from localization.translation.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
 from chatkit.localization.translation.units import (
-    field_limit,
     field_texts,
     fields_of_group,
     group_of,
@@ -27,7 +26,7 @@ SOURCE = entries(ENGLISH)[0]
 
 
 def test_every_text_that_a_customer_reads_is_found():
-    assert field_texts(SOURCE, ()) == {
+    assert field_texts(SOURCE) == {
         "headers.0.text": "Your bike is ready",
         "text": ENGLISH["text"],
         "footer": "Larkspur",
@@ -36,22 +35,9 @@ def test_every_text_that_a_customer_reads_is_found():
     }
 
 
-def test_samples_and_addresses_are_found_when_asked_for():
-    more = field_texts(SOURCE, ("samples", "addresses")).items() - field_texts(SOURCE, ()).items()
-    assert dict(more) == {
-        "variables.1": "Ana",
-        "variables.2": "A-17",
-        "buttons.1.value": "https://shop.example/en",
-    }
-
-
 def test_what_is_blank_or_no_text_is_left_out():
-    assert field_texts(
-        entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])
-    ) == {
-        "variables.1": "Ana",
-        "variables.2": "A-17",
-    }
+    blank = entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])
+    assert field_texts(blank) == {}
 
 
 def test_a_note_says_what_it_is_how_long_and_what_must_stay():
@@ -62,11 +48,8 @@ def test_a_note_says_what_it_is_how_long_and_what_must_stay():
     assert translator_note("buttons.1.label", SOURCE) == (
         "The label of button 2 (visit website). At most 25 characters."
     )
-    assert translator_note("buttons.1.value", SOURCE).startswith("The address of button 2")
-    assert translator_note("variables.2", SOURCE) == "A sample of what stands in place of {{2}}."
     assert translator_note("footer", SOURCE) == "The footer. At most 60 characters."
     assert translator_note("headers.0.text", SOURCE) == "The header. At most 60 characters."
-    assert field_limit("variables.1") is None
 
 
 def test_each_text_is_put_into_its_place_and_nothing_else_changes():
@@ -76,8 +59,6 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
         "footer": "F",
         "buttons.0.label": "A",
         "buttons.1.label": "B",
-        "buttons.1.value": "https://shop.example/de",
-        "variables.2": "A-18",
     }
     before = copy.deepcopy(GERMAN)
     fields = with_texts(GERMAN, SOURCE, new)
@@ -85,7 +66,6 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
     after = {**GERMAN, **fields}
     assert {k: field_texts(entries(after)[0])[k] for k in new} == new
     assert [b["type"] for b in after["buttons"]] == ["custom", "visit_website"]
-    assert after["variables"] == {"1": "Ana", "2": "A-18"}
     assert {k: v for k, v in after.items() if k not in fields} == {
         k: v for k, v in GERMAN.items() if k not in fields
     }
@@ -115,7 +95,7 @@ def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     assert group_of(bare, SOURCE, "buttons.1.label") == "buttons"
     assert group_of(bare, SOURCE, "headers.0.text") == "headers"
     assert list(fields_of_group(SOURCE, bare, "buttons")) == ["buttons.1.label"]
-    assert set(fields_of_group(SOURCE, None, "")) == set(field_texts(SOURCE, ()))
+    assert set(fields_of_group(SOURCE, None, "")) == set(field_texts(SOURCE))
 
 
 @pytest.mark.parametrize(

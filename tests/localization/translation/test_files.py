@@ -14,7 +14,7 @@ UNITS = [unit("a", "b"), unit("a", "c", lang_code="pt_BR"), unit("d", field="foo
 
 def saved(folder, form, name=None):
     path = folder / (name or f"texts.{FORMATS[form]}")
-    made = written_units(UNITS, path, form, "en", one_sheet=False)
+    made = written_units(UNITS, path, form, "en")
     for each, (_, data) in made.items():
         each.write_bytes(data)
     return list(made)

@@ -43,7 +43,7 @@ def test_any_text_comes_back_from_csv(pairs):
 @given(pairs=PAIRS)
 def test_any_text_comes_back_from_a_workbook(pairs):
     sent = units(pairs)
-    assert told(read_workbook(workbook_of(sent, one_sheet=False))) == told(sent)
+    assert told(read_workbook(workbook_of(sent))) == told(sent)
 
 
 def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
@@ -56,19 +56,18 @@ def test_no_cell_of_a_csv_file_can_be_taken_for_a_formula():
 
 def test_all_cells_of_a_workbook_are_text():
     sent = units([(text, text) for text in RISKY])
-    data = workbook_of(sent, one_sheet=True)
+    data = workbook_of(sent)
     book = openpyxl.load_workbook(io.BytesIO(data))
     cells = [cell for row in book.active.iter_rows() for cell in row if cell.value is not None]
     assert {(cell.data_type, cell.number_format) for cell in cells} == {("s", "@")}
     assert told(read_workbook(data)) == told(sent)
 
 
-def test_each_language_has_its_sheet_or_all_have_one():
+def test_each_language_has_its_sheet():
     sent = [unit(lang_code="de"), unit(lang_code="pt_BR"), unit(lang_code="de", field="footer")]
-    for one_sheet, titles in ((False, ["de", "pt_BR"]), (True, ["translations"])):
-        data = workbook_of(sent, one_sheet=one_sheet)
-        assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == titles
-        assert sorted(told(read_workbook(data))) == sorted(told(sent))
+    data = workbook_of(sent)
+    assert openpyxl.load_workbook(io.BytesIO(data)).sheetnames == ["de", "pt_BR"]
+    assert sorted(told(read_workbook(data))) == sorted(told(sent))
 
 
 def test_the_note_and_the_limit_stand_beside_the_text():
@@ -96,13 +95,13 @@ def edited(data, **cells):
     ],
 )
 def test_what_a_spreadsheet_made_of_a_text_is_told(value, trouble):
-    found = read_workbook(edited(workbook_of([unit()], one_sheet=True), E2=value))
+    found = read_workbook(edited(workbook_of([unit()]), E2=value))
     assert trouble in found[0].trouble
-    assert found[0].place == "sheet translations, row 2"
+    assert found[0].place == "sheet de, row 2"
 
 
 def test_other_sheets_and_columns_are_left_alone():
-    book = openpyxl.load_workbook(io.BytesIO(workbook_of([unit(target="Hallo")], one_sheet=False)))
+    book = openpyxl.load_workbook(io.BytesIO(workbook_of([unit(target="Hallo")])))
     book.create_sheet("my notes", 0).append(["call me"])
     book["de"].insert_cols(1)
     book["de"]["A1"] = "my remarks"
@@ -115,8 +114,8 @@ def test_a_column_that_was_taken_out_is_named():
     data = csv_of([unit()]).replace(b'"stamp"', b'"stump"')
     with pytest.raises(InputError, match=r"row 1 lacks .* stamp; not known: 'stump' in K1"):
         read_csv(data)
-    book = edited(workbook_of([unit()], one_sheet=True), D1="Quelle", E1="Übersetzung")
-    said = r"sheet translations, row 1 lacks .* source, translation; not known: 'Quelle' in D1, "
+    book = edited(workbook_of([unit()]), D1="Quelle", E1="Übersetzung")
+    said = r"sheet de, row 1 lacks .* source, translation; not known: 'Quelle' in D1, "
     with pytest.raises(InputError, match=said + "'Übersetzung' in E1"):
         read_workbook(book)
 
@@ -144,7 +143,7 @@ def foreign_names(book):
 
 @pytest.mark.parametrize("change", [lambda book: book["fr"].delete_rows(1), foreign_names])
 def test_a_sheet_of_ours_that_lost_its_names_is_told(change):
-    data = workbook_of([unit(), unit(lang_code="fr"), unit(lang_code="fr")], one_sheet=False)
+    data = workbook_of([unit(), unit(lang_code="fr"), unit(lang_code="fr")])
     with pytest.raises(InputError, match=r"sheet fr holds texts of export, like that in row \d, "):
         read_workbook(rewritten(data, change))
 
@@ -154,14 +153,14 @@ def test_a_sheet_that_cannot_be_read_is_named(capsys):
         book.create_sheet("my notes").append(["call me"])
         book.create_sheet("empty")
 
-    data = workbook_of([unit(target="Hallo")], one_sheet=False)
+    data = workbook_of([unit(target="Hallo")])
     assert [each.target for each in read_workbook(rewritten(data, change))] == ["Hallo"]
     said = capsys.readouterr().out
     assert "Not read" in said and "sheet my notes." in said and "empty" not in said
 
 
 def test_texts_that_were_sorted_above_the_names_are_read():
-    data = workbook_of([unit(target="Hallo"), unit(field="footer", target="Fuß")], one_sheet=True)
+    data = workbook_of([unit(target="Hallo"), unit(field="footer", target="Fuß")])
 
     def change(book):
         sheet = book.active
@@ -172,6 +171,6 @@ def test_texts_that_were_sorted_above_the_names_are_read():
 
     found = read_workbook(rewritten(data, change))
     assert [(each.place, each.target) for each in found] == [
-        ("sheet translations, row 1", "Hallo"),
-        ("sheet translations, row 3", "Fuß"),
+        ("sheet de, row 1", "Hallo"),
+        ("sheet de, row 3", "Fuß"),
     ]
