@@ -132,10 +132,10 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"plan\.(?:frame\(\)|refused) has them all", "the file of the plan has them all (--out FILE)"),
     (r" \(plan\.refused shows where\)", " (shown above)"),
     (r"plan\.secrets holds it once", "--secrets FILE keeps it once"),
-    (r" plan\.secrets holds them by id, or the dict .* keeps one in the keyring\.", ""),
+    (r" plan\.secrets holds them by id, or the dict .*? keeps one in the keyring\.", ""),
     (r": plan\.left_out shows them", ""),
     (r"apply\(at='([^']+)'\) goes on", r"With CHATKIT_RUNS=\1 it goes on"),
-    (r", [^,]* with apply\(gap='page'\), which reads .* writes them", ""),
+    (r", [^,[^,]* with apply\(gap='page'\), which reads .*? writes them", ""),
     (r"(?:apply|plan)\((?:…, )?(many|irreversible|broken)=True\)", r"--\1"),
     (r"plan\(…, skip_invalid=True\)", "--skip-invalid"),
     (r"undo\(…, include_adopted=True\)", "--include-adopted"),
@@ -145,17 +145,17 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\bconflicts='(\w+)'", r"--conflicts \1"),
     (r"\('flow', 'Order survey'\) or ", ""),
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
-    (r", or plan the one that is meant by its id: client\..*\}\]\)", ""),
-    (r"Say their codes with codes=, .*remember\(codes\)", "Name them with --templates CODE …"),
+    (r", or plan the one that is meant by its id: client\..*?\}\]\)", ""),
+    (r"Say their codes with codes=, .*?remember\(codes\)", "Name them with --templates CODE …"),
     (r"\bpass (?:base_url|account_id|token)=, ", ""),
     (r"pass (?:its client|the client of the first)", "name its connection after the run"),
 ]
-_ADVICE_ANYWHERE = [(re.compile(text.replace(" ", r"\s+")), does) for text, does in _ADVICE]
+_ANYWHERE = [(re.compile(text.replace(" ", r"\s+"), re.DOTALL), does) for text, does in _ADVICE]
 
 
 def _as_commands(text: str) -> str:
     """Name the command or the flag wherever a text of the package names Python."""
-    for pattern, does in _ADVICE_ANYWHERE:
+    for pattern, does in _ANYWHERE:
         text = pattern.sub(does, text)
     return text
 
