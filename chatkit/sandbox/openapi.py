@@ -1,5 +1,6 @@
 """The OpenAPI 3.1 document of the interface, made from what the service itself works by."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -39,19 +40,20 @@ def document(
     paths: dict[str, dict[str, Any]] = {}
     for operation in OPERATIONS:
         resource = resources[operation.resource]
-        path = _templated(f"{PREFIX}:accountId{operation.path}")
-        paths.setdefault(path, {})[operation.method.lower()] = {
+        described: dict[str, Any] = {
             "operationId": _id(operation),
             "tags": [operation.resource],
             "summary": (getattr(resource, operation.verb).__doc__ or "").partition("\n")[0],
             "description": f"Needs the permission `{operation.permission}`.",
-            "parameters": [
-                *_path_parameters(operation),
-                *_query_parameters(operation, resource, profile),
-            ],
-            **_request_body(operation, resource),
+            "parameters": _parameters(operation, resource, profile),
             "responses": _responses(operation, resource, profile, replies),
         }
+        if operation.takes_body:
+            body = resource.create_body if operation.verb == "create" else resource.update_body
+            content = {JSON_TYPE: {"schema": body.schema()}}
+            described["requestBody"] = {"required": True, "content": content}
+        path = re.sub(r":(\w+)", r"{\1}", f"{PREFIX}:accountId{operation.path}")
+        paths.setdefault(path, {})[operation.method.lower()] = described
     return {
         "openapi": "3.1.0",
         "info": {
@@ -65,66 +67,53 @@ def document(
     }
 
 
-def _templated(path: str) -> str:
-    parts = path.split("/")
-    return "/".join(f"{{{part[1:]}}}" if part.startswith(":") else part for part in parts)
-
-
 def _id(operation: Operation) -> str:
     return f"{operation.verb}_{operation.resource}"
 
 
 def _names(operation: Operation) -> list[str]:
-    """The names of the values in its path."""
-    return ["accountId", *(p[1:] for p in operation.path.split("/") if p.startswith(":"))]
+    """Return the names of the values in its path."""
+    return ["accountId", *re.findall(r":(\w+)", operation.path)]
 
 
-def _path_parameters(operation: Operation) -> list[Schema]:
+def _parameters(
+    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
+) -> list[Schema]:
     whole = _WHOLE | {"minimum": 1, "maximum": 10**ID_DIGITS - 1}
     # Not the two that stand for this and the upper folder; no client can send those.
     text = _STRING | {"minLength": 1, "pattern": r"^(?!\.{1,2}$)"}
+    in_path = {
+        name: text if name in ("templateCode", "langCode") else whole for name in _names(operation)
+    }
+    in_query: dict[str, Schema] = {}
+    if operation.verb == "list" and resource.paged:
+        in_query["page"] = _WHOLE | {"minimum": profile.page_base}
+        in_query["pageSize"] = _WHOLE | {"minimum": 1}
+    if operation.verb == "list" and resource.filter_param:
+        in_query[resource.filter_param] = _STRING
     return [
-        {
-            "name": name,
-            "in": "path",
-            "required": True,
-            "schema": text if name in ("templateCode", "langCode") else whole,
-        }
-        for name in _names(operation)
+        *({"name": n, "in": "path", "required": True, "schema": s} for n, s in in_path.items()),
+        *({"name": n, "in": "query", "schema": s} for n, s in in_query.items()),
     ]
-
-
-def _query_parameters(
-    operation: Operation, resource: ResourceHandler, profile: ServiceProfile
-) -> list[Schema]:
-    if operation.verb != "list":
-        return []
-    schemas: dict[str, Schema] = {}
-    if resource.paged:
-        schemas["page"] = _WHOLE | {"minimum": profile.page_base}
-        schemas["pageSize"] = _WHOLE | {"minimum": 1}
-    if resource.filter_param:
-        schemas[resource.filter_param] = _STRING
-    return [{"name": name, "in": "query", "schema": schema} for name, schema in schemas.items()]
-
-
-def _request_body(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
-    if not operation.takes_body:
-        return {}
-    body = resource.create_body if operation.verb == "create" else resource.update_body
-    return {"requestBody": {"required": True, "content": {JSON_TYPE: {"schema": body.schema()}}}}
 
 
 def _responses(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile, replies: Replies
 ) -> dict[str, Any]:
-    status, data = _success(operation, resource, replies)
+    done = 204 if "no_body" in replies.quirks else 200
+    status, data = {
+        "list": (200, {"type": "array", "items": record_schema(resource.item, replies.quirks)}),
+        "languages": (200, {"type": "array", "items": object_schema(Language)}),
+        "get": (200, record_schema(resource.record, replies.quirks)),
+        "create": (201, record_schema(resource.created, replies.quirks)),
+        "update": (done, record_schema(resource.updated, replies.quirks)),
+        "delete": (done, {"type": "null"}),
+    }[operation.verb]
     success: dict[str, Any] = {"description": "Done."}
     if status != 204:
         paged = resource.paged and operation.verb == "list"
-        success["content"] = {
-            JSON_TYPE: {"schema": _envelope(data, paged and "no_pagination" not in replies.quirks)}
-        }
+        schema = _envelope(data, paged and "no_pagination" not in replies.quirks)
+        success["content"] = {JSON_TYPE: {"schema": schema}}
     if operation.verb == "create":
         success["links"] = _links(operation, resource)
     responses = {str(status): success}
@@ -147,25 +136,6 @@ def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
             key = {own[0]: f"$response.body#/data/{resource.key_field}"}
             links[other.verb] = {"operationId": _id(other), "parameters": above | key}
     return links
-
-
-def _success(
-    operation: Operation, resource: ResourceHandler, replies: Replies
-) -> tuple[int, Schema]:
-    done = 204 if "no_body" in replies.quirks else 200
-    match operation.verb:
-        case "list":
-            return 200, {"type": "array", "items": record_schema(resource.item, replies.quirks)}
-        case "languages":
-            return 200, {"type": "array", "items": object_schema(Language)}
-        case "get":
-            return 200, record_schema(resource.record, replies.quirks)
-        case "create":
-            return 201, record_schema(resource.created, replies.quirks)
-        case "update":
-            return done, record_schema(resource.updated, replies.quirks)
-        case "delete":
-            return done, {"type": "null"}
 
 
 def _envelope(data: Schema, paged: bool) -> Schema:

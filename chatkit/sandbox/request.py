@@ -206,9 +206,10 @@ def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
             plain JSON: UTF-8, no duplicate keys, no NaN, no lone surrogates, at most
             64 levels deep.
     """
-    content_type = headers.get("content-type", "")
-    if content_type != "application/json":
-        _check_type(content_type)
+    kind, *parameters = headers.get("content-type", "").lower().split(";")
+    charsets = {"charset=utf-8", 'charset="utf-8"', ""}
+    if kind.strip() != "application/json" or not charsets.issuperset(map(str.strip, parameters)):
+        raise RefusedRequest("media_type", "The content type of a body must be application/json")
     if headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise RefusedRequest("media_type", "The body must not be compressed")
     if len(body) > MAX_BODY:
@@ -216,19 +217,8 @@ def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     try:
         value = read_json(body, deepest=MAX_DEPTH)
     except JsonFault as fault:
-        raise _malformed(f"{fault}{fault.where}") from None
+        message = f"The body is not a JSON object: {fault}{fault.where}"
+        raise RefusedRequest("malformed", message) from None
     if not isinstance(value, dict):
-        raise _malformed("it must be an object")
+        raise RefusedRequest("malformed", "The body is not a JSON object: it must be an object")
     return value
-
-
-def _check_type(content_type: str) -> None:
-    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
-    if kind != "application/json" or any(
-        part not in ("charset=utf-8", 'charset="utf-8"', "") for part in parameters
-    ):
-        raise RefusedRequest("media_type", "The content type of a body must be application/json")
-
-
-def _malformed(why: str) -> RefusedRequest:
-    return RefusedRequest("malformed", f"The body is not a JSON object: {why}")

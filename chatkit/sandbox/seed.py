@@ -9,18 +9,20 @@ A copy is made of plain data, so the sandbox needs to know nothing of who has re
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
 from chatkit.profile import ServiceProfile
+from chatkit.sandbox.contacts import OWNER
 from chatkit.sandbox.request import PERMISSIONS
 from chatkit.sandbox.resource import AllowedCall, Grant
 from chatkit.sandbox.service import Service
 from chatkit.sandbox.templates import CONTENT_DEFAULTS
 
 _DEMO = Path(__file__).with_name("demo")
-_OWNER, _SHOP = "Ines Okafor", "Front desk"
+_SHOP = "Front desk"
 _TAGS = ("workshop", "rental", "club", "newsletter", "wholesale")
 # Numbers that regulators keep free for fiction, by region.
 _NUMBERS = json.loads((_DEMO / "numbers.json").read_bytes())
@@ -55,44 +57,30 @@ def clone(service: Service, records: AccountRecords) -> None:
     Raises:
         ValueError: A record has no key, or two have one id; the text says which.
     """
-    account = service.account_id
     contents = [
         {**record, "template_code": code}
         for code, several in records.get("contents", {}).items()
         for record in several
     ]
-    _insert("flow", records.get("flows", ()), lambda each: service.flows.insert_copy(account, each))
-    _insert(
-        "content",
-        contents,
-        lambda each: service.templates.insert_copy(account, each["template_code"], each),
-    )
-    _insert(
-        "contact",
-        records.get("contacts", ()),
-        lambda each: service.contacts.insert_copy(account, each, _OWNER),
-    )
-    _insert(
-        "webhook",
-        records.get("webhooks", ()),
-        lambda each: service.webhooks.insert_copy(account, each),
-    )
+    for noun, insert, several in (
+        ("flow", service.flows.insert_copy, records.get("flows", ())),
+        ("content", service.templates.insert_copy, contents),
+        ("contact", service.contacts.insert_copy, records.get("contacts", ())),
+        ("webhook", service.webhooks.insert_copy, records.get("webhooks", ())),
+    ):
+        # Those without an id get the next ones, after all others.
+        for record in sorted(several, key=lambda each: int(each.get("id") or sys.maxsize)):
+            try:
+                insert(service.account_id, record)
+            except KeyError as error:
+                reason = f"has no {error.args[0]}"
+            except sqlite3.IntegrityError:
+                reason = "has the id of another one"
+            else:
+                continue
+            raise ValueError(f"The {noun} {record.get('id')!r:.40} {reason}.")
     if (now := records.get("now")) is not None:
         service.clock.set(now)
-
-
-def _insert(
-    noun: str, records: Iterable[Mapping[str, Any]], insert: Callable[[Mapping[str, Any]], None]
-) -> None:
-    """Insert records in the order of their ids, those without an id at last."""
-    numbered = sorted(records, key=lambda each: (each.get("id") is None, int(each.get("id") or 0)))
-    for record in numbered:
-        try:
-            insert(record)
-        except (KeyError, sqlite3.IntegrityError) as error:
-            lacks = isinstance(error, KeyError)
-            reason = f"has no {error.args[0]}" if lacks else "has the id of another one"
-            raise ValueError(f"The {noun} {record.get('id')!r:.40} {reason}.") from None
 
 
 def demo(service: Service) -> None:
@@ -101,7 +89,7 @@ def demo(service: Service) -> None:
     5 flows (one published, one broken), 6 templates in up to 8 languages, 256 contacts
     of which 6 are inactive, 3 webhooks.
     """
-    owner = Grant(service.account_id, _OWNER, PERMISSIONS)
+    owner = Grant(service.account_id, OWNER, PERMISSIONS)
     shop = Grant(service.account_id, _SHOP, PERMISSIONS)
     _fill_flows(service, owner)
     _fill_templates(service, owner)

@@ -219,13 +219,15 @@ class TemplatesHandler(ResourceHandler):
             )
         return answer
 
-    def insert_copy(self, account: str, code: str, record: Mapping[str, Any]) -> None:
+    def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a content of another account as it is, under its id; the newest ids last."""
         content_id = self._copied_id(record)
         given = {n: v for n, v in record.items() if n not in ("id", "template_code")}
         shown = {"id": self._shown_id(content_id), **_complete(given)}
         texts = _texts(_shown(shown))
-        self.table.insert(content_id, f"{account}/{code}", given["lang_code"], *texts)
+        self.table.insert(
+            content_id, f"{account}/{record['template_code']}", given["lang_code"], *texts
+        )
 
     def _rewrite(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
         content = _shown(json.loads(row.shown) | given)
