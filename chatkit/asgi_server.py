@@ -27,9 +27,9 @@ _MOST_CONNECTIONS = 1000
 _HEAD_SECONDS = 10.0
 _HEAD_BYTES = 128 * 1024
 
-#: Extensions of a request's ASGI scope: its target as it was sent, what closes its connection
-#: without an answer or in the middle of one, and whether all of its body is here already.
-TARGET, CLOSE, WHOLE = "chatkit.target", "chatkit.close", "chatkit.whole"
+#: Extensions of a request's ASGI scope: its target as it was sent, and what closes its connection
+#: without an answer or in the middle of one.
+TARGET, CLOSE = "chatkit.target", "chatkit.close"
 
 
 class _Ended(logging.Filter):
@@ -69,7 +69,7 @@ class _Protocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_came()
-        extensions: Any = {TARGET: self.url, CLOSE: self.transport.close, WHOLE: False}
+        extensions: Any = {TARGET: self.url, CLOSE: self.transport.close}
         self.scope["extensions"] = extensions
         super().on_headers_complete()
 
@@ -79,8 +79,6 @@ class _Protocol(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._unread = 0
-        extensions: Any = self.scope["extensions"]
-        extensions[WHOLE] = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:

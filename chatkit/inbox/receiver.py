@@ -20,7 +20,7 @@ from typing import Any, Literal, Self, TypeAlias
 import trustme
 
 from chatkit import temporary
-from chatkit.asgi_server import WHOLE, Server, listen
+from chatkit.asgi_server import Server, listen
 from chatkit.display import many
 from chatkit.errors import HelpPage, StoreError, steady
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
@@ -146,10 +146,8 @@ class Receiver(metaclass=HelpPage):
         if scope["method"] != "POST":
             return 405, "a delivery is a POST"
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
-        # No timer for a body that is here already, as nearly all are.
-        slow = not scope["extensions"][WHOLE]
         try:
-            async with asyncio.timeout(BODY_SECONDS) if slow else contextlib.nullcontext():
+            async with asyncio.timeout(BODY_SECONDS):
                 body = await _body(headers, receive)
         except (TimeoutError, EOFError):
             return 408, "the body came too slowly, or not whole"

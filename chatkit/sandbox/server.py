@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMappi
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import CLOSE, TARGET, WHOLE, Server, listen, until_signal
+from chatkit.asgi_server import CLOSE, TARGET, Server, listen, until_signal
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
@@ -236,10 +236,7 @@ class SandboxApp:
             body.extend(part)
             self._check_size(len(body))
 
-        if scope["extensions"][WHOLE]:
-            await _read(receive, take)
-        else:
-            await _read_in_time(receive, take)
+        await _read_in_time(receive, take)
         return bytes(body)
 
     # --- what goes out ----------------------------------------------------------------
@@ -289,29 +286,20 @@ class SandboxApp:
             await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
-async def _read(receive: Receive, take: Callable[[bytes], None]) -> None:
-    """Give all parts of a body.
+async def _read_in_time(receive: Receive, take: Callable[[bytes], None]) -> None:
+    """Pass on all parts of a body, within ten seconds.
 
     Raises:
-        Disconnected: The caller left before the end.
+        Disconnected: It does not come, or the caller has left.
     """
     more = True
-    while more:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise Disconnected
-        take(message["body"])
-        more = message["more_body"]
-
-
-async def _read_in_time(receive: Receive, take: Callable[[bytes], None]) -> None:
-    """Give all parts of a body, within ten seconds.
-
-    Raises:
-        Disconnected: It does not come.
-    """
     try:
         async with asyncio.timeout(BODY_SECONDS):
-            await _read(receive, take)
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Disconnected
+                take(message["body"])
+                more = message["more_body"]
     except TimeoutError:
         raise Disconnected from None
