@@ -331,7 +331,6 @@ WRITERS = {
     "account/folder": "members of an archive in the data folder of the user",
     "directory": "names without `..`, opened below a folder without following links",
     "parquet": "parts below the folder that the user named, by names of its own",
-    "flowjson/build/classes": "its own module, where the classes are generated",
 }
 
 

@@ -27,8 +27,6 @@ COMPONENTS[_RATING.name] = _RATING
 """
 USE = """
 import json
-from chatkit.flowjson.build import classes
-classes.main()  # python -m chatkit.flowjson.build.classes
 from chatkit import flowjson
 from chatkit.widgets.editor.edits import new_component
 stars = flowjson.Rating("stars", "How was it?", stars=12)
@@ -53,10 +51,12 @@ def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> Non
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__", "demo"))
     with (copied / "flowjson/components.py").open("a") as table:
         table.write(ENTRY)
+    env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    generator = str(Path(__file__).with_name("build") / "classes.py")
+    subprocess.run([sys.executable, generator], cwd=tmp_path, env=env, timeout=120, check=True)
     told = subprocess.run(
         [sys.executable, "-c", USE],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False, env=env,
     )  # fmt: skip
     assert told.returncode == 0, told.stderr
     found = json.loads(told.stdout)

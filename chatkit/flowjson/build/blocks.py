@@ -1,6 +1,6 @@
 """The classes of components; `Block.kinds` holds them by name.
 
-Written by `python -m chatkit.flowjson.build.classes` from the table.
+Written by `python tests/flowjson/build/classes.py` from the table.
 """
 
 from dataclasses import KW_ONLY

@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 
 import pytest
+from flowjson.build.classes import FILE, source
 
 from chatkit import flowjson
-from chatkit.flowjson.build.classes import FILE, source
 from chatkit.flowjson.build.piece import Block, attribute
 from chatkit.flowjson.components import COMPONENTS
 
 
 def test_the_module_is_what_the_table_makes_of_it() -> None:
     assert FILE.read_text("utf-8") == source(), (
-        "the table changed: run python -m chatkit.flowjson.build.classes"
+        "the table changed: run python tests/flowjson/build/classes.py"
     )
 
 

@@ -1,8 +1,8 @@
-"""Writes `blocks.py`, the classes of components, from the table of components.
+"""Writes `chatkit/flowjson/build/blocks.py`, the classes of components, from their table.
 
 They are written into a file, and not made when they are needed, so that an editor completes them
 and a type checker knows them. After a change of the table:
-`python -m chatkit.flowjson.build.classes`.
+`python tests/flowjson/build/classes.py`.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chatkit.flowjson import components
+from chatkit.flowjson.build import piece
 from chatkit.flowjson.build.piece import RANGE, attribute
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 
-FILE = Path(__file__).with_name("blocks.py")
+FILE = Path(piece.__file__).with_name("blocks.py")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
 _HINTS = {
     **dict.fromkeys(_TEXT, "str"),
@@ -38,7 +39,7 @@ _HINTS = {
 _BOUND = ("str", "Base64", "Date", "Flag", "Integer", "Number", "Reference", "One[Action]")
 _HEAD = '''"""The classes of components; `Block.kinds` holds them by name.
 
-Written by `python -m chatkit.flowjson.build.classes` from the table.
+Written by `python tests/flowjson/build/classes.py` from the table.
 """
 
 from dataclasses import KW_ONLY
