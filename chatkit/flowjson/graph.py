@@ -1,13 +1,11 @@
 """The screens of a flow document and the ways between them, as a picture.
 
 `graph` finds both. A `Graph` is drawn as an SVG that needs nothing else, light or dark as what is
-around it, or written as Mermaid text: `layers` puts the screens into rows, and `drawing` draws
-them and their ways.
+around it: `layers` puts the screens into rows, and `drawing` draws them and their ways.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -22,10 +20,6 @@ from chatkit.flowjson.outline import Outline, ScreenNode, outline
 from chatkit.json_pointer import escape
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
-
-#: How the ways are drawn, in the order in which they explain themselves.
-_ARROWS: dict[Kind, str] = {"navigate": "-->", "data_exchange": "-.->", "routing_model": "-.->"}
-_SIMPLE = re.compile(r"[^\w \-.,:()?!]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,33 +52,6 @@ class Graph:
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     _svg: list[str] = field(default_factory=list, repr=False, compare=False)
-
-    def mermaid(self) -> str:
-        """Return the graph as Mermaid text, which JupyterLab, GitHub and many wikis draw."""
-        names = {node.id: f"s{n}" for n, node in enumerate(self.nodes)}
-        lines = ["flowchart TD"]
-        for node in self.nodes:
-            label = "<br/>".join(_quoted(part) for part in _heading(node))
-            left, right = '(["', '"])'
-            if not node.terminal:
-                left, right = '["', '"]'
-            lines.append(f"  {names[node.id]}{left}{label}{right}")
-        for edge in self.edges:
-            label = f'|"{_quoted(cut(edge.label, 30))}"|' if edge.label else ""
-            arrow = _ARROWS[edge.kind]
-            lines.append(f"  {names[edge.source]} {arrow}{label} {names[edge.target]}")
-        for style, look, chosen in (
-            ("entry", "stroke-width:3px", [n for n in self.nodes if n.entry]),
-            (
-                "missing",
-                "stroke-dasharray:4 3,stroke:#d32f2f",
-                [n for n in self.nodes if not n.known],
-            ),
-        ):
-            if chosen:
-                lines.append(f"  classDef {style} {look}")
-                lines.append(f"  class {','.join(names[n.id] for n in chosen)} {style}")
-        return "\n".join(lines) + "\n"
 
     def svg(self) -> str:
         """Return the graph as a drawing that needs nothing else."""
@@ -139,12 +106,6 @@ def graph(document: object) -> Graph:
     return Graph(tuple(nodes), edges)
 
 
-def _heading(node: Node) -> list[str]:
-    """Write what stands on a screen of the picture, line by line."""
-    lines = [cut(node.title, 28)] if node.title.strip() else []
-    return [*lines, cut(node.id, 28), *([", ".join(marks)] if (marks := _marks(node)) else [])]
-
-
 def _marks(node: Node) -> list[str]:
     """Name what is special about a screen."""
     marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
@@ -188,11 +149,6 @@ def _label(component: dict[str, Any]) -> str:
         if isinstance(text := component.get(key), str):
             return " ".join(text.split())
     return ""
-
-
-def _quoted(text: str) -> str:
-    """Write a text from a stranger so that Mermaid takes none of it for its own language."""
-    return _SIMPLE.sub(lambda found: f"#{ord(found[0])};", text)
 
 
 _SWEEPS = 6  # more change little
