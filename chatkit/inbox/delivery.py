@@ -71,8 +71,6 @@ class Which(NamedTuple):
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
     before it). `contact` takes what may be about a contact in E.164 form: all of it, and more.
-    `late` takes only what was verified
-    after it had come.
     """
 
     since: int | datetime | None = None
@@ -81,7 +79,6 @@ class Which(NamedTuple):
     verified: bool | None = None
     contact: str | None = None
     repeats: bool = False
-    late: bool = False
 
 
 # --- what is found of a delivery before it is stored ------------------------------------------

@@ -306,20 +306,6 @@ class Course:
         self.error: tuple[str | None, str | None] | None = None
         self.delivery = 0
 
-    @classmethod
-    def of(cls, row: Mapping[str, Any]) -> Course:
-        """What an earlier frame knows of a message."""
-        course = cls()
-        course.times = {step: row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]}
-        if row["status"]:
-            name = row["status"]
-            course.status = (_RANKS.get(name, 0), course.times.get(name), name)
-        course.contact, course.number_id = row["contact"], row["number_id"]
-        course.category, course.delivery = row["category"], row["delivery"]
-        if row["error_code"] or row["error"]:
-            course.error = (row["error_code"], row["error"])
-        return course
-
     def add(self, event: Event) -> None:
         """Take one status in."""
         name, at = event.type or "", event.at
@@ -355,11 +341,9 @@ class Course:
         }
 
 
-def courses(
-    events: Iterable[Event], known: Mapping[str, Course] | None = None
-) -> dict[str, Course]:
+def courses(events: Iterable[Event]) -> dict[str, Course]:
     """Follow each message through these events. In memory are the messages, not the events."""
-    found = dict(known or {})
+    found: dict[str, Course] = {}
     for event in events:
         # Calls have statuses of another kind under the same name.
         if event.family == "status" and event.id and event.fields.get("type", "message") != "call":
@@ -392,18 +376,3 @@ def statuses(found: dict[str, Course]) -> pd.DataFrame:
     made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
     made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
     return made
-
-
-def known_statuses(made: pd.DataFrame) -> dict[str, Course]:
-    """Read an earlier frame of statuses, to go on from it."""
-    plain = made.astype(object).where(made.notna(), None)
-    records = plain.to_dict("records")
-    return {
-        str(message_id): Course.of({str(name): _plain(value) for name, value in record.items()})
-        for message_id, record in zip(made.index, records, strict=True)
-    }
-
-
-def _plain(value: Any) -> Any:
-    """A time of pandas is a datetime of its own kind."""
-    return value.to_pydatetime() if hasattr(value, "to_pydatetime") else value

@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from datetime import UTC, date, datetime, timedelta
-from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from weakref import WeakSet
@@ -70,8 +69,6 @@ class Inbox(metaclass=HelpPage):
     - `contact`: a number with its country code, in any notation.
     - `verified`: True leaves out what was not signed rightly, which anyone can send; False
       takes only that, None takes both.
-    - `late`: True takes only what was verified after it had come (see `verify`), which a
-      frame made before then has not.
 
     `prune(before="90 days")` and `forget("+4915112345678")` tell in numbers what they would
     delete; nothing is deleted before the `apply()` of what they return.
@@ -357,37 +354,17 @@ class Inbox(metaclass=HelpPage):
 
         return frames.flow_answers(self.events(**choice))
 
-    def statuses(self, *, onto: pd.DataFrame | None = None, **choice: Any) -> pd.DataFrame:
-        """Make a frame of the status of each message, with the time that each step took.
-
-        Args:
-            onto: An earlier frame of statuses to go on from: only what came after it, or was
-                verified later than it came, is read.
-            choice: As for all frames.
-        """
+    def statuses(self, **choice: Any) -> pd.DataFrame:
+        """Make a frame of the status of each message, with the time that each step took."""
         from chatkit.inbox import frames
 
-        if onto is None:
-            return frames.statuses(frames.courses(self.events(**choice)))
-        known = frames.known_statuses(onto)
-        since = max((course.delivery for course in known.values()), default=0)
-        fresh = self.events(**{"since": since, **choice})
-        late = self.events(**{**choice, "late": True})  # a status taken in twice changes nothing
-        return frames.statuses(frames.courses(chain(late, fresh), known))
+        return frames.statuses(frames.courses(self.events(**choice)))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
         from chatkit.inbox import frames
 
         return frames.raw(self.deliveries(**{"verified": None, "repeats": True, **choice}))
-
-    def chunks(self, rows: int = 20_000, **choice: Any) -> Iterator[pd.DataFrame]:
-        """Make frames of everything, so many events each: for more than memory can hold."""
-        if rows < 1:
-            raise InputError(f"rows= must be 1 or more, not {rows!r:.40}.")
-        left = self.events(**choice)
-        while batch := [*islice(left, rows)]:
-            yield self._table("frame", batch)
 
     def _table(self, name: str, found: Iterable[Event]) -> pd.DataFrame:
         from chatkit.inbox import frames
@@ -403,13 +380,12 @@ class Inbox(metaclass=HelpPage):
         contact: str | None = None,
         verified: bool | None = True,
         repeats: bool = False,
-        late: bool = False,
         **unknown: Any,
     ) -> Which:
         if unknown:
             raise InputError(
                 f"An inbox is not filtered by {', '.join(unknown)}: choose from since, until, "
-                "kinds, contact, verified, repeats and late."
+                "kinds, contact, verified and repeats."
             )
         return Which(
             read_bound(since),
@@ -418,7 +394,6 @@ class Inbox(metaclass=HelpPage):
             verified,
             _contact(contact),
             repeats,
-            late,
         )
 
 

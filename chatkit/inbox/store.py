@@ -387,8 +387,6 @@ class InboxStore:
             query = query.where(table.c.kind.in_([*which.kinds]))
         if which.verified is not None:
             query = query.where(table.c.verified == which.verified)
-        if which.late:
-            query = query.where(table.c.verified_at.is_not(None))
         return query
 
     def _about(self, contact: str, within: tuple[int, int] | None) -> Any:

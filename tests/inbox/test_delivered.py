@@ -58,14 +58,13 @@ def test_what_came_between_create_and_accept_is_verified_when_the_secret_is_told
 ) -> None:
     """A registration is delivered to as soon as it is made, and its secret is told after that."""
     shop.talk()
-    statuses = shop.inbox.statuses()
-    assert len(statuses) == len(shop.inbox.messages()) == 0
+    assert len(shop.inbox.statuses()) == len(shop.inbox.messages()) == 0
     assert shop.webhook.webhook_secret is not None
     shop.receiver.accept(shop.webhook.webhook_secret)
     assert shop.inbox.messages()["text"].tolist() == ["Hello", "Hi!"]
     assert shop.inbox.frame()["verified"].all() and len(shop.inbox.raw()) == 6
     assert shop.inbox.raw()["reason"].tolist() == [""] * 6
-    assert shop.inbox.statuses(onto=statuses)["status"].tolist() == ["read"]
+    assert shop.inbox.statuses()["status"].tolist() == ["read"]
     assert "not verified" not in repr(shop.inbox)
 
 

@@ -122,15 +122,6 @@ def test_statuses_tell_how_long_each_step_took() -> None:
     assert str(frame["to_read"].dtype).startswith("timedelta64")
 
 
-def test_an_earlier_frame_of_statuses_is_read_back_as_it_was() -> None:
-    steps = [status("a", "sent"), status("a", "failed", 5, errors=[{"code": 1, "title": "x"}])]
-    frame = frames.statuses(
-        courses(events(change("messages", value(statuses=[*steps, status("b", "sent")]))))
-    )
-    again = frames.statuses(frames.known_statuses(frame))
-    pd.testing.assert_frame_equal(again, frame)
-
-
 def answer(number: int, given_: Any) -> dict[str, Any]:
     reply = {"name": "flow", "body": "Sent", "response_json": given_}
     return message(number, "interactive", interactive={"type": "nfm_reply", "nfm_reply": reply})

@@ -76,14 +76,11 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
 
 def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox, store: InboxStore) -> None:
     keep(store, written(message(1)), moved(status("a", "sent", 0)))
-    first, mark = inbox.statuses(), inbox.last
+    mark = inbox.last
     keep(store, moved(status("a", "read", 9), status("b", "sent")), written(message(2)))
     assert [*inbox.messages(since=mark).index] == ["m2"]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read", "sent"]
-    on = inbox.statuses(onto=first)
-    pd.testing.assert_frame_equal(on, inbox.statuses())
-    assert on.loc["a", "to_read"] == pd.Timedelta(seconds=9)
-    assert inbox.statuses(onto=inbox.statuses(until=0)).equals(inbox.statuses())
+    assert inbox.statuses().loc["a", "to_read"] == pd.Timedelta(seconds=9)
 
 
 def test_a_choice_is_by_time_kind_and_contact(inbox: Inbox, store: InboxStore) -> None:
@@ -108,16 +105,6 @@ def test_a_delivery_that_is_not_there_is_told_whatever_was_asked_for(
     for odd in (2, 0, -1, "1", "x", None, 1.5):
         with pytest.raises(InputError, match="The inbox has no delivery"):
             inbox.delivery(odd)
-
-
-def test_more_than_memory_holds_comes_in_chunks(inbox: Inbox, store: InboxStore) -> None:
-    keep(store, *(written(message(n)) for n in range(250)))
-    parts = [*inbox.chunks(100)]
-    assert [len(part) for part in parts] == [100, 100, 50]
-    pd.testing.assert_frame_equal(pd.concat(parts), inbox.frame())
-    assert {len(part) for part in inbox.chunks(1)} == {1}
-    with pytest.raises(InputError, match="rows= must be 1 or more"):
-        next(inbox.chunks(0))
 
 
 def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox, shared) -> None:
@@ -226,13 +213,12 @@ def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
             post(receiver.url, body, signed(body, f"msg_{number}"))
         forged = moved(status("a", "failed"))
         post(receiver.url, forged, signed(forged, "msg_0", OTHER))
-    mark, before = inbox.last, inbox.statuses()
-    assert len(before) == 0
+    mark = inbox.last
+    assert len(inbox.statuses()) == 0
     assert inbox.verify(SECRET) == 3
     assert inbox.verify(SECRET) == 0, "the second time there is nothing left"
     assert inbox.statuses()["status"].tolist() == ["read"]
-    pd.testing.assert_frame_equal(inbox.statuses(onto=before), inbox.statuses())
-    assert len(inbox.frame(since=mark)) == 0 and len(inbox.frame(late=True)) == 3
+    assert len(inbox.frame(since=mark)) == 0
     assert [one.verified for one in inbox.deliveries(verified=None)] == [True] * 3 + [False]
     assert inbox.judged == 3
 

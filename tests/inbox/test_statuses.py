@@ -120,20 +120,3 @@ def test_the_first_error_has_a_code_and_words(
 ) -> None:
     row = told(status("m", "failed", errors=errors))["m"]
     assert (row["error_code"], row["error"]) == (code, words)
-
-
-@given(some, some)
-def test_going_on_from_what_is_known_is_as_reading_all_at_once(
-    first: list[dict], second: list[dict]
-) -> None:
-    def events(found: list[dict]) -> list:
-        return [e for one in found for e in taken(change("messages", value(statuses=[one])))]
-
-    known = courses(events(first))
-    copied = {name: type(course).of(course.row(name)) for name, course in known.items()}
-    gone_on = courses(events(second), copied)
-    at_once = courses(events(first + second))
-    for name in at_once:
-        mine, whole = gone_on[name].row(name), at_once[name].row(name)
-        if whole["status"] != "warning":  # the time of an unknown status has no column
-            assert mine == whole
