@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         Unreachable,
     )
     from chatkit.files import read_contacts
-    from chatkit.fleet.fleet import Fleet, connect_all
+    from chatkit.fleet import Fleet, connect_all
     from chatkit.history import journal, prune, resume, runs, undo
     from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
@@ -124,14 +124,14 @@ __all__ = [
 
 _HOME = {
     "Client": "client",
-    "Fleet": "fleet.fleet",
+    "Fleet": "fleet",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "compare": "account.comparison",
     "connect": "client",
-    "connect_all": "fleet.fleet",
+    "connect_all": "fleet",
     "doctor": "checkup",
     "flowjson": "flowjson",
     "read_contacts": "files",

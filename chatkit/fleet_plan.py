@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import ExitStack, suppress
 from heapq import heapreplace
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap, Interrupt
@@ -37,6 +37,7 @@ from chatkit.bulk.plan import (
 )
 from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.bulk.undo import undo_plan
+from chatkit.cluster import ApplyOptions, GoesOn, apply_one, on_cluster
 from chatkit.display import duration, visible
 from chatkit.display import many as many_of
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
@@ -57,47 +58,12 @@ THREADS = 128
 _NO_NAMES = (None,)
 
 
-class ApplyOptions(NamedTuple):
-    """How each account of a fleet is applied: arguments of `Plan.apply`."""
-
-    concurrency: int = 8
-    rate: float | None = None
-    settle: float | None = None
-    gap: Gap = "row"
-
-
 class FleetProgress:
     """How far each account of a fleet is that is being applied here."""
 
     def __init__(self) -> None:
         self.done: dict[str, int] = {}  #: how many rows, of those at work
         self.ended: dict[str, pd.DataFrame | Exception] = {}  #: what came of the others
-
-
-class GoesOn(Protocol):
-    """Goes on with prepared runs on the workers of a cluster, until each has come to an end."""
-
-    def __call__(
-        self,
-        options: ApplyOptions,
-        interrupt: Interrupt,
-        *,
-        watch: Callable[[str, int, int | None], object],
-        meanwhile: Callable[[], object],
-    ) -> Mapping[str, str]:
-        """Go on with them, and return by account why a run is not finished; empty if it is."""
-
-
-#: Opens what `on=` names for some plans, or refuses it: nothing is written or sent by then.
-OpensCluster = Callable[[Any, Mapping[str, Plan]], AbstractContextManager[GoesOn]]
-
-_opens_cluster: OpensCluster | None = None
-
-
-def register_cluster(opens: OpensCluster) -> None:
-    """Say what opens the cluster that `apply(on=)` names: it stands above, in `chatkit.fleet`."""
-    global _opens_cluster
-    _opens_cluster = opens
 
 
 class FleetPlan(Report):
@@ -373,12 +339,7 @@ class FleetPlan(Report):
         with ExitStack() as opened:
             cluster = None
             if on is not None:
-                if _opens_cluster is None:
-                    raise InputError(
-                        "on= is known once chatkit.fleet is imported: write `import chatkit.fleet` "
-                        "and apply again. Nothing was sent."
-                    )
-                cluster = opened.enter_context(_opens_cluster(on, at_work))
+                cluster = opened.enter_context(on_cluster(on, at_work))
             heard = opened.enter_context(interrupt or Interrupt())
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
             if not self._began:
@@ -676,26 +637,6 @@ def _apply_on(
         ends = cluster(options, heard, watch=tell, meanwhile=lambda: bars.show(done))
         bars.show(done, list(plans))
     return {label: ChatkitError(why) for label, why in ends.items() if why}
-
-
-def apply_one(
-    plan: Plan,
-    options: ApplyOptions,
-    *,
-    interrupt: Interrupt | None = None,
-    watch: Watch | None = None,
-) -> pd.DataFrame:
-    """Go on with the run of one account of a fleet, whose plan was allowed as a part of it.
-
-    Args:
-        plan: Its plan; its journal is there.
-        options: How it is applied.
-        interrupt: Stops it.
-        watch: Called with how many rows are done, and of how many.
-    """
-    return plan.apply(
-        **options._asdict(), many=True, irreversible=True, interrupt=interrupt, watch=watch
-    )
 
 
 def in_threads(

@@ -266,8 +266,6 @@ def resume(
     plan: Plan | FleetPlan
     workers: dict[str, Any] = {}
     if fleet:
-        import chatkit.fleet  # noqa: F401  (so that `apply(on=)` knows clusters)
-
         _check_begun(fleet)
         plan = _fleet_to_go_on(fleet, client, moved, home)
         workers["on"] = on
@@ -485,8 +483,6 @@ def _fleet_to_take_back(
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    import chatkit.fleet  # noqa: F401  (so that `apply(on=)` knows clusters)
-
     lost = _missing(parts)
     labels = [*(label for label, _ in _labelled(parts)), *lost]
     wanted = None if rows is None else _by_account(rows, labels)

@@ -15,9 +15,9 @@ from distributed import Client as DaskClient
 from distributed import LocalCluster
 
 import chatkit
+from chatkit import cluster
 from chatkit.bulk.apply import Interrupt
 from chatkit.errors import InputError
-from chatkit.fleet import cluster
 
 NAMES = ("de", "fr")
 
@@ -203,7 +203,7 @@ def of_another_account(dask: DaskClient) -> None:
             "cannot be used: .*'de'",
         ),
         (
-            lambda dask: dask.run(exec, "import chatkit.fleet.cluster as c; c._VERSION = '0.0.1'"),
+            lambda dask: dask.run(exec, "import chatkit.cluster as c; c._VERSION = '0.0.1'"),
             r"has not chatkit .* with its extra fleet \(0\.0\.1\)",
         ),
     ],
@@ -224,7 +224,7 @@ def test_a_worker_that_cannot_apply_the_plans_is_refused(
     finally:
         config = str(accounts.config)
         dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {config!r}")
-        code = f"import chatkit.fleet.cluster as c; c._VERSION = {cluster._VERSION!r}"
+        code = f"import chatkit.cluster as c; c._VERSION = {cluster._VERSION!r}"
         dask.run(exec, code)
     assert not list(tmp_path.iterdir())
 

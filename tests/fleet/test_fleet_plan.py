@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -555,32 +554,6 @@ def test_when_every_journal_of_a_fleet_is_damaged_it_is_an_error(accounts):
         damage_a_change(f"{plan.id}-00{n}")
     with pytest.raises(chatkit.JournalError):
         chatkit.resume(plan.id)
-
-
-#: A process that applies a plan of several accounts on a cluster, and has opened no fleet.
-COMPARES = """
-import chatkit
-sandboxes = {n: chatkit.Sandbox(seed="empty") for n in ("de", "fr")}
-plan = chatkit.compare({n: chatkit.connect(each) for n, each in sandboxes.items()}).plan()
-def refused():
-    try:
-        plan.apply(on="elsewhere")
-    except chatkit.InputError as error:
-        print(str(error).splitlines()[0])
-refused()
-import chatkit.fleet
-refused()
-"""
-
-
-def test_a_cluster_for_a_plan_that_no_fleet_made_says_what_to_import(tmp_path, monkeypatch):
-    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path))
-    ended = subprocess.run(
-        [sys.executable, "-c", COMPARES], capture_output=True, text=True, check=True
-    )
-    before, after = ended.stdout.splitlines()[-2:]
-    assert "write `import chatkit.fleet` and apply again" in before
-    assert after.startswith("on= takes a connected client of Dask")
 
 
 def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read(accounts, capsys):

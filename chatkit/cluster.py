@@ -20,19 +20,21 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from chatkit import settings
-from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.apply import Gap, Interrupt
 from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client, source_of
 from chatkit.connection import Connection
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
-from chatkit.fleet_plan import ApplyOptions, GoesOn, apply_one
-from chatkit.progress import say
+from chatkit.progress import Watch, say
 from chatkit.snapshot import memory
 from chatkit.transport import Transport
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Seconds between the attempts of a worker that cannot reach the journals, or finds the run at
 #: work elsewhere: nobody else might be there to go on with it.
@@ -46,6 +48,29 @@ _STOPPED = "you stopped it"
 _VERSION = metadata.version("chatkit")
 
 
+class ApplyOptions(NamedTuple):
+    """How each account of a fleet is applied: arguments of `Plan.apply`."""
+
+    concurrency: int = 8
+    rate: float | None = None
+    settle: float | None = None
+    gap: Gap = "row"
+
+
+class GoesOn(Protocol):
+    """Goes on with prepared runs on the workers of a cluster, until each has come to an end."""
+
+    def __call__(
+        self,
+        options: ApplyOptions,
+        interrupt: Interrupt,
+        *,
+        watch: Callable[[str, int, int | None], object],
+        meanwhile: Callable[[], object],
+    ) -> Mapping[str, str]:
+        """Go on with them, and return by account why a run is not finished; empty if it is."""
+
+
 class Task(NamedTuple):
     """One run for a worker: names, and how to apply it. No secret."""
 
@@ -55,6 +80,26 @@ class Task(NamedTuple):
     connection: str
     home: str  #: where the journals are, without a password
     options: ApplyOptions
+
+
+def apply_one(
+    plan: Plan,
+    options: ApplyOptions,
+    *,
+    interrupt: Interrupt | None = None,
+    watch: Watch | None = None,
+) -> pd.DataFrame:
+    """Go on with the run of one account of a fleet, whose plan was allowed as a part of it.
+
+    Args:
+        plan: Its plan; its journal is there.
+        options: How it is applied.
+        interrupt: Stops it.
+        watch: Called with how many rows are done, and of how many.
+    """
+    return plan.apply(
+        **options._asdict(), many=True, irreversible=True, interrupt=interrupt, watch=watch
+    )
 
 
 # --- on a worker -----------------------------------------------------------------------

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from chatkit import accessor, settings
 from chatkit.bulk import rendering
@@ -32,7 +32,7 @@ from chatkit.errors import (
 from chatkit.fleet_plan import FleetPlan, in_threads, load_fleet_plan
 from chatkit.history import runs, undo
 from chatkit.progress import say
-from chatkit.report import FEW, Report, html_heading, html_list, html_tables, marked
+from chatkit.report import FEW, Report, html_heading, html_tables, marked
 from chatkit.snapshot import origins_of_parts, remember_parts
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from chatkit.templates.resource import Templates
 
 T = TypeVar("T")
-R = TypeVar("R", bound=Report)
 
 #: The level of an index, and the column, that names accounts.
 ACCOUNT = "account"
@@ -293,11 +292,16 @@ class Fleet(Report, Mapping[str, Client]):
         labels = {client.connection.account: label for label, client in self.items()}
         return load_fleet_plan(Path(path), labels, lambda label, noun: source_of(self[label], noun))
 
-    def doctor(self) -> FleetReport[Any]:
-        """Check address, token and open points of each account, as `chatkit.doctor` does."""
+    def doctor(self) -> pd.DataFrame:
+        """Check address, token and open points of each account, as `chatkit.doctor` does.
+
+        Returns:
+            The tables of all accounts as one, its first column the account, like those of `check`
+            and `board`. `attrs["stops"]` says of which accounts there is none, and why.
+        """
         from chatkit.checkup import doctor
 
-        return FleetReport("Checkup", *self._each(lambda _, client: doctor(client)))
+        return _tables(*self._each(lambda _, client: doctor(client)))
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
@@ -396,61 +400,6 @@ def _noted(error: Exception, label: str) -> Exception:
     """Note in an error which account it is of."""
     error.add_note(f"That was said of the account {label}: its client is fleet[{label!r}].")
     return error
-
-
-class FleetReport(Report, Mapping[str, R], Generic[R]):
-    """What was found in each account of a fleet: `report["de"]` is that of one.
-
-    Args:
-        what: What was done, for the heading.
-        reports: What was found, by account.
-        stops: Accounts of which nothing could be found out, and why.
-    """
-
-    def __init__(self, what: str, reports: Mapping[str, R], stops: Mapping[str, str]) -> None:
-        self._what, self._reports, self.stops = what, dict(reports), dict(stops)
-
-    def __getitem__(self, label: str) -> R:
-        return self._reports[label]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._reports)
-
-    def __len__(self) -> int:
-        return len(self._reports)
-
-    def frame(self) -> pd.DataFrame:
-        """Return the tables of all accounts as one, its first column the account."""
-        found = {}
-        for label, report in self._reports.items():
-            table = cast("Any", report).frame()
-            named = any(name is not None for name in table.index.names)
-            found[label] = table.reset_index() if named else table
-        return rendering.fleet_table(found)
-
-    def _heading(self) -> str:
-        return f"{self._what} of {many(len(self), 'account')}."
-
-    def _stopped(self) -> list[str]:
-        return [f"{visible(label)}: {visible(why)}" for label, why in self.stops.items()]
-
-    def _text(self) -> list[list[str]]:
-        blocks = [[self._heading()]]
-        for label, report in list(self.items())[:FEW]:
-            first, *others = [list(block) for block in report._text() if block] or [[""]]
-            blocks += [[f"{visible(label)}: {first[0]}", *first[1:]], *others]
-        if (more := len(self) - FEW) > 0:
-            blocks.append([f"… and {many(more, 'more account')}: [name] shows each."])
-        return [*blocks, self._stopped()]
-
-    def _html(self) -> list[str]:
-        each = []
-        for label, report in self.items():
-            said = next((lines[0] for block in report._text() if (lines := [*block])), "")
-            summary = marked(f"{visible(label)}: {said}")
-            inside = "".join(report._html())
-            each.append(f"<details><summary>{summary}</summary>{inside}</details>")
-        return [html_heading(self._heading()), *each, html_list("told", "", self._stopped())]
 
 
 # --- its resources --------------------------------------------------------------------
@@ -630,6 +579,16 @@ def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, An
     return found
 
 
+def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
+    """Put the tables of reports together, their first column the account."""
+    tables = {}
+    for label, report in reports.items():
+        table = report.frame()
+        named = any(name is not None for name in table.index.names)
+        tables[label] = table.reset_index() if named else table
+    return _with_stops(rendering.fleet_table(tables), stops)
+
+
 def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
     """Say of which accounts nothing could be read, and note it in what was."""
     for label, why in stops.items():
@@ -660,8 +619,8 @@ class FleetContacts(_FleetResource):
         *,
         region: str | None = None,
         plus: Plus | None = None,
-    ) -> FleetReport[Any]:
-        """Look for what is wrong in contacts, as `client.contacts.check` does in each account.
+    ) -> pd.DataFrame:
+        """Return what is wrong in contacts, as `client.contacts.check` finds it in each account.
 
         Args:
             frame: What `frame()` gave, edited or not, or a frame for each account.
@@ -677,7 +636,7 @@ class FleetContacts(_FleetResource):
             lambda label, client: client.contacts.check(parts[label], region=region, plus=plus),
             labels=[label for label in parts if label in self._fleet],
         )
-        return FleetReport("Check of contacts", *found)
+        return _tables(*found)
 
 
 class FleetFlows(_FleetResource):
@@ -734,8 +693,8 @@ class FleetTemplates(_FleetResource):
 
     def board(
         self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
-    ) -> FleetReport[Any]:
-        """Show every template of each account in every language, as `client.templates.board` does.
+    ) -> pd.DataFrame:
+        """Return every template of each account in every language, as the board of one account.
 
         Args:
             codes: The template codes, or a file of them; without them those remembered.
@@ -748,10 +707,10 @@ class FleetTemplates(_FleetResource):
                 _codes(client.templates, codes), source, languages=shown
             )
         )
-        return FleetReport("Board of templates", *boards)
+        return _tables(*boards)
 
-    def check(self, codes: Codes | None = None, source: str = "en") -> FleetReport[Any]:
-        """Hold contents against the rules, as `client.templates.check` does in each account.
+    def check(self, codes: Codes | None = None, source: str = "en") -> pd.DataFrame:
+        """Return what is wrong in contents, as `client.templates.check` finds it in each account.
 
         Args:
             codes: The template codes, or a file of them; without them those remembered.
@@ -760,7 +719,7 @@ class FleetTemplates(_FleetResource):
         found = self._fleet._each(
             lambda _, client: client.templates.check(_codes(client.templates, codes), source)
         )
-        return FleetReport("Check of templates", *found)
+        return _tables(*found)
 
     def plan(  # type: ignore[override]  # contents are deleted by a column
         self,
