@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap, Interrupt
 from chatkit.bulk.journal import run_id
-from chatkit.bulk.outcomes import Row, RunRows, rows_of_journal
+from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     Plan,
     Remaining,
@@ -522,7 +522,7 @@ def _remaining(
                 found[label] = remaining(plan, *how)
                 continue
             with read_run(plan.id, plan._at) as kept:
-                found[label] = remaining(plan, *how, (kept, RunRows(kept)))
+                found[label] = remaining(plan, *how, (kept, rows_of_journal(kept)))
     return found
 
 

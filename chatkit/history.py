@@ -12,7 +12,7 @@ from chatkit import accessor
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
 from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, is_finished
-from chatkit.bulk.outcomes import RunRows, rows_of_journal
+from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
     KeptRun,
@@ -723,7 +723,7 @@ def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
     if header is None or not counts:  # it is damaged, or did not come to its end
         try:
             with kept.read() as whole:
-                counts = RunRows(whole).counts()
+                counts = count_states(rows_of_journal(whole))
         except JournalError as error:
             if not kept.store.has(kept.run):
                 return None

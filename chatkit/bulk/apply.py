@@ -14,7 +14,6 @@ import logging
 import signal
 import threading
 import time
-from array import array
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -29,10 +28,11 @@ from chatkit.bulk.outcomes import (
     Judge,
     Row,
     RowStep,
-    RunRows,
     Taken,
+    count_states,
     first_step,
     known_key,
+    rows_of_journal,
 )
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.call import Call
@@ -109,7 +109,7 @@ class Run:
         settle: float | None = None,
         gap: Gap = "row",
     ) -> None:
-        self.rows = RunRows(journal)
+        self.rows = rows_of_journal(journal)
         self._by_page = gap == "page"
         self._pages: dict[Listed, Pages] = {}
         self._read_at: dict[int, float] = {}  # when the record of a row was read
@@ -122,8 +122,9 @@ class Run:
         header = journal.header
         taken: Taken = defaultdict(set, {noun: set(ids) for noun, ids in header.known_by.items()})
         taken[None].update(header.known)
-        for noun in self.rows.nouns:
-            taken[noun] |= self.rows.keys(noun)
+        for row in self.rows:
+            if row.key is not None:
+                taken[row.change.noun].add(row.key)
         self._judge = Judge(journal, self._of, throttle, taken)
         self._since: dict[int, float] = {}  # when a row came into doubt
 
@@ -139,17 +140,18 @@ class Run:
 
     def go(self) -> None:
         """Send what is to be sent, until all is done or the run must stop."""
-        left = self.rows.left()
+        left = sum(not row.done for row in self.rows)
         if not left:
             return
-        self.rows.reopen()
+        for row in self.rows:
+            if not row.done:
+                row.reopened()
         with Progress("changes", len(self.rows), self._watch) as self._progress:
             self._progress.add(len(self.rows) - left)
             try:
                 self._journal.write(None, "started" if self._fresh else "resumed")
                 for group in self._groups(left):
                     self._work(group)
-                    self._let_go(group)
                     if self._ended():
                         break
                 self._tell_doubles()
@@ -162,11 +164,14 @@ class Run:
 
     def _tell_doubles(self) -> None:
         """Tell which creates are there twice: nothing keeps their names single but the network."""
-        for noun in self.rows.nouns:
-            for made in self.rows.windows(self.rows.made(noun)):
-                if not self._ended() and not self._of(made[0]).unique:
-                    self._tell_doubles_of(made)
-                self.rows.keep(made)
+        created: dict[str | None, list[Row]] = defaultdict(list)
+        for row in self.rows:
+            sent = row.change.kind == "create" and row.done and row.evidence == "answered"
+            if sent and not row.twins:
+                created[row.change.noun].append(row)
+        for rows in created.values():
+            if not self._ended() and not self._of(rows[0]).unique:
+                self._tell_doubles_of(rows)
 
     def _tell_doubles_of(self, made: list[Row]) -> None:
         """Tell which creates of one resource are there twice."""
@@ -193,19 +198,18 @@ class Run:
                 judge.note(row, "doubled", also=also, reason=said)
 
     def _close(self) -> None:
-        done = not self.rows.left()
+        done = all(row.done for row in self.rows)
         if not done and not self.stopped:
             self._judge.stopped = self._why_not_done()
         what = "finished" if done else "stopped"
-        self._journal.write(None, what, reason=self.stopped, counts=self.rows.counts())
+        self._journal.write(None, what, reason=self.stopped, counts=count_states(self.rows))
         self._journal.commit()
 
     def _why_not_done(self) -> str:
         """Say why rows are left although nothing has stopped the run but a person, if at all."""
         if not self.interrupt.asked:
             return "some rows are not certain"
-        counts = self.rows.counts()
-        if counts.keys() & {"not sent", "unknown"}:
+        if any(row.state in ("not sent", "unknown") for row in self.rows):
             return "you stopped it"
         return "you stopped it before what was written was read back"
 
@@ -216,38 +220,37 @@ class Run:
 
         An update that takes a number which another one gives away comes after that one: its
         group begins when all of the group before have landed. The resources of a plan for an
-        account come one after the other, in the order of its rows. A group of more rows than
-        memory is to hold comes in windows.
+        account come one after the other, in the order of its rows.
         """
         fresh = self._fresh and left > CANARY_FROM
-        for noun in self.rows.nouns:
+        parts: dict[str | None, dict[Kind, list[Row]]] = {}
+        for row in self.rows:
+            if not row.done:
+                parts.setdefault(row.change.noun, {}).setdefault(row.change.kind, []).append(row)
+        for part in parts.values():
             for kind in KINDS:
-                for group in self._in_order(self.rows.numbers(noun, kind), kind):
-                    for pages in self._pages.values():
-                        pages.begin()
+                for group in self._in_order(part.get(kind, []), kind):
                     if fresh and len(group) > CANARY:
-                        first = self.rows.take(group[:CANARY])
-                        yield first
-                        self._check_canary(first)
-                    rest = array("q", (n for n in group if not self.rows.done(n)))
-                    yield from self.rows.windows(rest)
+                        yield group[:CANARY]
+                        self._check_canary(group[:CANARY])
+                    yield [row for row in group if not row.done]
 
-    def _in_order(self, numbers: Sequence[int], kind: Kind) -> list[Sequence[int]]:
+    def _in_order(self, rows: list[Row], kind: Kind) -> list[list[Row]]:
         """Part rows into groups, so that a natural key is given away before it is taken."""
         if kind != "update":
-            return [numbers] if numbers else []
+            return [rows] if rows else []
         gives: dict[tuple[str | None, str], int] = {}
         takes: dict[int, tuple[str | None, str]] = {}
-        for number, change in self.rows.changes_of(numbers):
-            endpoints = self._desk.of(change.code, change.noun)
+        for row in rows:
+            change, endpoints = row.change, self._of(row)
             if not endpoints.single or change.after.keys().isdisjoint(endpoints.named_by()):
                 continue
             old, new = (
                 endpoints.natural(f) for f in (change.before, {**change.before, **change.after})
             )
             if old is not None and new is not None and old != new:
-                gives[change.code, old] = number
-                takes[number] = change.code, new
+                gives[change.code, old] = row.n
+                takes[row.n] = change.code, new
         waits = {n: gives[name] for n, name in takes.items() if name in gives}
         depth: dict[int, int] = {}
         for start in waits:
@@ -258,18 +261,10 @@ class Run:
                 n = waits[n]
             for n in reversed(way):  # a ring, which no plan has, would begin anywhere
                 depth[n] = 1 + depth.get(waits[n], 0)
-        groups = [array("q") for _ in range(1 + max(depth.values(), default=0))]
-        for number in numbers:
-            groups[depth.get(number, 0)].append(number)
+        groups: list[list[Row]] = [[] for _ in range(1 + max(depth.values(), default=0))]
+        for row in rows:
+            groups[depth.get(row.n, 0)].append(row)
         return [group for group in groups if group]
-
-    def _let_go(self, rows: list[Row]) -> None:
-        """Put rows back that were worked on: a long run has only some of them in memory."""
-        self.rows.keep(rows)
-        if len(self.rows) > self.rows.window:
-            for row in rows:
-                self._read_at.pop(row.n, None)
-                self._since.pop(row.n, None)
 
     def _check_canary(self, first: list[Row]) -> None:
         """Stop if the canary, the first rows of a kind, did not go as planned."""
@@ -313,8 +308,6 @@ class Run:
     @property
     def _stretch(self) -> int:
         """How many rows are written before they are read back."""
-        if len(self.rows) > self.rows.window:
-            return STRETCH
         return max([STRETCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
     def _page_by_page(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
@@ -364,8 +357,7 @@ class Run:
     def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
         of = endpoints.noun, endpoints.code
         if of not in self._pages:
-            windowed = len(self.rows) > self.rows.window
-            self._pages[of] = Pages(self._reader(), endpoints, windowed=windowed)
+            self._pages[of] = Pages(self._reader(), endpoints)
         return self._pages[of]
 
     def _ended(self) -> bool:

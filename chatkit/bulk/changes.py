@@ -129,10 +129,6 @@ def _unwritable(change: Change, error: Exception) -> Problem:
     return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
 
 
-#: A run has so many rows in memory at a time.
-WINDOW = 100_000
-
-
 class ChangeReason(NamedTuple):
     """What changes are counted by."""
 

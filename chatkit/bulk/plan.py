@@ -26,7 +26,7 @@ from chatkit.bulk.changes import (
     tally_of,
 )
 from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
-from chatkit.bulk.outcomes import Row, RunRows
+from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
 from chatkit.display import duration
@@ -151,7 +151,7 @@ class Plan(Report):
         self.id = plan_id or run_id()
         self._desk = desk
         self._skip_invalid = skip_invalid
-        self._at_work: RunRows | None = None
+        self._at_work: Sequence[Row] | None = None
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._began: JournalStore | None = None  # where the journal of its run was begun
         self._loaded = False  # read from a file: its run may have begun in another process
@@ -367,9 +367,10 @@ class Plan(Report):
                     self._at_work = None
             self.secrets |= run.secrets
             if run.secrets and self._setting.parts:  # among many rows nobody looks for them
-                say(_secrets_told(run.secrets, run.rows.over(self.changes)))
-            rows = run.rows.over(self.changes)  # whether the journal can be read still or not
-            result = rendering.result_frame(rows, self.id, self._setting.names, run.stopped, where)
+                say(_secrets_told(run.secrets, run.rows))
+            result = rendering.result_frame(
+                run.rows, self.id, self._setting.names, run.stopped, where
+            )
             result.attrs["gap"] = gap
             if (run.stopped or gap == "page") and watch is None:  # who watches sees the result
                 how = f" {how_to_go_on(self.id, where)}" if run.stopped else ""
@@ -452,7 +453,7 @@ def remaining(
     concurrency: int,
     rate: float | None,
     gap: Gap,
-    run: tuple[Journal, RunRows] | None = None,
+    run: tuple[Journal, Sequence[Row]] | None = None,
 ) -> Remaining:
     """Estimate what is left to do of a plan.
 
@@ -468,10 +469,11 @@ def remaining(
         return Remaining(len(plan), plan.calls(gap), pace)
     journal, rows = run
     calls = 0
-    for noun in rows.nouns:
-        counts: dict[str, int] = {kind: len(rows.numbers(noun, kind)) for kind in KINDS}
+    left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
+    for noun in {noun for noun, _ in left}:
+        counts: dict[str, int] = {kind: left[noun, kind] for kind in KINDS}
         calls += plan._calls(counts, journal.header.totals.get(noun or journal.header.noun, 0), gap)
-    return Remaining(rows.left(), calls, pace)
+    return Remaining(left.total(), calls, pace)
 
 
 def changes_left(left: int, of: int) -> str:
@@ -884,7 +886,7 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
         plan._at = plan._at if at is None else at
 
 
-def rows_at_work(plan: Plan) -> RunRows | None:
+def rows_at_work(plan: Plan) -> Sequence[Row] | None:
     """Return the rows of the run that is at work now; None if none is."""
     return plan._at_work
 

@@ -31,9 +31,6 @@ READS = 5
 #: Fewer records than these are read one by one: they may be on any page.
 PAGES_FROM = 10
 
-#: So many pages are read before it is told whether reading by pages pays.
-_TRIED = 20
-
 #: New records by what names them, and then by their keys.
 Found = dict[str | None, dict[object, Record]]
 
@@ -314,27 +311,17 @@ class Pages:
     Args:
         reader: Sends the calls.
         endpoints: The endpoints of the resource.
-        windowed: Whether the records asked for are some of very many, in the order of the list
-            if all is well. Then reading begins where those before were found, and ends where
-            pages show too few of them.
     """
 
-    def __init__(
-        self, reader: ThrottledReader, endpoints: Endpoints[Any], *, windowed: bool = False
-    ) -> None:
-        self._reader, self._endpoints, self._windowed = reader, endpoints, windowed
-        self._before = self._back = 0  # the pages where those before were found
+    def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
+        self._reader, self._endpoints = reader, endpoints
         self.count: int | None = None  #: how many pages the list has; None before one was read
         self._largest = 1  # a service may show fewer records a page than are asked for
 
     def fewer(self, rows: int) -> bool:
         """Whether reading so many records by pages takes fewer calls than one by one."""
         few = PAGES_FROM if self._endpoints.paged else 2
-        return rows >= few and (self._windowed or self.count is None or self.count < rows)
-
-    def begin(self) -> None:
-        """Begin with the first page again: other records are asked for than before."""
-        self._before = self._back = 0
+        return rows >= few and (self.count is None or self.count < rows)
 
     def read(self, keys: Collection[object]) -> dict[object, Record]:
         """Return those of these records that the list shows. Raises `Stopped`.
@@ -342,8 +329,6 @@ class Pages:
         One may be missing: the list has moved, a page cannot be read, or its records are
         so many that one by one is fewer calls.
         """
-        if self._windowed:
-            return self._read_some(keys)
         found = self._of_these(self._page(0), keys)
         if self.count is None or self.count - 1 > len(keys) - len(found):
             return found
@@ -352,26 +337,6 @@ class Pages:
             if not isinstance(outcome, Fault):
                 with suppress(BadAnswer):
                     found |= self._of_these(self._endpoints.many(outcome[0], outcome[1].data), keys)
-        return found
-
-    def _read_some(self, keys: Collection[object]) -> dict[object, Record]:
-        """Read on from where those before were found, as long as that takes fewer calls."""
-        found = self._of_these(self._page(self._back), keys)
-        number, read = self._back + 1, 1
-        while len(found) < len(keys) and self.count and read < min(self.count, len(keys)):
-            if read >= _TRIED and len(found) < read:
-                break
-            numbers = [(number + n) % self.count for n in range(min(_TRIED, self.count - read))]
-            calls = [self._call(each) for each in numbers]
-            number, read = number + len(calls), read + len(calls)
-            for outcome in self._reader.send_all(calls):
-                if isinstance(outcome, Fault):
-                    continue
-                with suppress(BadAnswer):
-                    records = self._endpoints.many(outcome[0], outcome[1].data)
-                    if these := self._of_these(records, keys):
-                        found |= these
-                        self._back = max(numbers[calls.index(outcome[0])], self._back)
         return found
 
     def just_before(
@@ -386,9 +351,6 @@ class Pages:
             deleting: Whether those that were yielded are deleted then: the others move up, so
                 that the same page is read again until it has none of them.
         """
-        if self._windowed:
-            yield from self._some_before(keys, deleting=deleting)
-            return
         left, number = set(keys), 0
         while left and self.fewer(len(left)) and (self.count is None or number < self.count):
             found = self._of_these(self._page(number), left)
@@ -397,24 +359,6 @@ class Pages:
                 yield found
             if not (found and deleting):
                 number += 1
-
-    def _some_before(
-        self, keys: Collection[object], *, deleting: bool
-    ) -> Iterator[dict[object, Record]]:
-        """Yield pages of records from where those before were found, as long as that pays."""
-        left, number, read = set(keys), self._before, 0
-        while left and read < len(keys) and (self.count is None or read <= self.count):
-            if read >= _TRIED and len(keys) - len(left) < read:
-                return
-            found = self._of_these(self._page(number), left)
-            left, read = left - found.keys(), read + 1
-            if found:
-                self._before = number
-                yield found
-            if not (found and deleting):
-                number += 1
-            if self.count is not None and number >= self.count:
-                number = 0
 
     def _page(self, number: int) -> list[Record]:
         """Read one page, the first of them number 0; what cannot be read is the last, and empty."""

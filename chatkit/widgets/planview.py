@@ -458,7 +458,7 @@ class PlanView(Panel):
         if not isinstance(came := ended.get(label), Exception | None):
             state, reason = came["state"].iloc[n], came["reason"].iloc[n]
             return rendering.html_outcome(change, _look(state), state, escaped(reason))
-        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows.glance(n))
+        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
         return rendering.html_outcome(change, looks, said, escaped(reason))
 
     def _fill_accounts(self) -> None:

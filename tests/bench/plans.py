@@ -1,8 +1,8 @@
 """Bench of long plans: what it takes to save one, to read it, to begin its run and to apply it.
 
 `python plans.py keep ROWS` does all but the last with a plan of so many updates, and
-`python plans.py apply ROWS WINDOW BASE_URL TOKEN` applies creates to a sandbox, with a window of
-them in memory. Both print their CPU and their memory as JSON.
+`python plans.py apply ROWS BASE_URL TOKEN` applies creates to a sandbox. Both print their CPU and
+their memory as JSON.
 """
 
 from __future__ import annotations
@@ -20,19 +20,12 @@ from measure import at_most, child, medians, memory, rounds, run, server, show, 
 from roads import forget_highest, highest
 
 FEW, MANY = sized(100_000, 6_000, 200), sized(1_000_000, 60_000, 600)
-SENT_FEW, SENT_MANY, WINDOW = (
-    sized(5_000, 1_000, 20),
-    sized(40_000, 8_000, 40),
-    sized(1_000, 500, 7),
-)
+SENT = sized(100_000, 8_000, 40)
 COUNT = sized(2, 1, 1)
 #: Ten times the rows take at most so many times the CPU.
 TIMES = 12.0
 #: MB that 100,000 changes take, saved, read again and begun.
 PEAK = 300.0
-#: What a row of a run takes with a window of them in memory, with all of them = 1, at most: the
-#: result holds all rows in both, as columns.
-SHARE = 0.7
 STEPS = {
     "hash": "`plan.hash`",
     "save": "`plan.save()`",
@@ -72,11 +65,9 @@ def keep(rows: int) -> None:
     from contextlib import redirect_stdout
 
     from chatkit import Sandbox, connect
-    from chatkit.bulk import changes
     from chatkit.bulk.journal import FolderStore
-    from chatkit.bulk.outcomes import RunRows
+    from chatkit.bulk.outcomes import rows_of_journal
 
-    changes.WINDOW = FEW // 10
     with redirect_stdout(sys.stderr):
         client = connect(Sandbox(seed="empty"))
     plan = plan_of(client, map(update, range(rows)))
@@ -98,21 +89,19 @@ def keep(rows: int) -> None:
         again = step("load", lambda: client.load_plan(path / "plan.json"))
         header = again._header()
         with step("journal", lambda: FolderStore(path).create(header, again.changes)) as journal:
-            step("rows", lambda: RunRows(journal))
+            step("rows", lambda: rows_of_journal(journal))
     print(json.dumps(found))
 
 
-def apply(rows: int, window: int, base_url: str, token: str) -> None:
-    """Apply creates, with a window of them in memory."""
+def apply(rows: int, base_url: str, token: str) -> None:
+    """Apply creates to a sandbox."""
     import os
 
     from chatkit import Client
-    from chatkit.bulk import changes
 
-    changes.WINDOW = window
     with TemporaryDirectory() as folder, Client(base_url, 1001, token) as client:
         os.environ["CHATKIT_DATA"] = folder
-        plan_of(client, map(create, range(900_000, 900_000 + 2 * WINDOW))).apply(many=True)
+        plan_of(client, map(create, range(900_000, 900_100))).apply(many=True)
         plan = plan_of(client, map(create, range(rows)))
         forget_highest()
         before, began = memory(), time.process_time()
@@ -146,27 +135,15 @@ def main() -> None:
 
 
 def applied() -> None:
-    """Hold the memory of a run with a window of rows against that of one with all of them."""
-    found: dict[str, dict[str, float]] = {}
-    for said, window in ((f"{WINDOW:,}", WINDOW), ("all", SENT_MANY)):
-        each = []
-        for rows in (SENT_FEW, SENT_MANY):
-            with server(sys.executable, "-m", "chatkit", "sandbox", "--json") as up:
-                told = json.loads(up.line)
-                place = told["base_url"], told["token"]
-                each.append(child("plans.py", "apply", rows, window, *place, timeout=900))
-        few, many = each
-        more = (many["memory"] - few["memory"]) / (SENT_MANY - SENT_FEW) * 2**20
-        found[said] = {"cpu": many["cpu"], "memory": many["memory"], "row": more}
-    some, all_of_them = found.values()
-    at_most(
-        "bytes that a row takes more in a run, result included, all rows in memory = 1",
-        *(some["row"] / max(all_of_them["row"], 1.0), SHARE),
-    )
+    """Measure the memory of the kernel that applies many creates."""
+    with server(sys.executable, "-m", "chatkit", "sandbox", "--json") as up:
+        place = json.loads(up.line)
+        one = child("plans.py", "apply", SENT, place["base_url"], place["token"], timeout=1800)
+    at_most(f"MB more at the highest, {SENT:,} creates applied", one["memory"], PEAK)
     show(
-        f"{SENT_MANY:,} creates applied to a sandbox, by how many rows are in memory",
-        ["rows in memory", "CPU s", "MB more at the highest", "bytes a row"],
-        [[said, one["cpu"], one["memory"], one["row"]] for said, one in found.items()],
+        f"{SENT:,} creates applied to a sandbox",
+        ["CPU s", "MB more at the highest"],
+        [[one["cpu"], one["memory"]]],
     )
 
 
@@ -174,7 +151,7 @@ if __name__ == "__main__":
     match sys.argv[1:]:
         case ["keep", count]:
             keep(int(count))
-        case ["apply", count, held, address, secret]:
-            apply(int(count), int(held), address, secret)
+        case ["apply", count, address, secret]:
+            apply(int(count), address, secret)
         case _:
             run(main)

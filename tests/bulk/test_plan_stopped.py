@@ -27,13 +27,6 @@ from bulk.planning import (  # noqa: F401
 
 import chatkit
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.changes import WINDOW
-
-
-@pytest.fixture(autouse=True, params=[WINDOW, 7], ids=["all", "windows"])
-def rows_in_memory(request, monkeypatch):
-    """All of it is true of a run whose rows are all in memory, and of one with a window of them."""
-    monkeypatch.setattr("chatkit.bulk.changes.WINDOW", request.param)
 
 
 def newcomers(count):

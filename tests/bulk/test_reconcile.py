@@ -305,14 +305,12 @@ def test_the_rate_holds_for_looking_too() -> None:
 
 
 @contextmanager
-def listed(
-    count: int, size: int, *, windowed: bool = False
-) -> Iterator[tuple[Service, Pages, list[int]]]:
+def listed(count: int, size: int) -> Iterator[tuple[Service, Pages, list[int]]]:
     """A list of so many contacts, what reads its pages, and the ids in their order."""
     with wayward(max_page_size=size) as service, service.client() as client:
         ids = [service.caller.contact(number_of(n)) for n in range(count)]
         reader = ThrottledReader(client.transport, Throttle(), lambda: False)
-        yield service, Pages(reader, endpoints_of(client.contacts), windowed=windowed), ids
+        yield service, Pages(reader, endpoints_of(client.contacts)), ids
 
 
 def asked(service: Service) -> list[int]:
@@ -357,45 +355,6 @@ def test_pages_come_one_at_a_time_as_long_as_they_save_calls() -> None:
             del left[:5]
         assert asked(service) == [1] * 6, "the others move up"
         assert len(left) == 5
-
-
-def test_a_window_begins_where_the_one_before_was_found() -> None:
-    with listed(35, 5, windowed=True) as (service, pages, ids):
-        assert pages.fewer(10) and not pages.fewer(9)
-        assert len(pages.read(set(ids[:7]))) == 7
-        assert sorted(asked(service)) == [1, 2, 3, 4, 5, 6, 7]
-        assert len(pages.read(set(ids[7:14]))) == 7
-        assert asked(service)[0] == 2
-        assert len(pages.read(set(ids[14:21]))) == 7
-        assert asked(service)[0] == 3
-        assert set(pages.read(set(ids[20:25]))) == set(ids[20:25])
-        assert asked(service) == [5], "all of them are on the page where the last were found"
-
-
-def test_a_window_of_pages_goes_on_and_round_and_begins_anew_when_told() -> None:
-    with listed(35, 5, windowed=True) as (service, pages, ids):
-        for first, last, read in ((0, 12, [1, 2, 3]), (12, 24, [3, 4, 5]), (24, 35, [5, 6, 7])):
-            found = list(pages.just_before(set(ids[first:last]), deleting=False))
-            assert sorted(key for each in found for key in each) == ids[first:last]
-            assert asked(service) == read
-        assert [list(each) for each in pages.just_before(set(ids[:3]), deleting=False)] == [ids[:3]]
-        assert asked(service) == [7, 1], "after the last page comes the first"
-        pages.read(set(ids[30:]))
-        asked(service)
-        pages.begin()
-        assert [list(each) for each in pages.just_before(set(ids[:3]), deleting=False)] == [ids[:3]]
-        assert asked(service) == [1]
-
-
-def test_a_window_that_pages_show_too_little_of_is_left_to_single_calls() -> None:
-    """After twenty pages with fewer of them than pages."""
-    with listed(50, 1, windowed=True) as (service, pages, ids):
-        assert set(pages.read(set(ids[19:49]))) == set(ids[19:21])
-        assert sorted(asked(service)) == list(range(1, 22))
-    with listed(50, 1, windowed=True) as (service, pages, ids):
-        found = list(pages.just_before(set(ids[19:49]), deleting=False))
-        assert [list(each) for each in found] == [[ids[19]]]
-        assert asked(service) == list(range(1, 21))
 
 
 def test_a_page_that_cannot_be_read_is_the_last() -> None:

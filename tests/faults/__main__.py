@@ -28,8 +28,6 @@ PARTS = (
 LISTED = (("contacts", 800, 320, 156),)
 #: Those whose journals lie in PostgreSQL, where some kills end all sessions instead.
 POSTGRES = (("contacts", 800, 320, 156), ("flows", 400, 350, 150))
-#: Those whose runs have only so many of their rows in memory at a time.
-LONG, WINDOW = (("contacts", 400, 160, 78), ("account", 225, 165, 60)), 7
 #: An account has ten webhooks at most.
 WEBHOOKS = (("webhooks", 4, 3, 3), ("webhooks", 3, 4, 3))
 
@@ -65,10 +63,10 @@ def whole(runs: list[Run]) -> dict[str, Any]:
 
 def large(rows: int, kills: int, seed: int) -> Run:
     """Do the large run and print its table, a line as soon as it is known."""
-    share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED, *POSTGRES, *LONG])
-    parts, listed, kept, long = (
+    share = (rows - size(WEBHOOKS)) / size([*PARTS, *LISTED, *POSTGRES])
+    parts, listed, kept = (
         [[room, *(round(n * share) for n in counts)] for room, *counts in some]
-        for some in (PARTS, LISTED, POSTGRES, LONG)
+        for some in (PARTS, LISTED, POSTGRES)
     )
     parts += WEBHOOKS
     print(line("load", *summary(Run())))
@@ -85,13 +83,11 @@ def large(rows: int, kills: int, seed: int) -> Run:
 
     begun = time.monotonic()
     how = {"service": {"html": 0.03, "odd": True}, "killer": {"undoes": True}, "show": show}
-    few, some, more = (round(kills * size(part) / rows) for part in (listed, kept, long))
-    runs = work(parts, seed=seed, kills=kills - few - some - more, points="each", **how)
+    few, some = (round(kills * size(part) / rows) for part in (listed, kept))
+    runs = work(parts, seed=seed, kills=kills - few - some, points="each", **how)
     points = {"profile": {"inactive_in_lists": True}, "points": "each"}
     runs += work(listed, seed=seed + len(parts), kills=few, **points, **how)
     runs += work(kept, seed=seed + 99, kills=some, points="each", home="postgresql", **how)
-    window = {"points": "each", "options": {"window": WINDOW}}
-    runs += work(long, seed=seed + 199, kills=more, **window, **how)
     run = sum(runs, Run())
     run.seconds = time.monotonic() - begun
     print(line("all", *summary(run).values()))

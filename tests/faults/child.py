@@ -16,8 +16,6 @@ from faults import crash, naive
 from faults.account import Account
 from faults.load import NOUNS, Load, edits
 
-from chatkit.bulk import changes
-
 #: How a child ends: its work is done; it could not even plan; the engine broke.
 DONE, NO_PLAN, BROKEN = 0, 3, 4
 #: Tells the killer one thing, in one line: "applying", or the point at which it now dies.
@@ -36,7 +34,6 @@ class Job:
     settle: float = 0.5
     gap: str = "row"  #: how records are read before they are written
     concurrency: int = 8
-    window: int = 0  #: of how many rows a run has objects in memory; 0: as many as it comes with
     writer: float = 0.0  #: how often somebody else edits a record before a request of ours
     undoing: bool = False  #: whether its run is now to be taken back
     at: str = ""  #: the home of the journals; without it the folder of the job
@@ -61,8 +58,6 @@ def run(job: Job, points: list[str], say: Say) -> int:
     quiet = os.open(job.folder / "said", os.O_CREAT | os.O_APPEND | os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)  # progress bars
-    if job.window:
-        changes.WINDOW = job.window
     try:
         for point in points:
             crash.install(point, say)

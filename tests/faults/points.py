@@ -27,7 +27,7 @@ BEGINNINGS = _both(
 #: Met again and again: events, commits, sends, answers, what they mean; then doubts.
 POINTS = _both(
     "bulk.journal:FolderStore.open",
-    "bulk.outcomes:RunRows.reopen",
+    "bulk.outcomes:Row.reopened",
     "bulk.journal:Journal.write",
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",

@@ -67,15 +67,6 @@ def test_kills_and_faults_are_survived_where_records_are_read_by_pages() -> None
     assert set(told["states"]) == {"applied"}
 
 
-def test_kills_and_faults_are_survived_by_a_run_with_a_window_of_rows_in_memory() -> None:
-    parts = [["contacts", 20, 14, 10], ["account", 12, 10, 6]]
-    options = QUICK | {"window": 7}
-    told = work(parts, kills=volume(16), points="each", options=options, killer={"undoes": True})
-    assert told["wrong"] == []
-    assert set(told["states"]) == {"applied"}
-    assert told["undo"]["unknown"] == 0
-
-
 def test_kills_of_the_process_and_of_all_sessions_are_survived_by_a_journal_in_postgresql() -> None:
     """At named points and from outside, where journal and lock are on one connection."""
     told = work(

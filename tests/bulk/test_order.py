@@ -1,0 +1,97 @@
+"""In which order the rows of a run are sent, after a stop too, and seen while they are."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pandas as pd
+import pytest
+from bulk.planning import (  # noqa: F401
+    active,
+    client,
+    number,
+    people,
+    sandbox,
+    states,
+    writes,
+)
+
+import chatkit
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.plan import rows_at_work
+from chatkit.widgets.planview import PlanView
+
+
+def edited(sandbox, client, count=60):
+    """A plan of deletes, updates in a chain of numbers, and creates, in no order of kinds."""
+    ids = people(sandbox, count)
+    frame = client.contacts.frame().reset_index()
+    frame = frame[~frame.id.isin(ids[40:])]
+    frame["number"] = [*frame.number[1:], number(900)]  # each takes the number of the next
+    new = pd.DataFrame({"number": [number(n) for n in range(500, 520)], "country_code": "+1"})
+    mixed = pd.concat([frame, new]).sample(frac=1, random_state=3)
+    return client.contacts.plan(mixed, delete=ids[40:])
+
+
+def test_deletes_go_before_updates_before_creates_and_numbers_are_given_before_they_are_taken(
+    sandbox, client
+):
+    plan = edited(sandbox, client)
+    before = len(writes(sandbox))
+    result = plan.apply(many=True)
+    assert Counter(states(result)) == {"applied": 80}
+    assert list(result.index) == list(plan.frame().index)
+    methods = [method for method, _ in writes(sandbox)[before:]]
+    assert methods == sorted(methods, key=["DELETE", "PUT", "POST"].index)
+    numbers = {record["number"] for record in active(sandbox, "contacts").values()}
+    assert numbers == {number(n) for n in (*range(1, 40), 900, *range(500, 520))}
+    assert set(plan.apply(many=True).state) == {"applied"}
+    assert len(writes(sandbox)) == before + 80, "applied again, it sends nothing"
+    back = chatkit.undo(result, client).apply()
+    assert Counter(states(back)) == {"applied": 80}
+
+
+@pytest.mark.parametrize("stop", [3, 25, 70])
+def test_a_run_that_was_stopped_goes_on_with_the_rows_that_are_left(sandbox, client, stop):
+    plan = edited(sandbox, client)
+    interrupt = Interrupt()
+
+    def watch(done, of):
+        if done >= stop:
+            interrupt.ask()
+
+    half = plan.apply(many=True, interrupt=interrupt, watch=watch, concurrency=2)
+    left = Counter(states(half))["not sent"]
+    assert len(half) == 80 and left > 0
+    whole = chatkit.resume(plan.id, client)
+    assert Counter(states(whole)) == {"applied": 80}
+    assert list(whole.key.notna()) == [True] * 80
+    assert len(active(sandbox, "contacts")) == 60
+
+
+def test_rows_are_seen_from_another_thread_while_they_are_worked_on(sandbox, client):
+    plan = edited(sandbox, client)
+    glances = []
+
+    def watch(done, of):
+        rows = rows_at_work(plan)
+        glances.append([row.state for row in rows])
+
+    plan.apply(many=True, watch=watch)
+    assert glances[-1].count("applied") >= 70
+    counts = [each.count("not sent") for each in glances]
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_the_view_of_a_plan_shows_each_row_with_its_own_state(sandbox, client):
+    plan = edited(sandbox, client)
+    order = rendering.order_by_kind(plan)
+    shown = [change for kind in rendering.by_kind(plan) for change in kind]
+    assert [plan.changes[n] for n in order] == shown
+    view = PlanView(plan)
+    _, items = view._items_at_work()
+    shown = [change.label for kind in rendering.by_kind(plan) for change in kind]
+    assert len(items) == len(shown) == 80
+    texts = [item.html() for item in items]
+    assert all(label.split()[-1] in text for label, text in zip(shown, texts, strict=True))
