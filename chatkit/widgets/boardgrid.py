@@ -14,9 +14,8 @@ from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, template_codes
-from chatkit.widgets import assets
 from chatkit.widgets.contentform import ContentForm
-from chatkit.widgets.controls import Panel
+from chatkit.widgets.controls import Panel, joined_module, joined_text
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -31,8 +30,8 @@ class BoardTable(anywidget.AnyWidget):
         opens: What is called with the row and the column of a cell that is opened.
     """
 
-    _esm = assets.joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
-    _css = assets.joined_text(["board/board.css"])
+    _esm = joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
+    _css = joined_text(["board/board.css"])
 
     states: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The templates, and the languages by code, name and direction.

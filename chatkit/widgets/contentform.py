@@ -28,8 +28,7 @@ from chatkit.localization.content import Entry, part, slots
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
 from chatkit.widgets.fields import Bodies, Fieldset, FormField, Input, TextLine, of_kind
 from chatkit.widgets.light import LightBox, LightButton, LightFold, LightForm, LightHTML
 from chatkit.widgets.preview import Preview
@@ -75,7 +74,7 @@ class ContentForm(Panel):
     {'create': 0, 'update': 1, 'delete': 0}
     """
 
-    _style = assets.joined_text(["form.css", "content/content.css"])
+    _style = joined_text(["form.css", "content/content.css"])
     _css_classes = ("chatkit-form", "cf-content")
 
     def __init__(

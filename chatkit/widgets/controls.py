@@ -1,4 +1,4 @@
-"""What all widgets share: a button, a line of Python, a message, a panel of several controls.
+"""What all widgets share: scripts, a button, a line of Python, a message, a panel of controls.
 
 And what stays of a widget when its kernel has ended. An output holds its view, a page of HTML,
 and a mark. JupyterLab and Notebook prefer the view to the page, and write "Error displaying
@@ -12,10 +12,14 @@ not know the mark find the view and the page, as they do in any output.
 
 from __future__ import annotations
 
+import base64
+import gzip
+import re
 import secrets
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from threading import Lock
 from typing import Any, Literal
 
@@ -25,7 +29,42 @@ import traitlets
 
 from chatkit.display import escaped
 from chatkit.errors import CallError, ChatkitError, HelpPage
-from chatkit.widgets.assets import joined_module, joined_text
+
+START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
+STATIC = Path(__file__).parent / "static"
+# A page imports a module by its text; this one is there at once, and unpacks what it draws with
+# when it draws for the first time, by the browser itself.
+_UNPACK = """\
+let unpacked;
+const unpack = async () => {{
+const packed = Uint8Array.from(atob("{text}"), (letter) => letter.charCodeAt(0));
+const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+const script = new Blob([await new Response(stream).text()], {{ type: "text/javascript" }});
+const url = URL.createObjectURL(script);
+const found = (await import(url)).default;
+URL.revokeObjectURL(url);
+return found;
+}};
+const render = async (context) => (await (unpacked ??= unpack())).render(context);
+export default {{ render }};
+"""
+
+
+def joined_text(names: Iterable[str]) -> str:
+    """Join files of static/ in this order, without their indents and comment lines."""
+    texts = ((STATIC / name).read_text("utf-8") for name in names)
+    return "".join(re.sub("^ *//.*\n|^ +|^\n", "", text, flags=re.MULTILINE) for text in texts)
+
+
+def joined_module(names: Iterable[str]) -> str:
+    """Join scripts as the module of a widget; the last of them exports what draws it."""
+    return joined_text(["hearing.js", *names])
+
+
+def packed_module(names: Iterable[str]) -> str:
+    """Pack scripts as one module that unpacks itself: each widget in a notebook keeps a copy."""
+    packed = gzip.compress(joined_module(names).encode(), 9, mtime=0)
+    return _UNPACK.format(text=base64.b64encode(packed).decode())
 
 
 class ActsOnce:

@@ -15,7 +15,7 @@ from chatkit.frame import records
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.assets import joined_module, joined_text
+from chatkit.widgets.controls import joined_module, joined_text
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:

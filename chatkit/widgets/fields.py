@@ -26,7 +26,7 @@ from chatkit.errors import InputError, Problem
 from chatkit.json_reader import JsonFault, read_json
 from chatkit.record import Body
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.assets import START
+from chatkit.widgets.controls import START
 from chatkit.widgets.light import (
     LightBox,
     LightButton,

@@ -15,8 +15,7 @@ from chatkit.account.folder import Folder, state_of
 from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
-from chatkit.widgets.assets import joined_module, joined_text
-from chatkit.widgets.controls import Exported
+from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 if TYPE_CHECKING:
     from chatkit.account.comparison import Comparable

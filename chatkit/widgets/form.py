@@ -30,8 +30,15 @@ from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
 from chatkit.secret import Secret
 from chatkit.webhooks import Webhooks
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.controls import (
+    ActionButton,
+    Code,
+    Panel,
+    boxed,
+    call_code,
+    joined_module,
+    joined_text,
+)
 from chatkit.widgets.fields import Fieldset
 from chatkit.widgets.saving import UnknownOutcome
 
@@ -57,7 +64,7 @@ class Form(Panel):
     'Oliver Jones'
     """
 
-    _style = assets.joined_text(["form.css"])
+    _style = joined_text(["form.css"])
     _css_classes = ("chatkit-form",)
 
     def __init__(self, resource: Resource[Any], key: Key | None = None) -> None:
@@ -346,8 +353,8 @@ class SecretShownOnce(anywidget.AnyWidget):
         forgotten: What is called when it was handed over, and nothing may hold it any more.
     """
 
-    _esm = assets.joined_module(["keys.js", "secret.js"])
-    _css = assets.joined_text(["secret.css"])
+    _esm = joined_module(["keys.js", "secret.js"])
+    _css = joined_text(["secret.css"])
 
     #: What is said of it, and whether it waits to be handed over.
     told = traitlets.Unicode().tag(sync=True)

@@ -26,8 +26,17 @@ from chatkit.display import values as shown
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
 from chatkit.frame import plain, records
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.assets import START, joined_text, packed_module
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, python_literal
+from chatkit.widgets.controls import (
+    START,
+    ActionButton,
+    Code,
+    Panel,
+    boxed,
+    call_code,
+    joined_text,
+    packed_module,
+    python_literal,
+)
 from chatkit.widgets.planview import LANDED, PlanView
 from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet, View, cell_text
 

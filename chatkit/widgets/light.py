@@ -18,8 +18,7 @@ from typing import Any, Generic, TypeVar, overload
 import anywidget
 import traitlets
 
-from chatkit.widgets.assets import joined_module, joined_text
-from chatkit.widgets.controls import ActsOnce
+from chatkit.widgets.controls import ActsOnce, joined_module, joined_text
 
 _T = TypeVar("_T")
 _ids = count(1)

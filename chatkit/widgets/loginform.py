@@ -14,8 +14,7 @@ from chatkit.display import escaped
 from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret, access_token
-from chatkit.widgets.assets import joined_module, joined_text
-from chatkit.widgets.controls import Exported
+from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 
 def login(name: str) -> LoginForm:

@@ -48,8 +48,15 @@ from chatkit.errors import (
 from chatkit.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
 from chatkit.snapshot import remember_parts
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.controls import (
+    ActionButton,
+    Code,
+    Panel,
+    boxed,
+    call_code,
+    joined_module,
+    joined_text,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +96,7 @@ class PlanView(Panel):
     <plan view: Plan for 250 contacts: 1 update.>
     """
 
-    _style = STYLE + assets.joined_text(["planview.css"])
+    _style = STYLE + joined_text(["planview.css"])
     _css_classes = ("chatkit-planview",)
 
     def __init__(
@@ -725,7 +732,7 @@ class RowsTable(anywidget.AnyWidget):
         act: What a click calls, with what its button does and of which row.
     """
 
-    _esm = assets.joined_module(["keys.js", "side.js", "planview.js"])
+    _esm = joined_module(["keys.js", "side.js", "planview.js"])
 
     html = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode("Rows").tag(sync=True)

@@ -15,8 +15,7 @@ from chatkit.display import cut, many
 from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import read_source
 from chatkit.frame import Columns, Kind
-from chatkit.widgets import assets
-from chatkit.widgets.controls import Exported
+from chatkit.widgets.controls import Exported, joined_text, packed_module
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,8 +61,8 @@ class Player(Exported, anywidget.AnyWidget):
     Player of 3 screens: SERVICE, DAY, CONFIRM.
     """
 
-    _esm = assets.packed_module(SCRIPTS)
-    _css = assets.joined_text(["player/player.css"])
+    _esm = packed_module(SCRIPTS)
+    _css = joined_text(["player/player.css"])
 
     #: The document as JSON text.
     source = traitlets.Unicode("null").tag(sync=True)

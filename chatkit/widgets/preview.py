@@ -12,8 +12,7 @@ from chatkit.display import cut
 from chatkit.errors import InputError, steady
 from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
 from chatkit.localization.content import Contents, entries
-from chatkit.widgets import assets
-from chatkit.widgets.controls import Exported
+from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 
 class Preview(Exported, anywidget.AnyWidget):
@@ -34,8 +33,8 @@ class Preview(Exported, anywidget.AnyWidget):
     <message en: Your bike is ready / Hello Amara, ...>
     """
 
-    _esm = assets.joined_module(["elements.js", "preview/preview.js"])
-    _css = assets.joined_text(["preview/preview.css"])
+    _esm = joined_module(["elements.js", "preview/preview.js"])
+    _css = joined_text(["preview/preview.css"])
 
     #: What is seen, for the page.
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)

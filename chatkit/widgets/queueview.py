@@ -16,8 +16,7 @@ from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.progress import working_for
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Panel
+from chatkit.widgets.controls import ActionButton, Panel, joined_module, joined_text
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.preview import Preview
 
@@ -37,8 +36,8 @@ class QueueCard(anywidget.AnyWidget):
             translation that is typed.
     """
 
-    _esm = assets.joined_module(["keys.js", "elements.js", "content/queue.js"])
-    _css = assets.joined_text(["content/queue.css"])
+    _esm = joined_module(["keys.js", "elements.js", "content/queue.js"])
+    _css = joined_text(["content/queue.css"])
 
     #: A letter for each text: how it was answered.
     answers = traitlets.Unicode().tag(sync=True)

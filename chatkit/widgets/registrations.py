@@ -13,8 +13,7 @@ from chatkit.display import cut, escaped, many
 from chatkit.errors import steady
 from chatkit.frame import records
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
-from chatkit.widgets.assets import joined_text
-from chatkit.widgets.controls import ActionButton, Panel, boxed
+from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
 from chatkit.widgets.form import Form
 
 

@@ -15,8 +15,7 @@ from chatkit.display import escaped, many, visible
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Panel, boxed
+from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
 from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class RunsView(Panel):
         opened: Returns the plan of a run and what came of it so far.
     """
 
-    _style = STYLE + assets.joined_text(["planview.css"])
+    _style = STYLE + joined_text(["planview.css"])
     _css_classes = ("chatkit-planview", "chatkit-runs")
 
     def __init__(

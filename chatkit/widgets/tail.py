@@ -26,7 +26,7 @@ from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.profile import ServiceProfile
 from chatkit.secret import Secret
 from chatkit.webhooks import event_kinds
-from chatkit.widgets.assets import START, joined_module, joined_text
+from chatkit.widgets.controls import START, joined_module, joined_text
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 from browser.lab import PHOTOGRAPHED
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from chatkit.widgets import assets
+from chatkit.widgets import controls
 from chatkit.widgets.player import SCRIPTS, Player
 
 STATE = ("source", "problem", "given", "served", "dark")
@@ -143,7 +143,7 @@ class Bare:
         )
         page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
-        page.evaluate(MODEL, [assets.packed_module(SCRIPTS), state])
+        page.evaluate(MODEL, [controls.packed_module(SCRIPTS), state])
         self.phone = Phone(page.locator(".fp-player"))
 
     def state(self, name: str) -> Any:

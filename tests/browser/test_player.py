@@ -22,7 +22,7 @@ from widgets.showcase import DOCUMENT, field, footer, screen
 
 from chatkit.flowjson.rules.expression import ExpressionError
 from chatkit.widgets import Player
-from chatkit.widgets.assets import joined_text
+from chatkit.widgets.controls import joined_text
 
 EVIL = "<img src=x onerror=alert(1)>"
 SEND = footer("Send", "complete", {"x": "${form.x}"})

@@ -14,8 +14,16 @@ from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.finding import Finding
 from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.lint import Findings
-from chatkit.widgets import assets
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code
+from chatkit.widgets.controls import (
+    ActionButton,
+    Code,
+    Panel,
+    boxed,
+    call_code,
+    joined_module,
+    joined_text,
+    packed_module,
+)
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
 from chatkit.widgets.editor.state import DocumentState
@@ -53,7 +61,7 @@ class Editor(Panel):
     Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
     """
 
-    _style = assets.joined_text(["form.css", "editor/editor.css"])
+    _style = joined_text(["form.css", "editor/editor.css"])
     _css_classes = ("chatkit-editor",)
 
     def __init__(
@@ -473,8 +481,8 @@ class SourceView(anywidget.AnyWidget):
         typed: What is called with the text when somebody has typed.
     """
 
-    _esm = assets.packed_module(["keys.js", "elements.js", "editor/source.js"])
-    _css = assets.joined_text(["editor/source.css"])
+    _esm = packed_module(["keys.js", "elements.js", "editor/source.js"])
+    _css = joined_text(["editor/source.css"])
 
     text = traitlets.Unicode().tag(sync=True)
     #: What is found: line, column, severity and what is said.
@@ -525,8 +533,8 @@ class FindingList(anywidget.AnyWidget):
         fix: What a click on the button beside the nth one calls, where the fix is certain.
     """
 
-    _esm = assets.joined_module(["keys.js", "elements.js", "editor/findings.js"])
-    _css = assets.joined_text(["editor/findings.css"])
+    _esm = joined_module(["keys.js", "elements.js", "editor/findings.js"])
+    _css = joined_text(["editor/findings.css"])
 
     summary = traitlets.Unicode().tag(sync=True)
     found: traitlets.List[Any] = traitlets.List().tag(sync=True)

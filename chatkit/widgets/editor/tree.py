@@ -16,7 +16,7 @@ from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
 from chatkit.flowjson.property import Shape
 from chatkit.json_pointer import child
-from chatkit.widgets import assets
+from chatkit.widgets.controls import joined_text, packed_module
 
 
 class Tree(anywidget.AnyWidget):
@@ -26,8 +26,8 @@ class Tree(anywidget.AnyWidget):
         act: What a wish of the page calls: `act("move", by=1)`, `act("add", type="TextBody")`.
     """
 
-    _esm = assets.packed_module(["keys.js", "elements.js", "editor/tree.js"])
-    _css = assets.joined_text(["editor/tree.css"])
+    _esm = packed_module(["keys.js", "elements.js", "editor/tree.js"])
+    _css = joined_text(["editor/tree.css"])
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: What can be added at the selected row: groups of names, with a help for each.

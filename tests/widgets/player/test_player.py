@@ -14,7 +14,7 @@ from widgets.screen import tell as told
 from widgets.showcase import DOCUMENT
 
 from chatkit.errors import InputError
-from chatkit.widgets import assets
+from chatkit.widgets import controls
 from chatkit.widgets.player import SCRIPTS, Player
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -219,7 +219,7 @@ def test_what_is_kept_is_never_markup():
 
 
 def test_scripts_make_no_markup_and_run_no_code():
-    text = assets.joined_text(SCRIPTS)
+    text = controls.joined_text(SCRIPTS)
     for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
         assert word not in text
     assert "new Function" not in text
