@@ -104,10 +104,42 @@ class Audit(FindingSequence[ContentFinding], Report):
         return Audit(found, self.checked, self.unseen, self.silent)
 
     def _text(self) -> list[list[str]]:
-        return _as_text(self)
+        blocks = [wrapped("", heading(self))]
+        for group in groups(self):
+            said = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} {_source(group)}")
+            alike = shared(group)
+            few = FEW if group[0].severity != "note" else _FEW_NOTES
+            for line in alike[:few]:
+                first = line.first
+                where = f"{cut(first.template_code, LABEL)} {line.said}".strip()
+                place = ", ".join(filter(None, (where, cut(first.place, LABEL))))
+                said += wrapped("    ", f"{place}: {visible(first.message)}.")
+            if (more := len(group) - sum(len(line.languages) for line in alike[:few])) > 0:
+                said.append(f"    … and {more:,} more: audit.frame() has them all")
+            hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
+            for hint in list(hints)[:_FEW_HINTS]:
+                said += wrapped("    -> ", visible(hint))
+            blocks.append(said)
+        blocks.append([said for note in notes_of(self) for said in wrapped("", note)])
+        return blocks
 
     def _html(self) -> list[str]:
-        return _as_html(self)
+        found = groups(self)
+        room = max(MANY // max(len(found), 1), FEW)
+        first = "".join(_html_group(group, 0, FEW) for group in found)
+        more = "".join(_html_group(group, FEW, room) for group in found)
+        names = "".join(
+            f'<th scope="col" style="width: {width}%">{name}</th>'
+            for name, width in _WIDTHS.items()
+        )
+        head = f"<table><thead><tr>{names}</tr></thead>"
+        parts = [html_heading(heading(self))]
+        if first:
+            parts.append(f"{head}{first}</table>")
+        if more:
+            rest = "<p><code>audit.frame()</code> has all findings.</p>"
+            parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
+        return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(self))]
 
 
 def check_contents(
@@ -337,51 +369,6 @@ def notes_of(audit: Audit) -> list[str]:
             "client.templates.silence() lists what is silenced, and off=True takes it back."
         )
     return notes
-
-
-# --- as text ------------------------------------------------------------------------------
-
-
-def _as_text(audit: Audit) -> list[list[str]]:
-    blocks = [wrapped("", heading(audit))]
-    for group in groups(audit):
-        said = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} {_source(group)}")
-        alike = shared(group)
-        few = FEW if group[0].severity != "note" else _FEW_NOTES
-        for line in alike[:few]:
-            first = line.first
-            where = f"{cut(first.template_code, LABEL)} {line.said}".strip()
-            place = ", ".join(filter(None, (where, cut(first.place, LABEL))))
-            said += wrapped("    ", f"{place}: {visible(first.message)}.")
-        if (more := len(group) - sum(len(line.languages) for line in alike[:few])) > 0:
-            said.append(f"    … and {more:,} more: audit.frame() has them all")
-        hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
-        for hint in list(hints)[:_FEW_HINTS]:
-            said += wrapped("    -> ", visible(hint))
-        blocks.append(said)
-    blocks.append([said for note in notes_of(audit) for said in wrapped("", note)])
-    return blocks
-
-
-# --- as HTML ------------------------------------------------------------------------------
-
-
-def _as_html(audit: Audit) -> list[str]:
-    found = groups(audit)
-    room = max(MANY // max(len(found), 1), FEW)
-    first = "".join(_html_group(group, 0, FEW) for group in found)
-    more = "".join(_html_group(group, FEW, room) for group in found)
-    names = "".join(
-        f'<th scope="col" style="width: {width}%">{name}</th>' for name, width in _WIDTHS.items()
-    )
-    head = f"<table><thead><tr>{names}</tr></thead>"
-    parts = [html_heading(heading(audit))]
-    if first:
-        parts.append(f"{head}{first}</table>")
-    if more:
-        rest = "<p><code>audit.frame()</code> has all findings.</p>"
-        parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
-    return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(audit))]
 
 
 def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 State = Literal["live", "draft", "stale", "unknown", "broken", "missing"]
 STATES: tuple[State, ...] = get_args(State)
 _COLUMNS = ("template_code", "lang_code", "state", "reason")
-_SOURCE_COLUMNS = ("template_code", "lang_code", "field", "before", "after")
 
 
 _STYLE = """
@@ -211,13 +210,59 @@ class Board(Report):
             for cell in self
             for each in cell.changes
         ]
-        return frame_of(rows, _SOURCE_COLUMNS)
+        return frame_of(rows, _SourceRow._fields)
 
     def _text(self) -> list[list[str]]:
-        return _as_text(self)
+        """Render signs below the languages, in as many tables as are needed."""
+        blocks = [wrapped("", heading(self))]
+        codes = self.codes[:_ROWS]
+        names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
+        first = max(map(columns, names.values()), default=0) + 2
+        heads = {lang: cut(lang, 12) for lang in self.languages}
+        left = list(self.languages) if codes else []
+        while left:
+            part: list[str] = []
+            room = WIDTH - first
+            while left and (not part or room >= columns(heads[left[0]]) + 2):
+                part.append(left.pop(0))
+                room -= columns(heads[part[-1]]) + 2
+            lines = [" " * first + "".join(_padded(heads[lang], heads[lang]) for lang in part)]
+            for code in codes:
+                signs = [_padded(SIGNS[self[code, lang].state], heads[lang]) for lang in part]
+                lines.append(_padded(names[code], " " * (first - 2)) + "".join(signs))
+            blocks.append([line.rstrip() for line in lines])
+        if (more := len(self.codes) - _ROWS) > 0:
+            blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
+        shown = [state for state, count in self.counts().items() if count]
+        blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
+        blocks.append(_changed_text(self))
+        blocks.append([line for said in _who(self) for line in wrapped("", said)])
+        blocks.append([line for note in self._notes() for line in wrapped("", note)])
+        return [block for block in blocks if any(block)]
 
     def _html(self) -> list[str]:
-        return _as_html(self)
+        title = heading(self)
+        heads = "".join(
+            f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
+            f"<small>{marked(visible(language.name(lang)))}</small></th>"
+            for lang in self.languages
+        )
+        head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
+        most = max(_CELLS // max(len(self.languages), 1), _FIRST)
+        rows = [_row(self, code) for code in self.codes[:most]]
+        body = f'<tbody dir="ltr">{"".join(rows[:_FIRST])}'
+        table = f"<table><caption hidden>{marked(title)}</caption>{head}{body}"
+        parts = [html_heading(title), f"{table}</tbody></table>"]
+        if len(rows) > _FIRST:
+            unseen = len(self.codes) - len(rows)
+            rest = f"<p>… and {unseen:,} more: <code>board.frame()</code> has them all.</p>"
+            parts.append(
+                f"<details><summary>{len(self.codes) - _FIRST:,} more</summary><table>{head}"
+                '<tbody dir="ltr">'
+                f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
+            )
+        parts += [_reasons(self), _changed_html(self), html_list("who", "", _who(self))]
+        return [*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())]
 
 
 def board(
@@ -448,35 +493,6 @@ def _who(board: Board) -> list[str]:
 # --- as text ------------------------------------------------------------------------------
 
 
-def _as_text(board: Board) -> list[list[str]]:
-    """Render signs below the languages, in as many tables as are needed."""
-    blocks = [wrapped("", heading(board))]
-    codes = board.codes[:_ROWS]
-    names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
-    first = max(map(columns, names.values()), default=0) + 2
-    heads = {lang: cut(lang, 12) for lang in board.languages}
-    left = list(board.languages) if codes else []
-    while left:
-        part: list[str] = []
-        room = WIDTH - first
-        while left and (not part or room >= columns(heads[left[0]]) + 2):
-            part.append(left.pop(0))
-            room -= columns(heads[part[-1]]) + 2
-        lines = [" " * first + "".join(_padded(heads[lang], heads[lang]) for lang in part)]
-        for code in codes:
-            signs = [_padded(SIGNS[board[code, lang].state], heads[lang]) for lang in part]
-            lines.append(_padded(names[code], " " * (first - 2)) + "".join(signs))
-        blocks.append([line.rstrip() for line in lines])
-    if (more := len(board.codes) - _ROWS) > 0:
-        blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
-    shown = [state for state, count in board.counts().items() if count]
-    blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
-    blocks.append(_changed_text(board))
-    blocks.append([line for said in _who(board) for line in wrapped("", said)])
-    blocks.append([line for note in board._notes() for line in wrapped("", note)])
-    return [block for block in blocks if any(block)]
-
-
 class _Changed(NamedTuple):
     """A source text that changed, and the languages that were made from the one before."""
 
@@ -524,31 +540,6 @@ def _padded(text: str, like: str) -> str:
 
 
 # --- as HTML ------------------------------------------------------------------------------
-
-
-def _as_html(board: Board) -> list[str]:
-    title = heading(board)
-    heads = "".join(
-        f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
-        f"<small>{marked(visible(language.name(lang)))}</small></th>"
-        for lang in board.languages
-    )
-    head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
-    most = max(_CELLS // max(len(board.languages), 1), _FIRST)
-    rows = [_row(board, code) for code in board.codes[:most]]
-    body = f'<tbody dir="ltr">{"".join(rows[:_FIRST])}'
-    table = f"<table><caption hidden>{marked(title)}</caption>{head}{body}"
-    parts = [html_heading(title), f"{table}</tbody></table>"]
-    if len(rows) > _FIRST:
-        unseen = len(board.codes) - len(rows)
-        rest = f"<p>… and {unseen:,} more: <code>board.frame()</code> has them all.</p>"
-        parts.append(
-            f"<details><summary>{len(board.codes) - _FIRST:,} more</summary><table>{head}"
-            '<tbody dir="ltr">'
-            f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
-        )
-    parts += [_reasons(board), _changed_html(board), html_list("who", "", _who(board))]
-    return [*parts, *(f"<p>{marked(note)}</p>" for note in board._notes())]
 
 
 def _reasons(board: Board) -> str:

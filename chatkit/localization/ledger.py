@@ -16,12 +16,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.bulk.journal import person
 from chatkit.bulk.stores import journal_folder
@@ -49,10 +49,6 @@ _HEAD = (
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00")
 #: Lines that a version control system leaves where it could not merge: both sides count.
 _CONFLICT = ("<<<<<<<", "=======", ">>>>>>>", "|||||||")
-_COLUMNS = (
-    *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run"),
-    *("by", "target"),
-)
 
 
 def text_digest(text: str) -> str:
@@ -348,14 +344,11 @@ class Ledger:
         """Return it as a DataFrame, a row for each translation, in the order of its lines."""
         from chatkit.localization.table import frame_of
 
-        return frame_of(list(self._rows()), _COLUMNS)
-
-    def _rows(self) -> Iterator[_Row]:
-        for spot, origin in sorted(self.origins.items()):
-            code, lang, field, source_code, target = spot
-            source = self.sources.get(origin.source, "")
-            row = (code, lang, field, source_code, source, origin.at, origin.how, origin.run)
-            yield _Row(*row, origin.by, target)
+        rows = [
+            _Row(*spot[:4], self.sources.get(origin.source, ""), *origin[:1], *origin[2:], spot[4])
+            for spot, origin in sorted(self.origins.items())
+        ]
+        return frame_of(rows, _Row._fields)
 
 
 class _Row(NamedTuple):
@@ -377,41 +370,6 @@ class _Silenced(NamedTuple):
     template_code: str
     field: str
     at: str
-
-
-class _Commented(Protocol):
-    """A text that came back with a comment, and when it went out."""
-
-    @property
-    def template_code(self) -> str: ...
-    @property
-    def lang_code(self) -> str: ...
-    @property
-    def field(self) -> str: ...
-    @property
-    def comment(self) -> str: ...
-    @property
-    def sent(self) -> str: ...
-
-
-def commented(known: Ledger, returned: Iterable[_Commented]) -> Ledger:
-    """Write down what translators said of texts, unless it is known or somebody said more since.
-
-    Args:
-        known: What was written down before.
-        returned: Texts that came back; the time when they went out is that of their stamp.
-    """
-    new = Ledger()
-    for each in returned:
-        place = each.template_code, language.normal(each.lang_code), each.field
-        before = known.comments.get(place)
-        if before is not None:
-            digits = re.sub(r"\D", "", before.at.partition("+")[0])
-            same = before.text.split() == each.comment.split()  # programs break lines anew
-            if same or digits > re.sub(r"\D", "", each.sent):
-                continue
-        new.comment(place, each.comment.strip())
-    return new
 
 
 #: How many texts name the place of a remark.

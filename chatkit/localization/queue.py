@@ -48,20 +48,12 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.localization.glossary import Glossary
 
-QueueState = UnitState
-QUEUE_STATES = UNIT_STATES
-#: What is reviewed unless it is said otherwise: what a person has to look at.
-TO_REVIEW: tuple[QueueState, ...] = ("missing", "stale", "unknown")
 Answer = Literal["", "accepted", "edited", "skipped"]
 _SHOWN = 10  #: texts that are shown with the counts
 _WIDTHS = {
     **{"": 5, "template": 14, "language": 8, "field": 13, "state": 8},
     **{"source": 27, "translation": 25},
 }
-_COLUMNS = (
-    *("template_code", "lang_code", "field", "state", "source_before", "source", "translation"),
-    *("answer", "new_translation", "comment", "limit"),
-)
 
 
 class QueueItem:
@@ -134,7 +126,7 @@ class Queue(Report):
         frame: pd.DataFrame,
         languages: Iterable[str] | None,
         source: str,
-        only: Iterable[QueueState],
+        only: Iterable[UnitState],
         *,
         ledger: LedgerFile,
         glossary: Glossary | None,
@@ -143,9 +135,9 @@ class Queue(Report):
         others: Callable[[Iterable[str]], pd.DataFrame] | None,
     ) -> None:
         wanted = tuple([only] if isinstance(only, str) else only)
-        if unknown := [str(state) for state in wanted if state not in QUEUE_STATES]:
+        if unknown := [str(state) for state in wanted if state not in UNIT_STATES]:
             shown = ", ".join(unknown)
-            raise InputError(f"only= takes {', '.join(QUEUE_STATES)}, not {visible(shown)[:60]}.")
+            raise InputError(f"only= takes {', '.join(UNIT_STATES)}, not {visible(shown)[:60]}.")
         self.source = source
         self._frame, self._ledger, self._glossary = frame, ledger, glossary
         self._read, self._take = read, take
@@ -174,7 +166,7 @@ class Queue(Report):
         """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
         from chatkit.localization.table import frame_of
 
-        return frame_of([item._row() for item in self.items], _COLUMNS)
+        return frame_of([item._row() for item in self.items], _QueueRow._fields)
 
     # --- answer -----------------------------------------------------------------------
 
@@ -422,7 +414,7 @@ class Queue(Report):
             return "Nothing to review."
         states = [
             f"{count:,} {state}"
-            for state in QUEUE_STATES
+            for state in UNIT_STATES
             if (count := sum(item.state == state for item in self.items))
         ]
         answers = [f"{count:,} {name}" for name, count in self.counts().items() if name and count]
@@ -470,8 +462,8 @@ def _html_row(number: int, item: QueueItem) -> str:
     return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'
 
 
-#: How alike two texts must be for one to be of use to a translator, from 0 to 1.
-_LEAST = 0.7
+#: How alike two texts must be for one to be of use to a translator, in percent.
+_LEAST = 70
 MOST = 5  #: suggestions for one text
 
 
@@ -512,7 +504,6 @@ class TranslationMemory:
         *,
         besides: tuple[str, str] | None = None,
         also: Sequence[Suggestion] = (),
-        least: float = _LEAST,
     ) -> list[Suggestion]:
         """Find translations of texts like this one, the most alike first.
 
@@ -520,20 +511,14 @@ class TranslationMemory:
             text: A text in the source language.
             besides: The template and the field that are being translated: not suggested.
             also: Translations that no content has yet; they go before what is as much alike.
-            least: How alike a text must be, from 0 to 1.
-
-        Raises:
-            InputError: `least` is no number from 0 to 1.
         """
-        if not 0 <= least <= 1:
-            raise InputError(f"least= is from 0 to 1, not {least!r}.")
         if not text.strip():
             return []
         said: dict[str, Suggestion] = {}
         folded = [one.source.casefold() for one in also]
         for found, texts in ((also, folded), (self._found, self._folded)):
             near = process.extract(
-                text.casefold(), texts, scorer=fuzz.ratio, score_cutoff=100 * least, limit=8 * MOST
+                text.casefold(), texts, scorer=fuzz.ratio, score_cutoff=_LEAST, limit=8 * MOST
             )
             for _, score, place in near:
                 one = found[place]

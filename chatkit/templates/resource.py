@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from chatkit.localization.board import Board
     from chatkit.localization.glossary import Glossary, GlossarySource
     from chatkit.localization.ledger import LedgerFile
-    from chatkit.localization.queue import Queue, QueueState
+    from chatkit.localization.queue import Queue
     from chatkit.localization.translation import ImportedTexts
-    from chatkit.localization.translation.export import Only
+    from chatkit.localization.translation.export import Only, UnitState
     from chatkit.localization.translation.files import Paths
     from chatkit.localization.translation.units import Unit
     from chatkit.templates.edits import Field
@@ -328,7 +328,7 @@ class Templates(metaclass=HelpPage):
         codes: Codes | None = None,
         source: str = "en",
         *,
-        only: Iterable[QueueState] = ("missing", "stale", "unknown"),
+        only: Iterable[UnitState] = ("missing", "stale", "unknown"),
         glossary: GlossarySource | None = None,
         memory: Codes | None = None,
     ) -> Queue:
@@ -713,7 +713,6 @@ class Templates(metaclass=HelpPage):
             OSError: A file cannot be opened.
         """
         from chatkit.frame import collector_paused
-        from chatkit.localization.ledger import commented
         from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
 
@@ -741,7 +740,7 @@ class Templates(metaclass=HelpPage):
                 broken=broken,
                 skip_invalid=skip_invalid,
             )
-        if (said := commented(known, returned.comments())).comments:
+        if (said := returned.comments(known)).comments:
             self.ledger.add(said)
             one = len(said.comments) == 1
             plan.notes.append(

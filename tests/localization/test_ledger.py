@@ -7,8 +7,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
+import pandas as pd
 import pytest
 from displayed import html_of
 from hypothesis import given
@@ -27,11 +27,11 @@ from chatkit.localization.ledger import (
     Spot,
     WrittenText,
     accepted,
-    commented,
     note_written,
     spot_of,
     text_digest,
 )
+from chatkit.localization.translation.importer import ImportedTexts, Returned
 from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -546,26 +546,28 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
     }
 
 
-class Returned(NamedTuple):
-    comment: str
-    sent: str = ""
-    template_code: str = "a"
-    lang_code: str = "pt-br"
-    field: str = "text"
+def returned(comment, sent="", field="text"):
+    empty = dict.fromkeys(Returned._fields, "")
+    place = {"template_code": "a", "lang_code": "pt-br", "field": field}
+    return Returned(**empty | place | {"comment": comment, "sent": sent})
+
+
+def commented(known, texts):
+    return ImportedTexts(pd.DataFrame(), [], texts, 0).comments(known)
 
 
 def test_a_comment_that_came_back_counts_unless_it_is_known_or_somebody_said_more_since():
     known = Ledger()
-    assert commented(known, [Returned(" too  long ")]).comments["a", "pt_BR", "text"].text == (
+    assert commented(known, [returned(" too  long ")]).comments["a", "pt_BR", "text"].text == (
         "too  long"
     )
     known.comments["a", "pt_BR", "text"] = Remark("2026-11-20T12:00:00.000000+00:00", "too long")
     for same in ("too long", "too\nlong"):
-        assert not commented(known, [Returned(same, "20270101T000000")]).comments
-    assert not commented(known, [Returned("shorter", "20261120T115959")]).comments
-    [found] = commented(known, [Returned("shorter", "20261120T120001")]).comments.values()
+        assert not commented(known, [returned(same, "20270101T000000")]).comments
+    assert not commented(known, [returned("shorter", "20261120T115959")]).comments
+    [found] = commented(known, [returned("shorter", "20261120T120001")]).comments.values()
     assert found.text == "shorter"
-    two = [Returned("too long", "20270101T000000"), Returned("other", "2027", field="footer")]
+    two = [returned("too long", "20270101T000000"), returned("other", "2027", field="footer")]
     assert [place[2] for place in commented(known, two).comments] == ["footer"]
 
 

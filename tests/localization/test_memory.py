@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import button, content
 
-from chatkit.errors import InputError
 from chatkit.localization.queue import MOST, TranslationMemory
 
 READY = "Your bike is ready. Come and collect it today."
@@ -62,12 +60,6 @@ def test_capitals_do_not_count_but_the_same_text_is_told_from_it() -> None:
     assert one.alike == 0.99
 
 
-@pytest.mark.parametrize("least", [-0.1, 1.1])
-def test_a_share_that_is_none_is_refused(least: float) -> None:
-    with pytest.raises(InputError, match="from 0 to 1"):
-        TranslationMemory(CONTENTS, "de").suggest("x", least=least)
-
-
 @given(st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=8), st.text())
 def test_suggestions_are_translations_that_are_there(
     pairs: list[tuple[str, str]], text: str
@@ -77,7 +69,7 @@ def test_suggestions_are_translations_that_are_there(
         for n, pair in enumerate(pairs)
         for lang, words in zip(("en", "de"), pair, strict=True)
     ]
-    found = TranslationMemory(given_, "de").suggest(text, least=0)
+    found = TranslationMemory(given_, "de").suggest(text)
     assert {(one.source, one.translation) for one in found} <= {*pairs}
     assert len(found) <= MOST
     assert [one.alike for one in found] == sorted((one.alike for one in found), reverse=True)

@@ -6,14 +6,17 @@ frame has now. Only a text that was changed in the file, and nowhere else, gets 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.display import changed_words, cut, has_half_character, many, visible
+from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, slots
+from chatkit.localization.ledger import Ledger
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation.units import (
     Stamp,
@@ -34,10 +37,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.localization.glossary import Glossary
-    from chatkit.localization.ledger import Ledger
 
 #: What becomes of a text that is not rejected.
 TAKEN = ("fresh", "unchanged")
+#: Verdicts on texts that belong to no known place.
+_PLACELESS = ("no stamp", "code changed", "not in the frame")
 _LONG = 400  #: characters of a source that is shown
 _SHOWN = 5  #: so many rejected texts are shown with the counts
 
@@ -128,10 +132,25 @@ class ImportedTexts:
         """Every text that came back, in the order of the files, and what became of it."""
         return frame_of(self._returned, Returned._fields[:-1])
 
-    def comments(self) -> Iterator[Returned]:
-        """Yield the texts of which a translator says something, and that have a place."""
-        lost = ("no stamp", "code changed", "not in the frame")
-        return (e for e in self._returned if e.comment.strip() and e.verdict not in lost)
+    def comments(self, known: Ledger) -> Ledger:
+        """Return what translators say of texts, unless it is known or somebody said more since.
+
+        Args:
+            known: What was recorded before. A text went out at the time of its stamp.
+        """
+        new = Ledger()
+        for each in self._returned:
+            if not each.comment.strip() or each.verdict in _PLACELESS:
+                continue
+            place = each.template_code, language.normal(each.lang_code), each.field
+            before = known.comments.get(place)
+            if before is not None:
+                digits = re.sub(r"\D", "", before.at.partition("+")[0])
+                same = before.text.split() == each.comment.split()  # programs break lines anew
+                if same or digits > re.sub(r"\D", "", each.sent):
+                    continue
+            new.comment(place, each.comment.strip())
+        return new
 
     def __repr__(self) -> str:
         count = len({each[:2] for each in self._changed})
@@ -461,7 +480,9 @@ class _Importer:
                 continue
             source = next(iter(taken.values()))[1]
             fields = {field: unit.target for field, (unit, _) in sorted(taken.items(), key=_order)}
-            self.changed += self._changes(taken)
+            self.changed += [
+                Changed(*unit.spot, self._live(unit), unit.target) for unit, _ in taken.values()
+            ]
             entry = self._at(spot)
             if entry is None:
                 begun = new_draft(source, spot[1])
@@ -469,10 +490,6 @@ class _Importer:
             else:
                 edits[self._rows[spot]] = with_texts(entry.given, source, fields)
         return edits, new
-
-    def _changes(self, taken: Mapping[str, tuple[Unit, Entry]]) -> Iterator[Changed]:
-        for unit, _ in taken.values():
-            yield Changed(*unit.spot, self._live(unit), unit.target)
 
     @property
     def source(self) -> str:

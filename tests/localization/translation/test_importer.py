@@ -23,6 +23,7 @@ from volume import volume
 import chatkit
 from chatkit.display import has_half_character
 from chatkit.localization.content import entries
+from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.files import csv_of
 from chatkit.localization.translation.importer import ImportedTexts, Returned
@@ -500,7 +501,7 @@ def test_comments_are_of_texts_that_have_a_place():
     verdicts = ["fresh", "unchanged", "stale", "no stamp", "code changed", "not in the frame"]
     given = [came_back(n, verdict, comment="so") for n, verdict in enumerate(verdicts)]
     result = ImportedTexts(both(), [], [*given, came_back(9, comment=" ")], 0)
-    assert [each.verdict for each in result.comments()] == verdicts[:3]
+    assert [place[0] for place in result.comments(Ledger()).comments] == ["t0", "t1", "t2"]
 
 
 def test_what_is_taken_back_tells_each_text_and_the_language_that_it_was_translated_from(tmp_path):
