@@ -26,7 +26,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
@@ -96,12 +98,6 @@ def play(
     act = SCENARIOS.get(scenario)
     if act is None:
         raise BadScenario(f"there is no {scenario!r}; there are: {', '.join(SCENARIOS)}")
-    signature = inspect.signature(act)
-    try:
-        signature.bind(None, **options)
-    except TypeError as error:
-        names = ", ".join(list(signature.parameters)[1:])
-        raise BadScenario(f"{scenario}: {error}; the options are: {names}") from None
     for name, value in options.items():
         try:
             json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
@@ -109,7 +105,13 @@ def play(
             raise BadScenario(f"{name} cannot be written as JSON") from None
     with middleware.alone() as service:
         stage = Stage(service, seed)
-        act(stage, **options)
+        try:
+            act(stage, **options)
+        except ValidationError as error:
+            names = ", ".join(list(inspect.signature(act).parameters)[1:])
+            first = error.errors(include_url=False)[0]
+            option, why = first["loc"][0], first["msg"]
+            raise BadScenario(f"{scenario}, {option}: {why}; its options: {names}") from None
         happened = stage.timeline.events()
     deliveries: list[DeliveryOutcome] = []
     end = time.monotonic() + wait
@@ -126,33 +128,30 @@ class Stage:
     """What a scenario is played on: the records of an account, and the timeline that is made."""
 
     def __init__(self, service: Service, seed: int) -> None:
-        self.service, self.profile = service, service.profile
+        self.service = service
         self.timeline = Timeline(service.profile, service.clock, seed)
 
-    def people(self, wanted: object) -> list[Person]:
+    def people(self, wanted: int | Sequence[str]) -> list[Person]:
         """The customers meant: so many of the account's contacts, or those of these numbers.
 
         Raises:
             BadScenario: There are not so many, or one is no number.
         """
-        if isinstance(wanted, str):
-            wanted = [wanted]
-        if isinstance(wanted, int) and not isinstance(wanted, bool):
-            known = self._contacts()
+        known = self._contacts()
+        if isinstance(wanted, int):
             if not 0 < wanted <= min(len(known), _MOST_PEOPLE):
                 raise BadScenario(
                     f"contacts must be from 1 to {min(len(known), _MOST_PEOPLE)}, as many as the "
                     "account has, or a list of numbers"
                 )
             return list(known.values())[:wanted]
-        if not isinstance(wanted, Sequence) or not 0 < len(wanted) <= _MOST_PEOPLE:
+        if not 0 < len(wanted) <= _MOST_PEOPLE:
             raise BadScenario("contacts must be a count, or a list of numbers with country codes")
-        known = self._contacts()
         found = []
         for number in wanted:
-            digits = number.removeprefix("+").replace(" ", "") if isinstance(number, str) else ""
+            digits = number.removeprefix("+").replace(" ", "")
             if not (digits.isascii() and digits.isdigit()):
-                raise BadScenario(f"{str(number)[:40]!r} is not a number: write +12125550142")
+                raise BadScenario(f"{number[:40]!r} is not a number: write +12125550142")
             found.append(known.get(digits) or Person(digits, f"+{digits}"))
         return found
 
@@ -168,16 +167,19 @@ class Stage:
         return found
 
 
+Text = Annotated[str, Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+_checked = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))
+
+
+@_checked
 def conversation(
-    stage: Stage,
-    lines: str | Sequence[str],
-    contact: str | None = None,
-    name: str | None = None,
+    stage: Stage, lines: str | Sequence[str], contact: Text | None = None, name: Text | None = None
 ) -> None:
     """One customer and the account, line by line."""
     script, timeline = parse_script(lines), stage.timeline
     person = stage.people([contact])[0] if contact else _STRANGER
-    person = person._replace(name=_text("name", name)) if name else person
+    person = person._replace(name=name) if name else person
     at, sent = 0, ""
     for line in script:
         at += timeline.random.randint(3, 40)
@@ -194,26 +196,24 @@ def conversation(
             timeline.write(person, at, "text", events.text(line.text))
 
 
+@_checked
 def campaign(
     stage: Stage,
-    template: str,
-    lang_code: str = "en",
+    template: Text,
+    lang_code: Text = "en",
     contacts: int | Sequence[str] = 20,
-    failures: float = 0.0,
-    unread: float = 0.3,
-    replies: Sequence[str] = (),
+    failures: Share = 0.0,
+    unread: Share = 0.3,
+    replies: Sequence[Text] = (),
 ) -> None:
     """One template to many contacts: the share `failures` fails, of the others `unread` stay so.
 
     Each of the `replies` is written by one of those who read it, in turn.
     """
     timeline, people = stage.timeline, stage.people(contacts)
-    language = {"code": _text("lang_code", lang_code)}
-    content = {"name": _text("template", template), "language": language}
-    if isinstance(replies, str) or not isinstance(replies, Sequence):
-        raise BadScenario("replies must be a list of texts")
-    failing = round(_share("failures", failures) * len(people))
-    silent = round(_share("unread", unread) * (len(people) - failing))
+    content = {"name": template, "language": {"code": lang_code}}
+    failing = round(failures * len(people))
+    silent = round(unread * (len(people) - failing))
     fates = [*["failed"] * failing, *["delivered"] * silent]
     fates += ["read"] * (len(people) - len(fates))
     timeline.random.shuffle(fates)
@@ -224,27 +224,22 @@ def campaign(
             person, at, "template", content, until=fate, error=error, category="marketing"
         )
         if fate == "read" and answers:
-            said = events.text(_text("replies", answers.pop(0)))
-            timeline.write(person, done + timeline.random.randint(5, 600), "text", said, sent)
+            reply = events.text(answers.pop(0))
+            timeline.write(person, done + timeline.random.randint(5, 600), "text", reply, sent)
 
 
+@_checked
 def flow(
     stage: Stage,
     flow: int,
-    answers: Sequence[Mapping[str, Any]],
+    answers: Annotated[Sequence[Mapping[str, Any]], Field(min_length=1)],
     contacts: int | Sequence[str] | None = None,
-    text: str = "Please fill this in.",
+    text: Text = "Please fill this in.",
 ) -> None:
     """A flow is sent, and each of the `answers` comes from a contact of its own."""
-    row = None
-    if isinstance(flow, int):
-        row = stage.service.flows.table.get(flow, stage.service.account_id)
+    row = stage.service.flows.table.get(flow, stage.service.account_id)
     if row is None or not row.active:
         raise BadScenario(f"the account has no flow {flow!r}")
-    if isinstance(answers, Mapping | str) or not all(isinstance(one, Mapping) for one in answers):
-        raise BadScenario("answers must be a list of objects: what each person filled in")
-    if not answers:
-        raise BadScenario("answers must hold one at least")
     people = stage.people(len(answers) if contacts is None else contacts)
     if len(people) < len(answers):
         raise BadScenario(f"{len(answers)} answers need {len(answers)} contacts")
@@ -257,7 +252,7 @@ def flow(
         }
         sent: dict[str, Any] = {
             "type": "flow",
-            "body": {"text": _text("text", text)},
+            "body": {"text": text},
             "action": action,
         }
         name, done = timeline.send(person, at, "interactive", sent)
@@ -270,18 +265,6 @@ SCENARIOS: Mapping[str, Callable[..., None]] = {
     "campaign": campaign,
     "flow": flow,
 }
-
-
-def _text(option: str, value: object) -> str:
-    if not isinstance(value, str) or not value:
-        raise BadScenario(f"{option} must be a text")
-    return value
-
-
-def _share(option: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise BadScenario(f"{option} must be a share from 0 to 1")
-    return value
 
 
 # --- the timeline: what happens when --------------------------------------------------
