@@ -141,3 +141,13 @@ class ChangeReason(NamedTuple):
 def tally_of(changes: Iterable[Change]) -> Counter[ChangeReason]:
     """Count changes by kind, and by why they cannot be undone, in the order they came."""
     return Counter(ChangeReason(each.noun, each.kind, each.undo, each.loss) for each in changes)
+
+
+#: A plan of more changes than this names the memory that it needs. So many bytes were measured
+#: for each change of a plan that was made, journalled and applied, with its result.
+MANY, BYTES = 100_000, 3_000
+
+
+def memory_needed(count: int) -> str:
+    """Estimate the memory that a plan of so many changes needs; empty where that is little."""
+    return f"some {count * BYTES / 1e9:,.1f} GB of memory" if count > MANY else ""

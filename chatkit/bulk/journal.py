@@ -29,7 +29,6 @@ import random
 import re
 import secrets
 import sqlite3
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -217,31 +216,14 @@ class Journal:
         with store.failing(f"The journal {run} cannot be used", run):
             self._verify()
 
-    def changes(self, start: int = 0, stop: int | None = None) -> Iterator[Change]:
-        """Read changes of the run one by one, in the order of the plan.
-
-        Args:
-            start: The number of the first.
-            stop: The number of the one after the last; None for all.
-        """
-        columns = _change.c
-        last = columns.n < (sys.maxsize if stop is None else stop)
-        for n, body in self._pages(sa.select(columns.n, columns.body).where(last), start):
-            yield self._change(n, body)
-
-    def changes_of(self, numbers: Sequence[int]) -> Iterator[tuple[int, Change]]:
-        """Read the changes of some numbers, each with its own, the lowest first."""
-        columns = _change.c
-        for first in range(0, len(numbers), _READ):
-            some = columns.n.in_(numbers[first : first + _READ])
-            for n, body in self._pages(sa.select(columns.n, columns.body).where(some), 0):
-                yield n, self._change(n, body)
-
-    def _change(self, n: int, body: str) -> Change:
-        try:
-            return Change.from_json(msgspec.json.decode(body))
-        except (ValueError, LookupError, TypeError, RecursionError) as error:
-            raise _damaged(self._run, f"change {n + 1} cannot be read") from error
+    def changes(self) -> Iterator[Change]:
+        """Read the changes of the run one by one, in the order of the plan."""
+        for n, body in self._pages(sa.select(_change.c.n, _change.c.body), 0):
+            try:
+                change = Change.from_json(msgspec.json.decode(body))
+            except (ValueError, LookupError, TypeError, RecursionError) as error:
+                raise _damaged(self._run, f"change {n + 1} cannot be read") from error
+            yield change
 
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""

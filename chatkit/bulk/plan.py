@@ -23,6 +23,7 @@ from chatkit.bulk.changes import (
     Change,
     label_as_json,
     label_from_json,
+    memory_needed,
     tally_of,
 )
 from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
@@ -342,10 +343,12 @@ class Plan(Report):
             interrupt or Interrupt() as interrupt,
             held(store, accounts, self.id, passing=connection.passing) as kept,
         ):
+            where = "" if self._at is None else store.shown
+            begun = kept.has(self.id)
+            if not begun and watch is None:
+                self._tell_time(remaining(self, concurrency, rate, gap), where)
             with (
-                kept.open(self.id)
-                if kept.has(self.id)
-                else kept.create(self._header(), self.changes)
+                kept.open(self.id) if begun else kept.create(self._header(), self.changes)
             ) as journal:
                 self._began, self._loaded = store, False
                 if journal.header.hash != self.hash:
@@ -355,8 +358,7 @@ class Plan(Report):
                 )
                 if self._written:
                     self._desk.keep(self._written, self.id)
-                where = "" if self._at is None else store.shown
-                if watch is None:
+                if begun and watch is None:
                     left = remaining(self, concurrency, rate, gap, (journal, run.rows))
                     self._tell_time(left, where)
                 self._at_work = run.rows
@@ -466,7 +468,7 @@ def remaining(
     """
     pace = plan._desk.transport.pace(concurrency, rate)
     if run is None:
-        return Remaining(len(plan), plan.calls(gap), pace)
+        return Remaining(sum(plan.counts.values()), plan.calls(gap), pace)
     journal, rows = run
     calls = 0
     left = Counter((row.change.noun, row.change.kind) for row in rows if not row.done)
@@ -477,8 +479,10 @@ def remaining(
 
 
 def changes_left(left: int, of: int) -> str:
-    """Count the changes that are left to do."""
-    return many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
+    """Count the changes that are left to do; of very many say how much memory they need."""
+    text = many_of(of, "change") if left == of else f"{left:,} of {many_of(of, 'change')}"
+    memory = memory_needed(of)
+    return f"{text} ({memory})" if memory else text
 
 
 def how_to_go_on(run: str, home: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
-from chatkit.bulk.changes import Change, tally_of
+from chatkit.bulk.changes import Change, memory_needed, tally_of
 from chatkit.bulk.outcomes import Row, State
 from chatkit.display import (
     LONG,
@@ -151,7 +151,8 @@ def notes_of(plan: Plan) -> list[str]:
                 f", {duration(quick)} with apply(gap='page'), which reads {page} records at a "
                 f"time, up to {gap:.1f} s before it writes them"
             )
-        told.append(f"{said}.")
+        memory = memory_needed(len(plan.changes))
+        told.append(f"{said}, and {memory}." if memory else f"{said}.")
     return told
 
 

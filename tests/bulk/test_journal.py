@@ -182,11 +182,6 @@ def test_changes_come_from_an_iterator_and_are_read_in_parts(folder, monkeypatch
     changes = [change(row=n) for n in range(23)]
     with create(folder, header(changes=23), iter(changes)) as journal:
         assert [*journal.changes()] == changes
-        assert [*journal.changes(5, 18)] == changes[5:18]
-        assert [*journal.changes(20)] == changes[20:]
-        assert [*journal.changes(30)] == [*journal.changes(4, 4)] == []
-        some = [0, 3, 4, 5, 6, 7, 22]
-        assert [*journal.changes_of(some)] == [(n, changes[n]) for n in some]
 
 
 def test_changes_that_fail_half_way_leave_nothing(folder):

@@ -247,6 +247,22 @@ def test_a_run_says_beforehand_how_long_it_takes(sandbox, client, monkeypatch, c
     assert not capsys.readouterr().out
 
 
+def test_a_plan_of_very_many_changes_says_how_much_memory_it_needs(
+    sandbox, client, monkeypatch, capsys
+):
+    people(sandbox, 12)
+    plan = client.contacts.plan(renamed(client, 2))
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+    monkeypatch.setattr("chatkit.bulk.changes.MANY", 1)
+    monkeypatch.setattr("chatkit.bulk.changes.BYTES", 10**9)
+    assert "It takes about 2 minutes at 0.05 calls a second, and some 2.0 GB of memory." in repr(
+        plan
+    )
+    plan.apply()
+    said = "2 changes (some 2.0 GB of memory), 6 calls: about 2 minutes at 0.05 calls a second."
+    assert capsys.readouterr().out.startswith(said)
+
+
 def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, capsys, tmp_path):
     new = pd.DataFrame({"number": [number(n) for n in range(5)], "country_code": "+1"})
     plan, interrupt = client.contacts.plan(new), Interrupt()
