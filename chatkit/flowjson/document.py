@@ -173,7 +173,7 @@ def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
     The text was read as JSON before, so brackets and quotes are in order.
     """
     stack: list[_Level] = []
-    yield "", _first(text), False
+    yield "", len(text) - len(text.lstrip()), False
     for token in _TOKEN.finditer(text):
         mark = token[0]
         level = stack[-1] if stack else None
@@ -195,10 +195,6 @@ def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
                 yield level.pointer, token.start(), False
             if mark in "{[":
                 stack.append(_Level(level.pointer if level else "", mark == "["))
-
-
-def _first(text: str) -> int:
-    return len(text) - len(text.lstrip())
 
 
 class _Level:

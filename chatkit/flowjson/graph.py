@@ -303,7 +303,9 @@ def drawing(shown: Graph) -> str:
             x += width + _BESIDE
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in shown.edges)]
     height = 2 * _MARGIN + len(found.rows) * (HEIGHT + _BELOW) - _BELOW + (26 if kinds else 0)
-    drawn = [_way(edge, places, found.row, whole) for edge in _once(shown)]
+    # one way where several taps lead to the same screen
+    once = {(edge.source, edge.target): edge for edge in reversed(shown.edges)}
+    drawn = [_way(edge, places, found.row, whole) for edge in reversed(once.values())]
     parts = [way for way, _ in drawn] + [says for _, says in drawn]  # words above all lines
     parts += [_box(node, places[node.id]) for node in shown.nodes]
     parts.append(_legend(kinds, height - 14))
@@ -319,11 +321,6 @@ def drawing(shown: Graph) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chatkit-flow" role="img" {shape}>'
         f"{title}<style>{_STYLE}</style>{arrow}{''.join(parts)}</svg>"
     )
-
-
-def _once(shown: Graph) -> list[Edge]:
-    """Draw one way where several taps lead to the same screen."""
-    return list({(edge.source, edge.target): edge for edge in reversed(shown.edges)}.values())[::-1]
 
 
 def _box(node: Node, place: Place) -> str:

@@ -66,13 +66,17 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
     """
     source = read_source(document)
     if source.fault:
-        return _unreadable(source)
+        line, column = source.at or (None, None)
+        said = f"This is not valid JSON: {source.fault}."
+        fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
+        return Findings([fault], None, source.text or "")
     whole = outline(source.value, str(version or _version(source.value)))
-    found = {_key(each): each for rule in RULES for each in rule(whole)}
+    # one code is told once at one place
+    found = {(each.code, each.pointer): each for rule in RULES for each in rule(whole)}
     if source.size > MOST_BYTES:
         said = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
         large = Finding("FLOW_JSON_TOO_LARGE", "error", "", said, "Use smaller pictures.")
-        found[_key(large)] = large
+        found[large.code, large.pointer] = large
     return Findings(_placed(source, list(found.values())), source.value, source.text or "")
 
 
@@ -82,18 +86,6 @@ def _version(document: Any) -> Version:
     if stated is None or not (stated in RELEASED or stated in UNANNOUNCED):
         return RECOMMENDED
     return stated
-
-
-def _key(finding: Finding) -> tuple[str, str]:
-    """One code is told once at one place."""
-    return finding.code, finding.pointer
-
-
-def _unreadable(source: DocumentSource) -> Findings:
-    line, column = source.at or (None, None)
-    said = f"This is not valid JSON: {source.fault}."
-    fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
-    return Findings([fault], None, source.text or "")
 
 
 def _placed(source: DocumentSource, found: list[Finding]) -> list[Finding]:
@@ -249,9 +241,12 @@ class AnnotatedSource:
                 yield " " * width, "…", None
             last = number
             found = self._found.get(number, ())
-            start = _start(min((place.column for place, _ in found), default=1))
+            first = min((place.column for place, _ in found), default=1)
+            start = 1 if first <= WIDE * 3 // 4 else first - WIDE // 4  # so that it is in sight
             line = self._lines[number - 1]
-            yield str(number).rjust(width), _cut(line, start), None
+            after = "…" if len(line) >= start + WIDE else ""
+            shown = f"{'…' if start > 1 else ''}{line[start - 1 : start - 1 + WIDE]}{after}"
+            yield str(number).rjust(width), shown.replace("\t", " "), None
             for place, each in found:
                 column = place.column - start + (1 if start > 1 else 0)
                 mark = " " * min(max(column, 0), WIDE) + "^"
@@ -269,15 +264,3 @@ class AnnotatedSource:
             for margin, text, each in self._rows()
         ]  # fmt: skip
         return f"<pre>{chr(10).join(rows) or 'No findings'}</pre>"
-
-
-def _start(column: int) -> int:
-    """Tell from which column a line is shown so that one column is in sight."""
-    return 1 if column <= WIDE * 3 // 4 else column - WIDE // 4
-
-
-def _cut(line: str, start: int) -> str:
-    """Cut a line to what is shown of it."""
-    before = "…" if start > 1 else ""
-    after = "…" if len(line) >= start + WIDE else ""
-    return f"{before}{line[start - 1 : start - 1 + WIDE]}{after}".replace("\t", " ")

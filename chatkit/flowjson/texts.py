@@ -172,7 +172,8 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
         before = known[pointer]
         if before.limit is not None and max(before.limit, len(before.text)) < len(text):
             long.append(f"  {pointer}: {len(text)} characters, {before.limit} are documented")
-        _put(copy, pointer, text)
+        holder, last = at(copy, pointer.rpartition("/")[0]), steps(pointer)[-1]
+        holder[int(last) if isinstance(holder, list) else last] = text
     if long:
         head = f"{many(len(long), 'text')} may be cut on the phone:"
         warnings.warn("\n".join([head, *long]), stacklevel=2)
@@ -199,7 +200,8 @@ def _wanted(
         row = {name: values[n] for name, values in given.items()}
         reason = "; ".join(_wrong(str(pointer), text, row, known, wanted))
         if reason:
-            problems.append(Problem(str(pointer), _shown(text), reason))
+            shown = short_json(text) if isinstance(text, str) else repr(text)
+            problems.append(Problem(str(pointer), shown, reason))
         elif text != known[pointer].text:
             wanted[pointer] = text
     return wanted, problems
@@ -252,13 +254,3 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
         yield f"has {', '.join(sorted(new))}, which the text before has not"
     if is_expression(before) != is_expression(text):
         yield "must stand between backticks" if is_expression(before) else "is in backticks"
-
-
-def _shown(text: object) -> str:
-    return short_json(text) if isinstance(text, str) else repr(text)
-
-
-def _put(value: Any, pointer: str, text: str) -> None:
-    holder = at(value, pointer.rpartition("/")[0])
-    last = steps(pointer)[-1]
-    holder[int(last) if isinstance(holder, list) else last] = text

@@ -184,7 +184,7 @@ class Flow(Piece):
         screens = [screen for screen in self.screens if screen.id]
         routes: dict[str, list[str]] = {screen.id: [] for screen in screens}
         for screen, after in zip(screens, [*screens, None][1:], strict=True):
-            for key, action in _actions_of(screen):
+            for key, action in (each for block in screen.blocks() for each in block.actions()):
                 if isinstance(action, Navigate):
                     target = str(action.next)
                 elif isinstance(action, DataExchange) and key == "on-click-action" and after:
@@ -228,11 +228,6 @@ def parse(document: object) -> Flow:
     if not isinstance(value, dict):
         raise InputError(f"A flow document is an object, and not {short_json(value)}.")
     return cast(Flow, Flow.read(value))
-
-
-def _actions_of(screen: Screen) -> Iterator[tuple[str, Action]]:
-    for block in screen.blocks():
-        yield from block.actions()
 
 
 # --- as code ----------------------------------------------------------------------------

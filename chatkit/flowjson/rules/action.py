@@ -286,7 +286,12 @@ def _references(
                 said = f"{reference.text} does not exist: {problem}."
                 hint = "Correct the name."
                 yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
-            elif _outside(outline, action, reference):
+            elif (
+                outline.version < (4, 0)
+                and (reference.store, action.owner.type) == ("form", "Footer")
+                and action.owner.form is None
+                and action.screen.forms
+            ):
                 yield Finding(
                     "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
                     "error",
@@ -295,13 +300,6 @@ def _references(
                     "their Form.",
                     "Move the Footer into the Form.",
                 )
-
-
-def _outside(outline: Outline, action: ActionNode, reference: Reference) -> bool:
-    """Whether an early Footer reads a Form it does not stand in."""
-    if outline.version >= (4, 0) or reference.store != "form" or action.owner.type != "Footer":
-        return False
-    return action.owner.form is None and bool(action.screen.forms)
 
 
 def _pickers(

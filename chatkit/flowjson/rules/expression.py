@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.outline import ActionNode, Binding, ComponentNode, Outline, ScreenNode
+from chatkit.flowjson.outline import Binding, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.rules.reference import (
     Reference,
     is_expression,
@@ -138,7 +138,10 @@ def _operand(kind: str, token: str, at: int) -> ExpressionStep:
     if kind == "text":
         return ExpressionStep("value", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL), at)
     if kind == "number":
-        return ExpressionStep("value", float(token) if "." in token else _integer(token), at)
+        if "." in token:
+            return ExpressionStep("value", float(token), at)
+        # Python refuses to read longer ones
+        return ExpressionStep("value", int(token) if len(token) < 300 else math.inf, at)
     if kind == "word":
         if token not in _WORDS:
             raise ExpressionError(f"{token} is not known: put text in single quotes", at)
@@ -147,10 +150,6 @@ def _operand(kind: str, token: str, at: int) -> ExpressionStep:
     if reference is None:
         raise ExpressionError(f"{token} is not a reference", at)
     return ExpressionStep("reference", reference, at)
-
-
-def _integer(token: str) -> int | float:
-    return int(token) if len(token) < 300 else math.inf  # Python refuses to read longer ones
 
 
 def _unreadable(text: str, place: int) -> ExpressionError:
@@ -294,9 +293,13 @@ def _read(
 def _expression(outline: Outline, binding: Binding) -> Iterator[Finding]:
     owner, action = binding.owner, binding.action
     _, found, wrong = _read(outline, owner.screen, binding.text[1:-1], binding.pointer)
-    code, worst = "INVALID_PROPERTY_VALUE", _weight(outline, binding)
+    # the platform looks at whole properties only
+    severe, code = binding.direct and binding.property not in _LATER, "INVALID_PROPERTY_VALUE"
     if action is not None and binding.pointer.startswith(f"{action.pointer}/payload/"):
-        code, worst = "INVALID_ACTION_PAYLOAD_PROPERTY", _payload_weight(outline, action)
+        code = "INVALID_ACTION_PAYLOAD_PROPERTY"
+        since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
+        severe = outline.version >= since
+    worst: Severity = "error" if severe else "warning"
     for severity, said in dict.fromkeys(wrong):
         weight: Severity = "warning" if severity == "warning" else worst
         yield Finding(code, weight, binding.pointer, f"{_started(said)}.", _HINT)
@@ -312,16 +315,6 @@ def _expression(outline: Outline, binding: Binding) -> Iterator[Finding]:
             f"The expression comes to a {named(found)}, {binding.property} takes {named(wanted)}.",
             "Put a text beside it to make it one." if "string" in wanted else "Compare something.",
         )
-
-
-def _weight(outline: Outline, binding: Binding) -> Severity:
-    """Say what a wrong expression costs: the platform looks at whole properties only."""
-    return "error" if binding.direct and binding.property not in _LATER else "warning"
-
-
-def _payload_weight(outline: Outline, action: ActionNode) -> Severity:
-    since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
-    return "error" if outline.version >= since else "warning"
 
 
 def _started(said: str) -> str:

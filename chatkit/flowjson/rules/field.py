@@ -187,7 +187,10 @@ def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
         elif not _fits_field(field, value, version):
             wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
-            yield from _first_days(field, value, at, version)
+            prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
+            mode = field.value.get("mode", "single")
+            around = Around(version, range_mode=None if is_binding(mode) else mode == "range")
+            yield from check_value(prop, prop.kinds(version), value, at, around)
     if wrong:  # the platform tells it of all of them together, at init-values
         severity: Severity = "error" if version >= _TYPED else "warning"
         at, said = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
@@ -203,13 +206,6 @@ def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
     if field.type == "TextInput" and field.value.get("input-type") in ("number", "passcode"):
         return fits("number", value) or fits("text", value)
     return any(fits(kind, value) for kind in prop.kinds(version))
-
-
-def _first_days(field: ComponentNode, value: Any, at: str, version: Version) -> Iterator[Finding]:
-    prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
-    mode = field.value.get("mode", "single")
-    around = Around(version, range_mode=None if is_binding(mode) else mode == "range")
-    yield from check_value(prop, prop.kinds(version), value, at, around)
 
 
 def _carousel(component: ComponentNode, version: Version) -> Iterator[Finding]:

@@ -364,21 +364,6 @@ def check_inputs(outline: Outline) -> Iterator[Finding]:
     That no navigate action fills a field of the data model is for `action` to say.
     """
     planned: set[str] = set()  # what patches of this check send already
-    for component in _unused(outline):
-        name = component.name or ""
-        yield Finding(
-            "UNUSED_INPUT",
-            "warning",
-            f"{component.pointer}/name",
-            f"What people enter in {name} is thrown away: nothing sends or reads it.",
-            f'Send it: "{name}": "${{form.{name}}}" in the payload of the action that leaves the '
-            "screen. Or remove the input.",
-            patch=tuple(_sending(outline, component, planned)),
-        )
-
-
-def _unused(outline: Outline) -> Iterator[ComponentNode]:
-    """Yield the inputs to whose answer no payload, text or condition of the flow refers."""
     used: set[tuple[str | None, str]] = set()
     for binding in outline.bindings:
         for reference in references(binding.text):
@@ -388,8 +373,17 @@ def _unused(outline: Outline) -> Iterator[ComponentNode]:
     for screen in outline.screens:
         for name, component in screen.fields.items():
             shape = component.shape
-            if shape is not None and shape.value and (screen.id, name) not in used:
-                yield component
+            if shape is None or not shape.value or (screen.id, name) in used:
+                continue
+            yield Finding(
+                "UNUSED_INPUT",
+                "warning",
+                f"{component.pointer}/name",
+                f"What people enter in {name} is thrown away: nothing sends or reads it.",
+                f'Send it: "{name}": "${{form.{name}}}" in the payload of the action that leaves '
+                "the screen. Or remove the input.",
+                patch=tuple(_sending(outline, component, planned)),
+            )
 
 
 def _sending(

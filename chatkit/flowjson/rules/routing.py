@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.outline import Outline, ScreenNode
+from chatkit.flowjson.outline import Outline
 from chatkit.json_pointer import PatchOperation, escape, removing
 
 _BRANCHES = 10
@@ -216,13 +216,9 @@ def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Findi
                 f"{screen.pointer}/id",
                 f"{name} is not connected with the other screens.",
                 "Add a route to it." if outline.endpoint else "Let an action navigate to it.",
-                _lost(outline, screen),
+                # an endpoint may end a flow on a terminal screen that no route names
+                "warning" if outline.endpoint and screen.terminal else "error",
             )
-
-
-def _lost(outline: Outline, screen: ScreenNode) -> Severity:
-    """An endpoint may end a flow on a terminal screen that no route names: that is a doubt."""
-    return "warning" if outline.endpoint and screen.terminal else "error"
 
 
 def _unstated(
@@ -269,19 +265,6 @@ def _wrong(
 
 def check_reached(outline: Outline) -> Iterator[Finding]:
     """Find screens that nothing leads to: the platform takes them without a word."""
-    for screen in _unreached(outline):
-        yield Finding(
-            "UNREACHED_SCREEN",
-            "warning",
-            f"{screen.pointer}/id",
-            f"Nothing leads to {screen.id}.",
-            "Let an action lead to it, or remove it. (A message can open a flow at any screen: "
-            "if one of yours does, leave it.)",
-        )
-
-
-def _unreached(outline: Outline) -> Iterator[ScreenNode]:
-    """Yield the screens that no way from the first one leads to, though one joins them to it."""
     if outline.endpoint:  # it may open the flow at any screen
         return
     ways = routes(outline)
@@ -290,6 +273,13 @@ def _unreached(outline: Outline) -> Iterator[ScreenNode]:
     if first is None:  # said by `check`, like those that nothing joins to the others
         return
     joined, reached = _connected(outline, ways), _reached(first, ways)
-    yield from (
-        screen for name, screen in outline.by_id.items() if name not in reached and name in joined
-    )
+    for name, screen in outline.by_id.items():
+        if name not in reached and name in joined:
+            yield Finding(
+                "UNREACHED_SCREEN",
+                "warning",
+                f"{screen.pointer}/id",
+                f"Nothing leads to {name}.",
+                "Let an action lead to it, or remove it. (A message can open a flow at any "
+                "screen: if one of yours does, leave it.)",
+            )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from chatkit.display import many
@@ -56,11 +56,6 @@ def named(value: object) -> str:
 def is_binding(value: object) -> bool:
     """Tell whether a value is one ${…} or one expression, and nothing else."""
     return isinstance(value, str) and BINDING.fullmatch(value) is not None
-
-
-def _is_bound(value: object, version: Version) -> bool:
-    """Tell whether a value is a binding in a version: before 6.0 backticks are only text."""
-    return is_binding(value) and (version >= STRICT or "${" in str(value))
 
 
 def has_binding(text: str) -> bool:
@@ -231,7 +226,9 @@ def _check_color(prop: Property, value: str, pointer: str, version: Version) -> 
 
 def _check_choice(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check that a value is one of those allowed."""
-    if value not in prop.enum and not (prop.binding and _is_bound(value, version)):
+    # before 6.0 backticks are only text
+    bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
+    if value not in prop.enum and not bound:
         said = f"{prop.name} is {value[:40]!r}, which is not one of its values."
         hint, patch = close(value, prop.enum), respelt(pointer, value, prop.enum)
         yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, hint, patch=patch)
@@ -255,13 +252,6 @@ def _check_strings(
             yield from wrong_type(prop, "text", each, f"{pointer}/{index}")
         elif prop.length is not None and len(each) > prop.length and not has_binding(each):
             yield from _check_text(prop, each, f"{pointer}/{index}", version)
-
-
-def _check_dates(
-    prop: Property, value: list[Any], pointer: str, version: Version
-) -> Iterator[Finding]:
-    """Check a list of dates."""
-    yield from _each(_check_date, prop, value, pointer, version)
 
 
 def _each(
@@ -325,7 +315,7 @@ CHECKS: dict[Kind, Check] = {
     "integer": _check_number,
     "number": _check_number,
     "date": _check_date,
-    "dates": _check_dates,
+    "dates": partial(_each, _check_date),
     "base64": _check_image,
     "url": _check_url,
     "regex": _check_regex,

@@ -1,0 +1,305 @@
+"""Flows: interactive form documents of the upstream platform (API document, Flow)."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from difflib import get_close_matches
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from chatkit.endpoints import Endpoints, Key, Undo
+from chatkit.errors import InputError, Problem, Refused
+from chatkit.record import Body, Document, Id, Record, document
+from chatkit.resource import Resource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.finding import Finding
+    from chatkit.frame import Kind
+
+
+class Flow(Record):
+    """A form definition: its state, and its document in `flow_json` where `get` shows it."""
+
+    listed: ClassVar[tuple[str, ...]] = (
+        "id", "name", "wa_flow_id", "wa_status", "template_name", "updated_at",
+    )  # fmt: skip
+
+    id: Id
+    name: str | None = None
+    wa_flow_id: str | None = None
+    wa_status: str | None = None
+    template_name: str | None = None
+    updated_at: datetime | None = None
+    profile_id: int | None = None
+    flow_json: Document | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_raw(cls, flow: Any) -> Any:
+        """Take the document from flow_json_raw where a service shows it nowhere else."""
+        if not isinstance(flow, dict) or flow.get("flow_json"):
+            return flow
+        found = whole_document(flow.get("flow_json_raw"))
+        if found is None:
+            return flow
+        return {n: v for n, v in flow.items() if n != "flow_json_raw"} | {"flow_json": found}
+
+
+def whole_document(raw: Any) -> dict[str, Any] | None:
+    """Read a flow document out of flow_json_raw; None of what is no document."""
+    found = document(raw)
+    if isinstance(found, dict) and "version" in found and isinstance(found.get("screens"), list):
+        return found
+    return None
+
+
+def _built(value: Any) -> Any:
+    """Take a document as `chatkit.flowjson.lint` does: built, as JSON text, or a file of it."""
+    write = getattr(value, "to_json", None)
+    if callable(write):
+        return write()
+    if not isinstance(value, str | PathLike):
+        if not isinstance(value, Mapping):
+            raise ValueError("must be a dict, JSON text, or the path of a .json file")
+        return value
+    from chatkit.flowjson.document import read_document
+
+    try:
+        return read_document(value)
+    except InputError as error:
+        raise ValueError(str(error).rstrip(".")) from None
+
+
+def _document(value: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(value.get("version"), str):
+        raise ValueError("needs a version, as text: {'version': '7.3', …}")
+    if not isinstance(value.get("screens"), list):
+        raise ValueError("needs screens, a list")
+    return value
+
+
+class FlowBody(Body):
+    """What may be sent of a flow. Its name and template are fixed once it exists."""
+
+    create_only = frozenset({"name", "template_name", "categories"})
+
+    name: str = Field(description="The name of the flow.")
+    template_name: str = Field(description="The template, usually 'default'.")
+    flow_json: Annotated[dict[str, Any], BeforeValidator(_built), AfterValidator(_document)] = (
+        Field(
+            description="The flow document: a dict with version (text) and screens (list), its "
+            "JSON text, or the path of a .json file."
+        )
+    )
+    categories: list[str] = Field([], description="Categories of the upstream platform.")
+    flow_json_raw: str = Field("", description="Not described by the API document; optional.")
+
+
+_CHECKED: dict[str, Kind] = {
+    "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
+    "errors": "number", "warnings": "number", "finding": "text",
+}  # fmt: skip
+
+
+class FlowEndpoints(Endpoints[Flow]):
+    """The calls of flows, and what is particular about them."""
+
+    path = ("flows",)
+    noun = "flow"
+    record = Flow
+    body = FlowBody
+    natural_key = ("name",)
+    defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
+    documents = frozenset({"flow_json"})
+    refuses = "The platform refuses to publish what has errors."
+    weighed = ("wa_status",)
+    instead: ClassVar[Mapping[str, str]] = {
+        "wa_status": "publish or deprecate it in the business application"
+    }
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Say what becomes of a published flow, which this API can only refuse to delete."""
+        clash = error.status in (409, self.profile.clash_status)
+        if clash and error.call.method == "DELETE":
+            return (
+                "The API publishes and deprecates nothing: deprecate the flow in the business "
+                "application, then it takes no new answers. Only drafts can be deleted."
+            )
+        if clash and error.call.method == "POST":
+            return (
+                f"A flow has the name {body.get('name')!r:.60}: take another name, or change that "
+                "flow with client.flows.update(id, flow_json=…)."
+            )
+        return super().next_step(error, key, body)
+
+    @property
+    def single(self) -> bool:
+        """Whether the service refuses a second flow of one name."""
+        return self.profile.duplicate_flow_name == "refuse"
+
+    def findings(self, name: str, value: Any) -> Sequence[Finding]:
+        """Check a flow document, as the platform does when it is published."""
+        from chatkit.flowjson.lint import lint
+
+        return lint(value)
+
+    def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Take documents from flow_json_raw where the service shows them nowhere else."""
+        if "flow_json_raw" not in frame:
+            return frame
+        texts = frame["flow_json_raw"].copy()
+        documents = frame["flow_json"].copy() if "flow_json" in frame else texts.map({})
+        documents = documents.astype(object)
+        taken = False
+        for place, text in enumerate(texts.tolist()):
+            found = None if documents.iat[place] else whole_document(text)
+            if found is not None:
+                documents.iat[place], texts.iat[place] = cast(Any, found), None
+                taken = True
+        if not taken:
+            return frame
+        frame = frame.assign(flow_json=documents, flow_json_raw=texts)
+        return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
+
+    def _shown(self) -> list[str]:
+        """Leave the document out where this service does not show it."""
+        hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
+        return [name for name in super()._shown() if name not in hidden]
+
+    def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
+        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
+        if kind == "delete":
+            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+        if kind == "create":
+            return "exactly", ""
+        unread = [name for name in after if name not in known]
+        if unread and (unread != ["flow_json_raw"] or len(after) == 1):
+            return super().undo(kind, known, after)
+        status = known.get("wa_status") or "DRAFT"
+        if status != "DRAFT" and self.profile.published_flow_update == "draft":
+            return "not exactly", f"it is {status}, and an update makes it a DRAFT"
+        if unread:
+            return "not exactly", "the service does not show flow_json_raw"
+        return "exactly", ""
+
+
+#: What people look for in the API, which has it not, and what to do.
+_NOT_IN_API = {
+    **dict.fromkeys(
+        ("publish", "unpublish", "deprecate"),
+        "the API publishes and deprecates nothing. Do it in the business application; "
+        "client.flows.frame().wa_status shows the state.",
+    ),
+    **dict.fromkeys(
+        ("send", "send_message"), "the API sends no messages. Do it in the business application."
+    ),
+    "rename": "the API cannot rename a flow. client.flows.create(name=…, template_name=…, "
+    "flow_json=client.flows.get(id).flow_json) makes one of that name.",
+    "preview": "chatkit.Player(client.flows.get(id).flow_json) shows a flow as a customer sees it.",
+    "list": "client.flows.frame() lists the flows.",
+}
+
+
+class Flows(Resource[Flow], endpoints=FlowEndpoints):
+    """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
+
+    Each document is checked before it is sent, as the platform will when it is published:
+    errors stop it, unless you say `broken=True`; warnings are told.
+
+    What the API cannot do: publish, deprecate or send a flow, rename one, or bring a deleted
+    one back. Publishing and deprecating is done in the business application.
+
+    >>> with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
+    ...     flows = client.flows.frame(status="DRAFT")
+    ...     len(flows)
+    Connected to the sandbox: the whole service, in this process. Nothing leaves it.
+    4
+    """
+
+    if not TYPE_CHECKING:  # for a type checker a missing method stays a mistake
+
+        def __getattr__(self, name: str) -> Any:
+            """Say what the API cannot do, where its name is tried."""
+            if name in _NOT_IN_API:
+                raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(said, name=name, obj=self)
+
+    def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
+        """Read the flows into a DataFrame, one row each, indexed by id.
+
+        Args:
+            status: Only those in this state, like 'DRAFT'.
+            full: Read each flow on its own as well, for `flow_json`.
+
+        Raises:
+            BadAnswer: The list is not as documented.
+        """
+        if status is None:
+            return self._frame(full=full)
+        if self._endpoints.profile.status_param is None:
+            raise InputError(
+                "This list cannot be filtered:",
+                [
+                    Problem(
+                        "status",
+                        repr(status),
+                        "the API document does not name the parameter: "
+                        "set status_param in the ServiceProfile of the client",
+                    )
+                ],
+            )
+        frame = self._frame({self._endpoints.profile.status_param: status}, full=full)
+        if frame.empty:
+            self._warn_of_state(status)
+        return frame
+
+    def _warn_of_state(self, status: str) -> None:
+        """Say which states there are, where none is in the one that was asked for."""
+        there = sorted(set(self._endpoints.base(None).frame["wa_status"].dropna()))
+        like = [state for state in there if state.casefold() == status.casefold()]
+        like = like or get_close_matches(status.upper(), there, 1)
+        hint = (
+            f"did you mean {like[0]!r}?"
+            if like
+            else f"the states of this account are {', '.join(there)}."
+            if there
+            else "the account has no flows."
+        )
+        warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
+
+    def check_all(self) -> pd.DataFrame:
+        """Check the document of each flow, as the platform does when it is published.
+
+        Returns:
+            A row for each flow, indexed by id: `name`, `wa_status`, `readable` (whether the
+            service shows its document), how many `errors` and `warnings` it has, and the
+            `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
+        """
+        from chatkit.finding import errors, finding_line
+        from chatkit.flowjson.lint import lint
+        from chatkit.frame import Columns, records
+
+        frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
+        rows = []
+        for key, fields in zip(frame.index, records(frame, range(len(frame))), strict=True):
+            row: dict[str, Any] = {"id": int(key), "name": fields["name"]}
+            row |= {"wa_status": fields["wa_status"], "readable": False, "errors": None}
+            row |= {"warnings": None, "finding": "the service does not show its document"}
+            if isinstance(document := fields.get("flow_json"), dict):
+                found = lint(document)
+                wrong = errors(found)
+                row |= {"readable": True, "errors": len(wrong)}
+                row["warnings"] = sum(finding.severity == "warning" for finding in found)
+                row["finding"] = finding_line((wrong or found)[0]) if found else None
+            rows.append(row)
+        columns = Columns(_CHECKED)
+        columns.add(json.dumps(rows).encode())
+        return columns.frame("id")
