@@ -316,15 +316,6 @@ _ALIKE: dict[str, tuple[str, str]] = {
     ),
     "GREEK": ("αΑΒΕϜΗιϳͿΚΙΜϺΝοΟρΡΤυνΧγΥΖ", "aABEFHijJKIMMNoOpPTuvXyYZ"),
     "ARMENIAN": ("քցհոռօՕզՏսՍ", "fghnnoOqSuU"),
-    "CHEROKEE": (
-        "ᎪᏴᏟᏧᎠᎬᏀᎻᎥᎫᏦᏞᎷᏢᎡᏒᏕᏚᎢᏙᎳᏔᎩᎽᏃ",
-        "ABCdDEGHiJKLMPRRSSTVWWYYZ",
-    ),
-    "COPTIC": ("ⲥⲤⲎⲔⲒⲘⲚⲟⲞⲣⲢⲦⲬⲨ", "cCHKIMNoOpPTXY"),
-    "LISU": (
-        "ꓮꓐꓚꓓꓰꓝꓖꓧꓙꓗꓲꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜ",
-        "ABCDEFGHJKILMNOPRSTUVWXYZ",
-    ),
 }
 _TO_LATIN = {s: dict(zip(*pair, strict=True)) for s, pair in _ALIKE.items()}
 #: The first of several wins: it is the usual one.
@@ -334,15 +325,12 @@ _FROM_LATIN = {
 #: In these a word is surely what it looks like, if one of its letters is in no other script.
 _SURE = ("LATIN", "CYRILLIC")
 
-_OTHERS = re.compile(
-    "[\u0370-\u0587\u13a0-\u13ff\u1c80-\u1c8f\u1f00-\u1fff\u2c80-\u2cff\ua4d0-\ua4ff"
-    "\ua640-\ua69f\uab70-\uabbf]"
-)
+_OTHERS = re.compile("[\u0370-\u0587\u1c80-\u1c8f\u1f00-\u1fff\ua640-\ua69f]")
 _WORD = re.compile("(?:[^\\W\\d_][\u0300-\u036f]*){2,}")
 #: Letters of mathematics, in circles and squares, of full width.
 _STYLED = re.compile(
     "[\u2102-\u2134\u249c-\u24e9\uff21-\uff3a\uff41-\uff5a\U0001d400-\U0001d7ff"
-    "\U0001f110-\U0001f169\U0001f170-\U0001f189]+"
+    "\U0001f110-\U0001f169\U0001f170-\U0001f189]"
 )
 _SQUARED = {chr(code): chr((code - 0x1F130) % 32 + 65) for code in range(0x1F150, 0x1F18A)}
 
@@ -405,18 +393,13 @@ def styled(text: str) -> Oddity | None:
     """Find letters that are signs of their own: bold ones of mathematics, letters in circles."""
     if text.isascii() or not _STYLED.search(text):
         return None
-    tidy = _STYLED.sub(lambda found: _unstyled(found[0]), text)
+    plain = {c: _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in _STYLED.findall(text)}
+    letters = {ord(c): p for c, p in plain.items() if len(p) == 1 and p.isalnum()}
+    tidy = text.translate(letters)
     if tidy == text:
         return None
     reason = "letters in it are signs that only look like letters: no search finds it"
     return Oddity("styled letters", "warning", reason, tidy, True)
-
-
-def _unstyled(text: str) -> str:
-    plain = [_SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in text]
-    return "".join(
-        [p if p.isalnum() and len(p) == 1 else c for p, c in zip(plain, text, strict=True)]
-    )
 
 
 def both_directions(text: str) -> Oddity | None:

@@ -16,7 +16,6 @@ from chatkit.checks.characters import _TO_LATIN, alike, both_directions, script,
         ("Pаypаl", "Paypal", True),
         ("Μaria", "Maria", True),  # Greek
         ("Мoсква", "Москва", True),  # a Latin o
-        ("ᎪnᎪ", "AnA", True),
         ("Сaрa", "Сара", False),  # it could be either
         ("Zoё Zoе", "Zoë Zoe", True),
     ],
@@ -71,9 +70,9 @@ def test_the_table_is_that_of_unicode(shared: Path) -> None:
             codes = [int(code, 16) for code in rest.partition(" ;")[0].split()]
             known[chr(int(source, 16))] = "".join(map(chr, codes))
     pairs = [(own, latin) for table in _TO_LATIN.values() for own, latin in table.items()]
-    assert len(pairs) > 100
+    assert len(pairs) > 60
     for own, latin in pairs:
         assert known[own] == ("l" if latin == "I" else latin)
-        assert own.isupper() == latin.isupper() or script(own) in ("LISU", "CHEROKEE")
+        assert own.isupper() == latin.isupper()
     for name, table in _TO_LATIN.items():
         assert {script(own) for own in table} == {name}
