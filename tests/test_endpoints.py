@@ -15,8 +15,7 @@ import chatkit
 from chatkit.answer import Envelope
 from chatkit.connection import Connection
 from chatkit.contacts import Contact, ContactEndpoints
-from chatkit.flows import Flow
-from chatkit.flows.resource import FlowEndpoints
+from chatkit.flows import Flow, FlowEndpoints
 from chatkit.resource import endpoints_of
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content

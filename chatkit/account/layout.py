@@ -40,7 +40,7 @@ from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
 from chatkit.display import many, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.flows.resource import FlowBody
+from chatkit.flows import FlowBody
 from chatkit.frame import frame_of_texts
 from chatkit.json_pointer import escape
 from chatkit.json_reader import is_deeper

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
 from chatkit.connection import Connection, account_words
 from chatkit.display import many, values
-from chatkit.flows.resource import FlowBody
+from chatkit.flows import FlowBody
 from chatkit.frame import records, sorted_rows
 from chatkit.record import Body
 from chatkit.resource import endpoints_of
