@@ -7,22 +7,19 @@ user@host, a dot at the end), and in names that mean another address by the time
 So an address is taken apart by one strict pattern, a name is resolved once, and the very
 address that was checked is the one connected to. Redirects, proxies and the environment are not
 followed.
-
-Posts that follow each other share a connection, as those of real senders do: making one with
-TLS takes many times as long as a delivery.
 """
 
 from __future__ import annotations
 
-import http.client
-import io
+import asyncio
 import ipaddress
+import os
 import re
-import selectors
 import socket
 import ssl
-import time
+import threading
 from collections.abc import Collection, Iterable
+from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -156,10 +153,6 @@ def is_loopback(text: str) -> bool:
 # --- posting --------------------------------------------------------------------------
 
 
-class ConnectionLost(ConnectionError):
-    """A kept connection ended before a byte of the answer: the receiver may have closed it."""
-
-
 class PostAnswer(NamedTuple):
     """What a receiver answered; `error` says why there is no answer, or only a part of one."""
 
@@ -168,164 +161,95 @@ class PostAnswer(NamedTuple):
     error: str | None
 
 
-#: How the end of a connection shows, of which nothing of an answer has come.
-_LOST = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
-
-
-class WebhookSender:
-    """Posts to receivers, and keeps the connection while one post follows another.
-
-    It is used again only for the same scheme, host, port and trust, so the address that was
-    checked when it was made is the one that is posted to. For one thread.
-    """
-
-    def __init__(self, outside: Collection[str] = ()) -> None:
-        """Begin without a connection; `outside` are hosts that may be another machine."""
-        self._outside = outside
-        self._to: object = None
-        self._sock: socket.socket | None = None
-
-    def close(self) -> None:
-        """Close the connection that is kept."""
-        if self._sock is not None:
-            self._sock.close()
-        self._to = self._sock = None
-
-    def post(
-        self,
-        address: Address,
-        headers: Iterable[tuple[str, str]],
-        body: bytes,
-        *,
-        seconds: float,
-        tls: ssl.SSLContext | None = None,
-    ) -> PostAnswer:
-        """Post one body, within so many seconds once the name of the host is resolved.
-
-        Args:
-            address: Where to.
-            headers: All but `Host` and `Content-Length`.
-            body: Its bytes.
-            seconds: For connecting, sending and the whole answer.
-            tls: Whom an https address is trusted by; the authorities of the system without it.
-
-        Raises:
-            BadReceiver: Nothing may be posted there; nothing was connected to.
-            ConnectionLost: The receiver ended a kept connection instead of answering. It may
-                have read the body: post it once more, on a connection of its own.
-        """
-        to = (address.origin, tls)
-        kept = self._take(to)
-        found = [] if kept else resolve(address, self._outside)
-        deadline = time.monotonic() + seconds
-        sock, status, text = kept, None, ""
-        try:
-            sock = sock or _connect(address, found, deadline, tls)
-            answer = _request(sock, address, headers, body, deadline)
-            status = answer.status
-            text = answer.read(MAX_ANSWER).decode("utf-8", "replace").strip()
-            if answer.isclosed() and not answer.will_close:  # nothing of it is left to be read
-                self._to, self._sock, sock = to, sock, None
-        except TimeoutError:
-            return PostAnswer(status, text, f"no full answer within {seconds:g} s")
-        except (OSError, http.client.HTTPException, ValueError) as error:
-            said = str(error)[:200] or type(error).__name__
-            if kept and status is None and isinstance(error, _LOST):
-                raise ConnectionLost(said) from None
-            return PostAnswer(status, text, said)
-        finally:
-            if sock is not None:
-                sock.close()
-        return PostAnswer(status, text, None)
-
-    def _take(self, to: object) -> socket.socket | None:
-        """Return the connection when it leads there and is still open; any other is closed."""
-        if self._sock is None or self._to != to or not _is_open(self._sock):
-            self.close()
-        sock, self._sock = self._sock, None
-        return sock
-
-
-def _is_open(sock: socket.socket) -> bool:
-    """Whether an idle connection can be used: one that has something to read was closed."""
-    with selectors.DefaultSelector() as watched:
-        watched.register(sock, selectors.EVENT_READ)
-        return not watched.select(0)
-
-
-def _request(
-    sock: socket.socket,
+def post(
     address: Address,
     headers: Iterable[tuple[str, str]],
     body: bytes,
-    deadline: float,
-) -> http.client.HTTPResponse:
-    """Send a request on a connection, and read the head of its answer."""
-    connection = http.client.HTTPConnection(address.host, address.port)
-    # The socket is ours, connected to the checked address; nothing else is opened.
-    connection.auto_open = 0
-    connection.default_port = _PORTS[address.scheme]
-    connection.sock = _Wire(sock, deadline)
-    target = address.path + (f"?{address.query}" if address.query else "")
-    connection.putrequest("POST", target, skip_accept_encoding=True)
-    for name, value in headers:
-        connection.putheader(name, value)
-    connection.putheader("Content-Length", str(len(body)))
-    connection.endheaders(body)
-    return connection.getresponse()
+    *,
+    seconds: float,
+    tls: ssl.SSLContext | None = None,
+    outside: Collection[str] = (),
+) -> PostAnswer:
+    """Post one body on a connection of its own.
+
+    Args:
+        address: Where to.
+        headers: All but `Host` and `Content-Length`.
+        body: Its bytes.
+        seconds: For connecting, sending and the whole answer, once the host is resolved.
+        tls: Whom an https address is trusted by; the authorities of the system without it.
+        outside: Hosts that may be another machine.
+
+    Raises:
+        BadReceiver: Nothing may be posted there; nothing was connected to.
+    """
+    found = resolve(address, outside)
+    posting = _post(address, found, headers, body, seconds, tls)
+    return asyncio.run_coroutine_threadsafe(posting, _loop()).result()
 
 
-def _connect(
-    address: Address, found: list[_Found], deadline: float, tls: ssl.SSLContext | None
-) -> socket.socket:
-    """Connect to the first address that answers; with TLS, verified for the host's name."""
-    error: OSError | None = None
-    for family, kind, protocol, _, place in found:
-        sock = socket.socket(family, kind, protocol)
-        try:
-            sock.settimeout(_left(deadline))
-            sock.connect(place)
-            # http.client writes head and body one after the other: with Nagle's algorithm
-            # the body would wait until the receiver acknowledges the head, 40 ms later.
-            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            if address.scheme == "https":
-                tls = tls or ssl.create_default_context()
-                sock = tls.wrap_socket(sock, server_hostname=address.host)
-        except OSError as failed:
-            sock.close()
-            error = failed
-        else:
-            return sock
-    raise error or OSError("the host has no address")
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """Start the event loop of all posts: the caller may have one, as in a notebook."""
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="chatkit-sender", daemon=True).start()
+    return loop
 
 
-def _left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return left
+async def _post(
+    address: Address,
+    found: list[_Found],
+    headers: Iterable[tuple[str, str]],
+    body: bytes,
+    seconds: float,
+    tls: ssl.SSLContext | None,
+) -> PostAnswer:
+    import aiohttp
+    from multidict import CIMultiDict
+    from yarl import URL
 
+    class Resolver(aiohttp.abc.AbstractResolver):
+        """Answers with the addresses that were checked: no name is looked up twice."""
 
-class _Wire(io.RawIOBase):
-    """A socket with one deadline for everything: a time-out for each read never ends a drip."""
+        async def resolve(
+            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+        ) -> list[aiohttp.abc.ResolveResult]:
+            return [
+                aiohttp.abc.ResolveResult(
+                    hostname=host, host=place[0], port=port, family=kind, proto=0, flags=0
+                )
+                for kind, *_, place in found
+            ]
 
-    def __init__(self, sock: socket.socket, deadline: float) -> None:
-        self._sock, self._deadline = sock, deadline
+        async def close(self) -> None:
+            """Close nothing."""
 
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        self._sock.settimeout(_left(self._deadline))
-        return self._sock.recv_into(buffer)
-
-    def sendall(self, data: bytes) -> None:
-        view = memoryview(data)
-        while view:
-            self._sock.settimeout(_left(self._deadline))
-            view = view[self._sock.send(view) :]
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        # http.client closes the connection as soon as it has read "Connection: close" and
-        # goes on reading from this file, so the file must not be closed with it.
-        return io.BufferedReader(_Wire(self._sock, self._deadline))
+    status, text = None, bytearray()
+    connector = aiohttp.TCPConnector(
+        resolver=Resolver(), use_dns_cache=False, force_close=True, ssl=tls or True
+    )
+    url = URL.build(
+        scheme=address.scheme, host=address.host, port=address.port, path=address.path,
+        query_string=address.query, encoded=True,
+    )  # fmt: skip
+    named = CIMultiDict(headers)  # some of them more than once
+    skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            aiohttp.ClientSession(
+                connector=connector, auto_decompress=False, skip_auto_headers=skipped
+            ) as session,
+            session.post(url, data=body, headers=named, allow_redirects=False) as answer,
+        ):
+            status = answer.status
+            while len(text) < MAX_ANSWER and (part := await answer.content.read(MAX_ANSWER)):
+                text += part
+        error = None
+    except TimeoutError:
+        error = f"no full answer within {seconds:g} s"
+    except (OSError, aiohttp.ClientError, ValueError) as failed:
+        reason = getattr(failed, "os_error", failed)
+        number = None if isinstance(reason, ssl.SSLError) else getattr(reason, "errno", None)
+        error = (os.strerror(number) if number else str(reason)[:200]) or type(reason).__name__
+    return PostAnswer(status, text[:MAX_ANSWER].decode("utf-8", "replace").strip(), error)

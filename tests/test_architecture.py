@@ -64,7 +64,7 @@ ROOMS = {"contacts", "flows", "templates", "webhooks"}
 
 # Who may import a library at run time: a successor is then a change of one file.
 DOORS = {
-    "aiohttp": ("wire",),
+    "aiohttp": ("webhook_sender", "wire"),
     "httpx": ("wire",),
     "pandas": (
         *(

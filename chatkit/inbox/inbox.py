@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
@@ -18,7 +18,7 @@ from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.secret import MASK, Secret
 from chatkit.signature import named, sign
-from chatkit.webhook_sender import BadReceiver, NotThisMachine, WebhookSender, read_address
+from chatkit.webhook_sender import BadReceiver, NotThisMachine, post, read_address
 
 if TYPE_CHECKING:
     import ssl
@@ -491,8 +491,9 @@ def send_again(
     headers = _headers(delivery, profile, secret)
     try:
         address = read_address(url)
-        with closing(WebhookSender(allow)) as sender:
-            answer = sender.post(address, headers, delivery.body, seconds=_SECONDS, tls=trusting)
+        answer = post(
+            address, headers, delivery.body, seconds=_SECONDS, tls=trusting, outside=allow
+        )
     except NotThisMachine as elsewhere:
         raise InputError(
             f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "

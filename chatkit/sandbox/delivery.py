@@ -24,7 +24,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -41,8 +40,7 @@ from chatkit.signature import sign
 from chatkit.webhook_sender import (
     Address,
     BadReceiver,
-    ConnectionLost,
-    WebhookSender,
+    post,
     read_address,
 )
 
@@ -395,20 +393,14 @@ def attempt(
     body: bytes,
     receivers: Receivers,
     profile: ServiceProfile,
-    sender: WebhookSender,
     seconds: float = TIMEOUT,
 ) -> DeliveryOutcome:
-    """Post one body to one webhook, signed with its secret; whatever happens is told.
-
-    Raises:
-        ConnectionLost: The receiver ended a kept connection instead of answering. It may
-            have read the delivery: attempt it once more.
-    """
+    """Post one body to one webhook, signed with its secret, and return what came of it."""
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
         address, context = receivers.route(webhook.url)
-        status, _, error = sender.post(address, headers.items(), body, seconds=seconds, tls=context)
+        status, _, error = post(address, headers.items(), body, seconds=seconds, tls=context)
     except BadReceiver as refusal:
         return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
     if error is None and status is not None:
@@ -486,41 +478,26 @@ class DeliveryWorker:
 
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
-        with closing(WebhookSender()) as sender:
-            while True:
-                try:
-                    taken = self._take(account, webhook_id)
-                    if taken is None:
-                        return
-                    delivery, webhook = taken
-                    if webhook is None:
-                        sender.close()  # an idle connection would hold a receiver that ends
-                        self._pause(delivery.due - time.time())
-                        continue
-                    self._record(delivery, self._attempt(delivery, webhook, sender))
-                except (StoreError, sqlite3.Error) as error:
-                    # What came of the attempt is not written down, so it will be made again.
-                    logger.error("a delivery was not recorded: %s", error)
-                    self._pause(_PAUSE)
+        while True:
+            try:
+                taken = self._take(account, webhook_id)
+                if taken is None:
+                    return
+                delivery, webhook = taken
+                if webhook is None:
+                    self._pause(delivery.due - time.time())
+                    continue
+                self._record(delivery, self._attempt(delivery, webhook))
+            except (StoreError, sqlite3.Error) as error:
+                # What came of the attempt is not written down, so it will be made again.
+                logger.error("a delivery was not recorded: %s", error)
+                self._pause(_PAUSE)
 
-    def _attempt(
-        self, delivery: Waiting, webhook: ActiveWebhook, sender: WebhookSender
-    ) -> DeliveryOutcome:
-        """Attempt a delivery; again at once when a kept connection broke under it.
-
-        The receiver closes a connection when it likes, also while a delivery is on its way. So
-        what did not go through then is no failure of the schedule, but it is in the log: the
-        receiver may have read it.
-        """
+    def _attempt(self, delivery: Waiting, webhook: ActiveWebhook) -> DeliveryOutcome:
         service = self._middleware.service
-        told = (delivery.message_id, delivery.body, service.receivers, service.profile)
+        content = delivery.message_id, delivery.body, service.receivers, service.profile
         try:
-            while True:
-                try:
-                    return attempt(webhook, *told, sender, self.timeout)
-                except ConnectionLost as lost:
-                    reason = f"the kept connection was closed: {lost}"
-                    self._log(delivery, DeliveryOutcome(webhook.id, "failed", None, reason), 0.0)
+            return attempt(webhook, *content, self.timeout)
         except Exception as error:  # noqa: BLE001  one webhook must not stop the others
             self._middleware.report(error)
             return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")

@@ -3,10 +3,8 @@
 import json
 import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable
-from contextlib import closing
 
 import pytest
 import trustme
@@ -17,7 +15,6 @@ from chatkit.sandbox.delivery import DeliveryOutcome, Receivers, attempt
 from chatkit.sandbox.events import event_body
 from chatkit.sandbox.webhooks import ActiveWebhook
 from chatkit.signature import verify
-from chatkit.webhook_sender import ConnectionLost, WebhookSender
 
 SECRET = "0123456789abcdef" * 4
 STAMP = "2026-01-05T08:00:01Z"
@@ -30,13 +27,8 @@ def send(
     profile: ServiceProfile = ServiceProfile(),  # noqa: B008  it cannot be changed
     seconds: float = 1,
     body: bytes = b"{}",
-    sender: WebhookSender | None = None,
 ) -> DeliveryOutcome:
-    webhook = ActiveWebhook(7, url, SECRET)
-    if sender is not None:
-        return attempt(webhook, "msg_1", body, receivers, profile, sender, seconds)
-    with closing(WebhookSender()) as sender:
-        return attempt(webhook, "msg_1", body, receivers, profile, sender, seconds)
+    return attempt(ActiveWebhook(7, url, SECRET), "msg_1", body, receivers, profile, seconds)
 
 
 def allowing(url: str, to: str | None = None, authority: str | None = None) -> Receivers:
@@ -172,12 +164,12 @@ def endless(sock: socket.socket) -> None:
         (drip, "failed", 200),
         (endless, "delivered", 200),
         (b"", "failed", None),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "delivered", 200),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nshort", "failed", 200),
         (b"SSH-2.0-OpenSSH\r\n", "failed", None),
         (b"HTTP/1.1 99999999999999 X\r\n\r\n", "failed", None),
         (b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000 + b"\r\n", "failed", None),
         (b"HTTP/1.1 204 No Content\r\n\r\n", "delivered", 204),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "failed", 200),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "failed", None),
     ],
 )
 def test_whatever_a_receiver_does_the_attempt_ends_and_tells(
@@ -232,7 +224,7 @@ def test_the_secret_is_in_no_request() -> None:
     assert SECRET.encode() not in listener.requests[0]
 
 
-# --- the connection is kept -----------------------------------------------------------
+# --- each delivery has a connection of its own -------------------------------------------
 
 
 def trusted(listener: Listener, authority: trustme.CA) -> str:
@@ -242,92 +234,28 @@ def trusted(listener: Listener, authority: trustme.CA) -> str:
     return f"https://localhost:{listener.port}/"
 
 
-def test_deliveries_to_one_address_share_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And none of them waits for the one before it to be acknowledged (Nagle's algorithm)."""
-    options, really = [], socket.socket.setsockopt
-
-    def noted(sock: socket.socket, *option: int) -> None:
-        options.append(option)
-        really(sock, *option)
-
-    monkeypatch.setattr(socket.socket, "setsockopt", noted)
-    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
-        receivers = allowing(listener.url)
-        for path in ("a", "b?c=d", "e"):
-            assert send(listener.url + path, receivers, sender=sender).status == "delivered"
-    assert (listener.connections, len(listener.requests)) == (1, 3)
-    assert (socket.IPPROTO_TCP, socket.TCP_NODELAY, 1) in options
-
-
-def test_a_kept_connection_is_used_for_nobody_who_would_not_trust_it() -> None:
-    """Else a delivery would go to a receiver whose certificate was never checked for it."""
+def test_each_delivery_checks_the_certificate_of_its_receiver() -> None:
+    """Nothing is posted on a connection that was made for somebody who trusts it."""
     authority = trustme.CA()
     pem = authority.cert_pem.bytes().decode()
-    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
+    with listening(GO_ON, more=True) as listener:
         url = trusted(listener, authority)
         other = f"https://127.0.0.1:{listener.port}/"
         receivers = allowing(url, authority=pem)
         receivers.add(other, authority=pem)
-        for _ in range(2):
-            assert send(url, receivers, sender=sender).status == "delivered"
-        assert (listener.connections, len(listener.requests)) == (1, 2)
         for target, allowed in ((url, allowing(url)), (other, receivers), (url, Receivers())):
-            assert send(url, receivers, sender=sender).status == "delivered"
-            assert send(target, allowed, sender=sender).status in ("failed", "refused")
-    assert len(listener.requests) == 5
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        b"HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n" + b"x" * 70000,
-        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok",
-        b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
-        b"HTTP/1.1 nonsense\r\n\r\n",
-    ],
-)
-def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_kept(reply: bytes) -> None:
-    with listening(reply, more=True) as listener, closing(WebhookSender()) as sender:
-        send(listener.url, allowing(listener.url), sender=sender)
-        listener.reply = GO_ON
-        assert send(listener.url, allowing(listener.url), sender=sender).http_status == 200
-    assert listener.connections == 2
-
-
-def test_a_connection_that_the_receiver_has_closed_meanwhile_is_made_anew() -> None:
-    closed = threading.Event()
-
-    def once(sock: socket.socket) -> None:
-        sock.sendall(GO_ON)
-        sock.shutdown(socket.SHUT_RDWR)
-        sock.close()
-        closed.set()
-
-    with listening(once) as listener, closing(WebhookSender()) as sender:
-        assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
-        assert closed.wait(20)
-        assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
-    assert (listener.connections, len(listener.requests)) == (2, 2)
-
-
-def test_one_that_is_closed_under_a_delivery_is_told_apart_from_a_failure() -> None:
-    with listening(GO_ON, more=True) as listener, closing(WebhookSender()) as sender:
-        assert send(listener.url, allowing(listener.url), sender=sender).status == "delivered"
-        listener.reply = socket.socket.close
-        with pytest.raises(ConnectionLost):
-            send(listener.url, allowing(listener.url), sender=sender)
-        fresh = send(listener.url, allowing(listener.url), sender=sender)
-    assert (fresh.status, fresh.http_status) == ("failed", None), "nothing was kept this time"
+            assert send(url, receivers).status == "delivered"
+            assert send(target, allowed).status in ("failed", "refused")
+    assert len(listener.requests) == 3
 
 
 @pytest.mark.parametrize("reply", [silence, drip])
 def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
     reply: Callable[[socket.socket], None],
 ) -> None:
-    with listening(reply) as listener, closing(WebhookSender()) as sender:
+    with listening(reply) as listener:
         receivers = allowing(listener.url)
-        assert send(listener.url, receivers, seconds=0.2, sender=sender).status == "failed"
+        assert send(listener.url, receivers, seconds=0.2).status == "failed"
         listener.reply = OK
-        assert send(listener.url, receivers, sender=sender).status == "delivered"
+        assert send(listener.url, receivers).status == "delivered"
     assert listener.connections == 2

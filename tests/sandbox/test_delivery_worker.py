@@ -14,7 +14,7 @@ from typing import Any
 import processes
 import pytest
 from caller import Caller
-from listening import GO_ON, OK, Listener, answering, listening
+from listening import OK, Listener, answering, listening
 
 from chatkit import Sandbox
 from chatkit.errors import StoreError
@@ -254,39 +254,6 @@ def test_many_events_arrive_once_each_and_in_order() -> None:
         )
         assert {delivery.status for delivery in came} == {"delivered"}
     assert [json.loads(body)["data"] for body in listener.bodies] == list(range(150))
-
-
-def test_events_that_follow_each_other_share_a_connection_and_leave_none_open() -> None:
-    with heard(GO_ON) as (call, listener, _):
-        listener.more = True
-        came = call.sandbox.middleware.deliver(
-            [PublishedEvent("any", n) for n in range(50)], wait=20
-        )
-        assert {delivery.status for delivery in came} == {"delivered"}
-        assert call.sandbox.settle()
-        assert [json.loads(body)["data"] for body in listener.bodies] == list(range(50))
-        assert listener.connections == 1
-        listener.more = False  # it accepts again only because the first was closed
-        assert call.sandbox.deliver("any", 50)[0].status == "delivered"
-        assert listener.connections == 2
-
-
-def test_a_delivery_on_a_connection_that_broke_is_sent_again_at_once_and_both_are_logged() -> None:
-    turns = iter(range(10**9))
-
-    def hanging_up(sock: socket.socket) -> None:  # on every second request, without a word
-        sock.close() if next(turns) % 2 else sock.sendall(GO_ON)
-
-    with heard(hanging_up, retries=()) as (call, listener, _):
-        listener.more = True
-        came = call.sandbox.middleware.deliver(
-            [PublishedEvent("any", n) for n in range(3)], wait=20
-        )
-        assert {delivery.status for delivery in came} == {"delivered"}
-        log = [(a.attempt, a.status, a.again_in) for a in call.sandbox.attempts]
-    again, done = (1, "failed", 0.0), (1, "delivered", None)
-    assert log == [done, again, done, again, done]
-    assert [json.loads(body)["data"] for body in listener.bodies] == [0, 1, 1, 2, 2]
 
 
 def test_what_a_process_left_is_delivered_by_the_next_one(
