@@ -7,7 +7,6 @@ with theirs, and the changes are weighed: what is refused, what is to be allowed
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice, repeat
@@ -87,7 +86,9 @@ def make_plan(
     `source` is where the records are read and written, `endpoints` what they are: for a frame of
     many templates the contents of any of them.
     """
-    choices = _choices(endpoints, existing, duplicates=duplicates, broken=broken)
+    if existing not in (None, *get_args(Existing)):
+        choice = ", ".join(map(repr, get_args(Existing)))
+        raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
     if frame is None and delete is None:
         raise InputError(
             "plan takes a frame, or keys in delete=, and got None. (With inplace=True pandas "
@@ -101,44 +102,28 @@ def make_plan(
     states |= frame is not None and memory(frame).get("cells") == "edits"
     if frame is not None:
         _refuse_misspelt(frame, endpoints)
-    given = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)
-    told = _Remarks(
-        endpoints,
-        source.place,
-        foreign=given.foreign,
-        total=len(given.base) + given.deleted,
-    )
-    changes = _Changes(source, endpoints, given, choices, told)
-    planned = changes.planned()
-    return _plan(
-        source,
-        endpoints,
-        planned,
-        told,
-        names=given.frame.index.names,
+    basis = _read(source, endpoints, frame, delete, base, other_account, duplicates, states=states)
+    existing = existing or endpoints.existing
+    planner = _Planner(source, endpoints, basis, existing, duplicates=duplicates, broken=broken)
+    changes = planner.plan()
+    setting = Setting(
+        account=source.transport.connection.account,
+        noun=endpoints.noun,
+        names=tuple(name if name is None else str(name) for name in basis.frame.index.names),
+        total=len(basis.base),
         # Who has a unique name needs no list of those who were there before.
-        known=() if endpoints.unique else tuple(int(key) for key in given.base.index),
-        skip_invalid=skip_invalid,
-        written=changes.written(),
+        known=() if endpoints.unique else tuple(int(key) for key in basis.base.index),
+        met=int(planner.met.sum()),
     )
-
-
-class _Choices(NamedTuple):
-    """What a person has said of how rows are to be planned."""
-
-    existing: Existing
-    duplicates: bool
-    broken: bool
-
-
-def _choices(
-    endpoints: Endpoints[Any], existing: Existing | None, *, duplicates: bool, broken: bool
-) -> _Choices:
-    existing = endpoints.existing if existing is None else existing
-    if existing not in get_args(Existing):
-        choice = ", ".join(map(repr, get_args(Existing)))
-        raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
-    return _Choices(existing, duplicates, broken)
+    return Plan(
+        source,
+        setting,
+        changes,
+        planner.cells.refused,
+        notes=planner.notes(),
+        skip_invalid=skip_invalid,
+        written=endpoints.written(list(planner.changes.values()), basis.base, source.full),
+    )
 
 
 # --- check the frame, and read what it is compared with -------------------------------
@@ -237,18 +222,19 @@ def _service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
     return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
 
 
-class _Given(NamedTuple):
+class _Basis(NamedTuple):
     """An edited frame, and what it is compared with."""
 
     frame: pd.DataFrame
     base: pd.DataFrame  #: what was read, or what is there now
     dated: Mask  #: for which of its rows each difference is known to be an edit
     identity: Identity
-    deletes: _Deletes
+    deletes: Rows  #: the rows of `base` that `delete=` names
+    refused: list[RefusedCell]  #: the keys of `delete=` that cannot be deleted
     foreign: bool  #: whether the frame is of another account
     undated: bool  #: whether `base` is what is there now
     deleted: int  #: records that the list shows, and that are deleted
-    named: bool = False  #: whether a person has said what it was made from
+    named: bool  #: whether a person has named the frame it was made from
 
 
 def _read(
@@ -261,7 +247,7 @@ def _read(
     duplicates: bool,
     *,
     states: bool,
-) -> _Given:
+) -> _Basis:
     """Check whose frame it is, and read what it is compared with."""
     account = source.transport.connection.account
     delete = unwrapped(delete, "plan", endpoints)
@@ -295,7 +281,7 @@ def _read(
         )
     keys = keys_to_delete(delete, endpoints)
     dated = np.arange(len(base)) < (len(base) if states or foreign else known)
-    told = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
+    rows = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
     doubted = theirs is None and origin is None and not endpoints.chosen
     identity = _identity(endpoints, base)._replace(doubted=doubted)
     deleted: set[Any] = set()
@@ -303,13 +289,14 @@ def _read(
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
         left = ~base.index.isin(deleted)
         base, dated = base[left], dated[left]
-    deletes = _Deletes(keys, base, identity, told)
-    return _Given(
+    places, refused = _find_deletes(keys, base, identity, rows)
+    return _Basis(
         frame,
         base,
         dated,
         identity,
-        deletes,
+        places,
+        refused,
         foreign,
         undated=snapshot.now,
         deleted=len(deleted),
@@ -431,55 +418,55 @@ def joined(rows: pd.DataFrame) -> pd.Series[Any]:
     return first
 
 
-class _Deletes:
-    """The records that `delete=` names: their places in the base, and the keys it has not.
+def _find_deletes(
+    keys: Sequence[Any], base: pd.DataFrame, identity: Identity, rows: pd.DataFrame | None
+) -> tuple[Rows, list[RefusedCell]]:
+    """Find the records that `delete=` names.
 
-    `told` are the rows that the keys were in, where nobody knows of which account they are.
+    Args:
+        keys: Of the records.
+        base: What was read.
+        identity: How its records are recognized.
+        rows: The rows that the keys were in, where nobody knows of which account they are.
+
+    Returns:
+        The rows of `base`, and the keys that cannot be deleted.
     """
-
-    def __init__(
-        self,
-        keys: Sequence[Any],
-        base: pd.DataFrame,
-        identity: Identity,
-        told: pd.DataFrame | None = None,
-    ) -> None:
-        named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-        found = compare(named, base, identity._replace(natural=None))
-        wrong = {row: (reason, "read the frame again") for row, _, _, reason, _ in found.refused}
-        reason = f"no {identity.noun} has it in what was read"
-        wrong |= dict.fromkeys(found.new.tolist(), (reason, "read the frame again"))
-        places = found.positions.copy()
-        if told is not None and not identity.chosen:
-            rows = told.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
-            match = Match(rows, base, identity._replace(doubted=True))
-            match.by_key()
-            match.own(found.new[:0], np.flatnonzero(match.positions >= 0))
-            wrong = {row: (reason, step) for row, _, _, reason, step in match.refused} | wrong
-            places[list(wrong)] = -1
-        self.refused = [
-            RefusedCell(keys[row], "delete", shown(keys[row]), *wrong[row]) for row in sorted(wrong)
-        ]
-        self.places = places[places >= 0]
+    named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
+    edits = compare(named, base, identity._replace(natural=None))
+    step = "read the frame again"
+    wrong = {row: (reason, step) for row, _, _, reason, _ in edits.refused}
+    missing = f"no {identity.noun} has it in what was read"
+    wrong |= dict.fromkeys(edits.new.tolist(), (missing, step))
+    places = edits.positions.copy()
+    if rows is not None and not identity.chosen:
+        rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
+        match = Match(rows, base, identity._replace(doubted=True))
+        match.by_key()
+        match.own(edits.new[:0], np.flatnonzero(match.positions >= 0))
+        wrong = {row: (reason, step) for row, _, _, reason, step in match.refused} | wrong
+        places[list(wrong)] = -1
+    refused = [RefusedCell(keys[n], "delete", shown(keys[n]), *wrong[n]) for n in sorted(wrong)]
+    return places[places >= 0], refused
 
 
 # --- compare cells, and weigh what changes --------------------------------------------
 
 
-class _Sides:
-    """What rows say of their records, and what those hold, as far as shown: field by field."""
+class _RowFields:
+    """The fields of rows: what the rows say, and what their records hold, as far as shown."""
 
     def __init__(self) -> None:
         self.after: dict[int, dict[str, Any]] = {}
         self.hidden = False  #: whether a record does not show a field that its row says
         self._before: dict[int, dict[str, Any]] = {}
 
-    def take(self, name: str, cells: Iterable[tuple[int, Any]], there: Mapping[int, Any]) -> None:
-        """Take cells of one column, by their rows, and those of `there` that they replace."""
+    def add(self, name: str, cells: Iterable[tuple[int, Any]], live: Mapping[int, Any]) -> None:
+        """Add cells of one column, by their rows, and those of `live` that they replace."""
         for row, value in cells:
             self.after.setdefault(row, {})[name] = value
-            if row in there:
-                self._before.setdefault(row, {})[name] = there[row]
+            if row in live:
+                self._before.setdefault(row, {})[name] = live[row]
             else:
                 self.hidden = True
 
@@ -487,40 +474,47 @@ class _Sides:
         """Return the rows that say something, in their order, without bad ones."""
         return np.array(sorted(self.after.keys() - bad), np.int64)
 
-    def held(self, row: int) -> dict[str, Any]:
+    def before(self, row: int) -> dict[str, Any]:
         """Return what the record of a row holds in the fields that the row says."""
         return self._before.get(row, {})
 
 
-class _Changes:
-    """The changes of a plan, by the numbers of their rows: found cell by cell, then weighed."""
+class _Planner:
+    """Finds the changes of a plan cell by cell, then refuses those that cannot be sent.
+
+    `changes` and `skips` are by the numbers of their rows, `met` marks the rows that met a
+    record which nobody named by its key.
+    """
 
     def __init__(
         self,
         source: PlanSource,
         endpoints: Endpoints[Any],
-        given: _Given,
-        choices: _Choices,
-        told: _Remarks,
+        basis: _Basis,
+        existing: Existing,
+        *,
+        duplicates: bool,
+        broken: bool,
     ) -> None:
         edits = compare(
-            given.frame,
-            given.base,
-            given.identity,
-            duplicates=choices.duplicates,
-            gone=given.deletes.places,
+            basis.frame, basis.base, basis.identity, duplicates=duplicates, gone=basis.deletes
         )
-        self.cells = Cells(endpoints, edits, broken=choices.broken)
-        self._told = told
-        self._source, self._endpoints, self._given, self._edits = source, endpoints, given, edits
-        self._base, self._foreign, self._existing = given.base, given.foreign, choices.existing
-        self._changes: dict[int, Change] = {}
-        self._skips: dict[int, Change] = {}
-        self._met = self._rows_met()
+        self.cells = Cells(endpoints, edits, broken=broken)
+        self.changes: dict[int, Change] = {}
+        self.skips: dict[int, Change] = {}
+        self._source, self._endpoints, self._basis, self._edits = source, endpoints, basis, edits
+        self._base, self._foreign, self._existing = basis.base, basis.foreign, existing
+        self.met = self._rows_met()
         self._unsure, self._older = self._rows_unsure()
+        self._sent, self._kept = _RowFields(), _RowFields()
         #: Natural keys where they are new: old, new.
         self._names: dict[int, tuple[str | None, str | None]] = {}
         self._named_by = endpoints.named_by()
+        # For the notes:
+        self._ignored: dict[str, None] = {}  # fields that the service sets
+        self._unsent: set[str] = set()  # fields that new rows say, and the service sets
+        self._rewritten: dict[str, None] = {}  # fields of the service only written otherwise
+        self._unsure_labels: set[Any] = set()  # rows that may be older than somebody else's edit
 
     def _rows_met(self) -> Mask:
         """Find the rows that met a record which nobody named by its key.
@@ -533,7 +527,7 @@ class _Changes:
         there = (edits.positions >= 0) & ~edits.deleted
         if not self._endpoints.chosen:
             return there & ~edits.given
-        asked = self._existing != "update" and self._given.undated
+        asked = self._existing != "update" and self._basis.undated
         return there if asked else np.zeros(len(edits.labels), bool)
 
     def _rows_unsure(self) -> tuple[Mask, Mask]:
@@ -547,10 +541,10 @@ class _Changes:
             so that all that the service sets may differ.
         """
         edits, version = self._edits, self._endpoints.version
-        older = (edits.positions >= 0) & edits.given & ~edits.deleted & ~self._met
+        older = (edits.positions >= 0) & edits.given & ~edits.deleted & ~self.met
         rows = np.flatnonzero(older)
-        undated = ~self._given.dated[edits.positions[rows]]
-        if not self._given.named:
+        undated = ~self._basis.dated[edits.positions[rows]]
+        if not self._basis.named:
             rows = rows[undated]
             undated = undated[undated]
         older[:] = False
@@ -564,70 +558,58 @@ class _Changes:
         unsure[rows[~undated]] = False
         return unsure, older
 
-    def planned(self) -> list[Change]:
+    @collector_paused()
+    def plan(self) -> list[Change]:
         """Plan all rows; return their changes in the order of the rows."""
-        self.compare()
-        self.weigh()
-        self._told.take(self._given, self.cells, self._changes, self._skips, self._met)
-        both, kinds = {**self._changes, **self._skips}, (self._changes, self._skips)
-        return [rows[n] for n in sorted(both) for rows in kinds if n in rows]
-
-    def written(self) -> Sequence[Sequence[str]]:
-        """Tell what is to be kept of the changes when they are applied."""
-        changes = list(self._changes.values())
-        return self._endpoints.written(changes, self._base, self._source.full)
-
-    # --- compare cells ------------------------------------------------------------
-
-    def compare(self) -> None:
-        """Plan the deletions, then what the cells of each row say otherwise than the record."""
-        with collector_paused():
-            self._mark(self._given.deletes)
-            self._rows()
-
-    def _mark(self, deletes: _Deletes) -> None:
-        """Mark records as deleted; those in the frame keep their row."""
-        self.cells.refused += deletes.refused
-        places = deletes.places
-        self._met &= ~np.isin(self._edits.positions, places)
-        self._edits.deleted = self._edits.deleted | np.isin(self._edits.positions, places)
-        extra = places[~np.isin(places, self._edits.positions)]
-        fill = (None,) * (self._edits.labels.nlevels - 1)
-        known = records(self._base, extra.tolist())
-        end = len(self._edits.labels)
-        for n, (key, fields) in enumerate(
-            zip(self._base.index[extra].tolist(), known, strict=True)
-        ):
-            self._add_delete(end + n, (key, *fill) if fill else key, key, fields)
-
-    def _rows(self) -> None:
-        """Plan all rows of the frame."""
-        sent, kept, edits = _Sides(), _Sides(), self._edits
+        self._mark_deleted()
+        edits = self._edits
         changed = edits.changed()
         for name, rows in changed.items():
             rows = rows[~edits.deleted[rows]]
-            held = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
-            rows = self._certain(name, rows, held)
-            rows = self._keep(name, self._sendable(name, rows, changed), held, kept)
-            self._take(name, rows, held, sent)
-        self._unread(sent, kept)
-        self._update(sent)
-        self._skip(kept)
+            live = dict(zip(rows.tolist(), edits.base_values(name, rows), strict=True))
+            self._add_column(
+                name, self._sendable(name, self._certain(name, rows, live), changed), live
+            )
+        self._add_unread()
+        self._update()
+        self._skip()
         self._delete()
         self._create()
+        self._examine()
+        self._limit()
+        self._refuse_taken()
+        kinds = self.changes, self.skips  # a row may fill one field and skip another
+        rows_of_both = sorted({**self.changes, **self.skips})
+        return [kind[row] for row in rows_of_both for kind in kinds if row in kind]
+
+    # --- compare cells ------------------------------------------------------------
+
+    def _mark_deleted(self) -> None:
+        """Mark records as deleted; those in the frame keep their row."""
+        self.cells.refused += self._basis.refused
+        edits, places = self._edits, self._basis.deletes
+        marked = np.isin(edits.positions, places)
+        self.met &= ~marked
+        edits.deleted = edits.deleted | marked
+        extra = places[~np.isin(places, edits.positions)]
+        fill = (None,) * (edits.labels.nlevels - 1)
+        known = records(self._base, extra.tolist())
+        keys = self._base.index[extra].tolist()
+        for n, (key, fields) in enumerate(zip(keys, known, strict=True), len(edits.labels)):
+            self._add_delete(n, (key, *fill) if fill else key, key, fields)
 
     def _sendable(self, name: str, rows: Rows, changed: Mapping[str, Rows]) -> Rows:
         """Leave out what the service sets, in rows that do not edit what was read."""
         body, endpoints = self._endpoints.body, self._endpoints
         if name in body.model_fields:
             return rows
-        own = self._met[rows] | self._foreign
+        own = self.met[rows] | self._foreign
         if name in endpoints.instead and (way := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
             ways = (self._edits.filled(rows) if self._foreign else changed).get(way[0], rows[:0])
             own &= np.isin(rows, ways)
         if own.any():
-            self._told.ignored[name] = None
+            self._ignored[name] = None
         left: Rows = rows[~own]
         return left
 
@@ -637,66 +619,62 @@ class _Changes:
         Of what cannot be written no edit is left that only looks like one.
         """
         edits, unsure = self._edits, self._unsure[rows]
+        place = self._source.place
+        name_base = f"name the frame that it was made from: {place}.plan(frame, base=…)"
         if name not in self._endpoints.body.updatable():
             known = rows[~self._older[rows]]
             pairs = zip(known.tolist(), edits.values(name, known), strict=True)
             edited = [row for row, value in pairs if not same_look(held.get(row), value)]
             if len(edited) < len(rows):
-                self._told.looks[name] = None
+                self._rewritten[name] = None
             return np.array(edited, np.int64)
         for row, value in zip(rows[unsure].tolist(), edits.values(name, rows[unsure]), strict=True):
             has = f"has {shown(held[row])} now" if row in held else "does not show it"
             reason = f"may be your edit, or older than somebody else's: the account {has}"
-            self.cells.refuse(row, name, value, reason, self._told.name_base)
-            self._told.unsure.add(self.cells.label(row))
+            self.cells.refuse(row, name, value, reason, name_base)
+            self._unsure_labels.add(self.cells.label(row))
         return rows[~unsure]
 
-    def _keep(self, name: str, rows: Rows, held: Mapping[int, Any], kept: _Sides) -> Rows:
-        """Keep what the records that were met hold, as `existing` says; return the other rows."""
-        fill = self._existing == "fill" and name in self._endpoints.body.updatable()
-        if self._existing == "update" or name not in self._endpoints.body.model_fields:
-            return rows
-        stays: Mask = self._met[rows]
-        if fill:
-            there = rows[stays].tolist()
-            stays[stays] = [not (row in held and _empty(held[row])) for row in there]
-        kept.take(name, self.cells.writable(name, rows[stays], sent=False), held)
-        left: Rows = rows[~stays]
-        return left
+    def _add_column(self, name: str, rows: Rows, live: Mapping[int, Any]) -> None:
+        """Add the edited cells of one column to what is sent; `existing` says what is kept.
 
-    def _take(self, name: str, rows: Rows, held: Mapping[int, Any], sent: _Sides) -> None:
-        """Take the edited cells of one column; `held` is what was there, as far as shown."""
-        if name not in self._endpoints.body.updatable():
+        Args:
+            name: Of the column.
+            rows: In which it was edited.
+            live: What their records hold in it, as far as shown.
+        """
+        body = self._endpoints.body
+        if self._existing != "update" and name in body.model_fields:
+            stays: Mask = self.met[rows]
+            if self._existing == "fill" and name in body.updatable():
+                met = rows[stays].tolist()
+                stays[stays] = [
+                    row not in live or live[row] not in (None, "", [], {}) for row in met
+                ]
+            self._kept.add(name, self.cells.writable(name, rows[stays], sent=False), live)
+            rows = rows[~stays]
+        if name in body.updatable():
+            self._sent.add(name, self.cells.writable(name, rows), live)
+        else:
             self.cells.refuse_fixed(name, rows)
-            return
-        sent.take(name, self.cells.writable(name, rows), held)
 
-    def _unread(self, sent: _Sides, kept: _Sides) -> None:
+    def _add_unread(self) -> None:
         """Compare fields that lists do not show: the records are read in full for it."""
         edits, body = self._edits, self._endpoints.body
         fields = [name for name in edits.unknown if name in body.updatable()]
-        there = np.flatnonzero((edits.positions >= 0) & ~edits.deleted)
-        filled = edits.filled(there) if fields else {}
-        wanted = {name: filled[name] for name in fields if name in filled}
-        if not wanted:
+        matched = np.flatnonzero((edits.positions >= 0) & ~edits.deleted)
+        filled = edits.filled(matched) if fields else {}
+        filled = {name: filled[name] for name in fields if name in filled}
+        if not filled:
             return
-        places = np.unique(np.concatenate(list(wanted.values())))
-        full = self._source.full(self._keys(places))
-        for name, rows in wanted.items():
-            shown = full[name] if name in full.columns else full.iloc[:, :0]
-            held = {
-                row: none(shown.loc[key])
-                for row, key in zip(rows.tolist(), self._keys(rows), strict=True)
-                if name in full.columns and key in full.index
-            }
-            values = edits.values(name, rows)
-            differs = [
-                row not in held or not same_value(held[row], value)
-                for row, value in zip(rows.tolist(), values, strict=True)
-            ]
-            rows = self._certain(name, rows[differs], held)
-            rows = self._keep(name, rows, held, kept)
-            self._take(name, rows, held, sent)
+        full = self._source.full(self._keys(np.unique(np.concatenate(list(filled.values())))))
+        for name, rows in filled.items():
+            cells = full[name] if name in full.columns else pd.Series(dtype=object)
+            keys = zip(rows.tolist(), self._keys(rows), strict=True)
+            live = {row: none(cells.loc[key]) for row, key in keys if key in cells.index}
+            values = zip(rows.tolist(), edits.values(name, rows), strict=True)
+            differs = [row not in live or not same_value(live[row], v) for row, v in values]
+            self._add_column(name, self._certain(name, rows[differs], live), live)
 
     def _keys(self, rows: Rows) -> list[Any]:
         """Return the keys of rows that are records of the base."""
@@ -705,15 +683,13 @@ class _Changes:
 
     # --- one change a row ---------------------------------------------------------
 
-    def _update(self, sent: _Sides) -> None:
+    def _update(self) -> None:
         """Plan the updates, with what tells how well each can be undone."""
-        edits, endpoints = self._edits, self._endpoints
+        edits, endpoints, sent = self._edits, self._endpoints, self._sent
         rows = sent.rows(self.cells.bad)
         weighed = [*endpoints.weighed, *endpoints.natural_key]
-        if sent.hidden:
-            weighed.append(
-                endpoints.version
-            )  # where a field is not shown, it tells of others' edits
+        if sent.hidden:  # where a field is not shown, the version shows others' edits
+            weighed.append(endpoints.version)
         names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
         facts = zip(*columns, strict=True) if names else repeat(())
@@ -721,18 +697,19 @@ class _Changes:
         for row, label, key, fact in zip(
             rows.tolist(), labels, self._keys(rows), facts, strict=False
         ):
-            after, held = sent.after[row], sent.held(row)
+            after, held = sent.after[row], sent.before(row)
             known = dict(zip(names, fact, strict=True)) | held
             if not after.keys().isdisjoint(self._named_by):  # it changes as a whole
                 held |= {n: known[n] for n in self._named_by if n in known}
             self._add(row, "update", label, key, known, after, held)
 
-    def _skip(self, kept: _Sides) -> None:
+    def _skip(self) -> None:
         """Plan nothing for what is kept, and show both values; or refuse it, if asked to."""
+        kept = self._kept
         rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
         for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
-            held = kept.held(row)
+            held = kept.before(row)
             code, key = _parts(key)
             label = self._label(code or self._endpoints.code, key, there)
             if self._existing == "refuse":
@@ -741,7 +718,7 @@ class _Changes:
                     reason = f"{label} exists, and has {has}"
                     self.cells.refuse(row, name, value, reason, _OTHERWISE)
                 continue
-            self._skips[row] = Change(
+            self.skips[row] = Change(
                 row=self.cells.label(row),
                 kind="skip",
                 key=key,
@@ -777,12 +754,15 @@ class _Changes:
             way = any(other in name for other in endpoints.body.updatable())
             if name in endpoints.instead and (way or not self._foreign):
                 # unless the right way was taken as well
-                unsaid = [not _said(name, fields[row]) for row in rows.tolist()]
+                unsaid = [
+                    not any(value for other, value in fields[row].items() if other in name)
+                    for row in rows.tolist()
+                ]
                 cells.refuse_fixed(name, rows[unsaid])
         if self._foreign:
-            self._told.ignored |= dict.fromkeys(left)
+            self._ignored |= dict.fromkeys(left)
         else:
-            self._told.left.update(left)
+            self._unsent.update(left)
         labels = edits.labels.take(edits.new).tolist()
         for (row, after), label in zip(fields.items(), labels, strict=True):
             key = edits.key(row) if endpoints.chosen else None
@@ -801,7 +781,7 @@ class _Changes:
     def _refuse_keyless(self, row: int) -> None:
         """Refuse a new row that does not say the key it wants."""
         for name in map(str, self._base.index.names):
-            cells = column_or_level(self._given.frame, name)
+            cells = column_or_level(self._basis.frame, name)
             if cells is None or pd.isna(cells[row]) or cells[row] == "":
                 self.cells.refuse(row, name, None, "is required", f"say the {name} of each row")
 
@@ -825,7 +805,7 @@ class _Changes:
             then = {**known, **after}
             if not after.keys().isdisjoint(self._named_by):
                 self._names[row] = endpoints.natural(known), endpoints.natural(then)
-        self._changes[row] = Change(
+        self.changes[row] = Change(
             row=label,
             kind=kind,
             key=key,
@@ -842,45 +822,38 @@ class _Changes:
         endpoints = self._endpoints
         return f"{code}/{key}" if endpoints.chosen else endpoints.label(fields) or str(key)
 
-    # --- weigh the changes --------------------------------------------------------
-
-    @collector_paused()
-    def weigh(self) -> None:
-        """Refuse the changes that cannot be sent, alone or together, and say what is left."""
-        self._examine()
-        self._limit()
-        self._free()
+    # --- refuse what cannot be sent, alone or together -------------------------------
 
     def _examine(self) -> None:
         """Check each record as it would then be, and leave out what cannot be sent."""
-        rows = list(self._changes)
-        changes = list(self._changes.values())
+        rows = list(self.changes)
+        changes = list(self.changes.values())
         found = self._endpoints.examined(changes, self._base, self._source.full)
         for place, each in found.items():
             row = rows[place]
-            if not self.cells.passes(row, self._changes[row].after, each):
-                del self._changes[row]
+            if not self.cells.passes(row, self.changes[row].after, each):
+                del self.changes[row]
 
     def _limit(self) -> None:
         """Refuse creates beyond what an account may hold."""
         most, total = self._endpoints.most, len(self._base)
         if most is None:
             return
-        over = self._held_after() - most
-        for row in sorted(self._changes, reverse=True):
-            if over > 0 and self._changes[row].kind == "create":
+        over = self._total_after() - most
+        for row in sorted(self.changes, reverse=True):
+            if over > 0 and self.changes[row].kind == "create":
                 over -= 1
-                change = self._changes.pop(row)
+                change = self.changes.pop(row)
                 reason = f"an account has at most {most} {self._endpoints.noun}s, and has {total}"
                 step = "delete one first, in this plan or before it"
                 self.cells.refused.append(RefusedCell(change.row, "", change.label, reason, step))
 
-    def _held_after(self) -> int:
+    def _total_after(self) -> int:
         """Count the records that the account holds once the plan is applied."""
-        kinds = [change.kind for change in self._changes.values()]
+        kinds = [change.kind for change in self.changes.values()]
         return len(self._base) + kinds.count("create") - kinds.count("delete")
 
-    def _free(self) -> None:
+    def _refuse_taken(self) -> None:
         """Refuse rows whose natural key is taken: by who keeps it, or round in a ring.
 
         What a delete or an update of the plan frees may be taken: `Run` sends the rows in
@@ -899,23 +872,23 @@ class _Changes:
             holders.setdefault(text, []).append(key)
         while blocked := self._blocked(wants, holders):
             for row, (reason, step) in blocked.items():
-                self._changes.pop(row)
+                self.changes.pop(row)
                 self.cells.refuse(row, names[-1], wants[row], reason, step)
 
     def _blocked(
         self, wants: Mapping[int, str | None], holders: Mapping[Any, Sequence[Any]]
     ) -> dict[int, tuple[str, str]]:
         """Find rows that can be sent in no order, and say why."""
-        gives = {c.key: row for row, c in self._changes.items() if c.kind == "delete"}
-        gives |= {self._changes[row].key: row for row in wants if self._updates(row)}
+        gives = {c.key: row for row, c in self.changes.items() if c.kind == "delete"}
+        gives |= {self.changes[row].key: row for row in wants if self._updates(row)}
         noun, key = self._endpoints.noun, self._endpoints.key
         blocked = {}
         waits: dict[int, int] = {}  # an update, and the update that must be sent before it
         for row, text in wants.items():
-            if row not in self._changes:
+            if row not in self.changes:
                 continue
             for there in holders.get(text, ()):
-                if there == self._changes[row].key:
+                if there == self.changes[row].key:
                     continue
                 if there not in gives:
                     reason = f"the {noun} with the {key} {there} has it, and keeps it in this plan"
@@ -935,149 +908,76 @@ class _Changes:
         return blocked
 
     def _updates(self, row: int) -> bool:
-        return row in self._changes and self._changes[row].kind == "update"
+        return row in self.changes and self.changes[row].kind == "update"
 
-
-class _Remarks:
-    """What there is to say of a plan beside its changes, collected as its rows are planned."""
-
-    def __init__(self, endpoints: Endpoints[Any], place: str, *, foreign: bool, total: int) -> None:
-        self.total = total  #: how many records there are
-        self.met = 0  #: rows without a key that met a record
-        self.refused: list[RefusedCell] = []
-        self.ignored: dict[str, None] = {}  #: fields that the service sets
-        self.left: set[str] = set()  #: fields that new rows say, and the service sets
-        self.looks: dict[str, None] = {}  #: fields of the service that are only written otherwise
-        self.unsure: set[Any] = set()  #: rows that may be older than somebody else's edit
-        self.united: dict[Any, Any] = {}  #: rows that repeat another one, and that
-        self.name_base = f"name the frame that it was made from: {place}.plan(frame, base=…)"
-        self._endpoints, self._place, self._foreign = endpoints, place, foreign
-        self._columns: dict[str, None] = {}  # notes of unknown ones
-        self._doubts = FindingCounts(endpoints.noun)
-        self._deleted = self._skipped = 0
-        self._stopped = self._creates = False
-        self._after = total  # records that the account then holds
-
-    def take(
-        self,
-        given: _Given,
-        cells: Cells,
-        changes: Mapping[int, Change],
-        skips: Mapping[int, Change],
-        met: Mask,
-    ) -> None:
-        """Take note of rows that were planned."""
-        self._columns |= dict.fromkeys(cells.unknown_columns())
-        self._deleted += given.deleted
-        self.total -= given.deleted
-        self._after -= given.deleted
-        self.met += int(met.sum())
-        self._skipped += len(skips)
-        self.refused += cells.refused
-        self._stopped |= cells.stopped
-        for row, found in cells.doubts.items():
-            if row in changes:
-                self._doubts.add(changes[row].label, found)
-        kinds = Counter(change.kind for change in changes.values())
-        self._creates |= kinds["create"] > 0
-        self._after += kinds["create"] - kinds["delete"]
-        self.united |= {cells.label(n): cells.label(first) for n, first in cells.united.items()}
+    # --- what else is to be known -------------------------------------------------------
 
     def notes(self) -> list[str]:
-        """Say all of it."""
-        noun = self._endpoints.noun
-        said = list(self._columns)
-        if self._deleted:
-            verb = "is" if self._deleted == 1 else "are"
-            said.append(
-                f"{many(self._deleted, noun)} that the list shows {verb} deleted: created again "
+        """Return what else is to be known of the plan."""
+        noun, edits, place = self._endpoints.noun, self._edits, self._source.place
+        notes = self.cells.unknown_columns()
+        if deleted := self._basis.deleted:
+            verb = "is" if deleted == 1 else "are"
+            notes.append(
+                f"{many(deleted, noun)} that the list shows {verb} deleted: created again "
                 "under the old id."
             )
-        if self.left:
-            names = ", ".join(sorted(self.left))
-            said.append(f"New rows are sent without {names}: the service sets them.")
-        if self.unsure:
-            plan = f"{self._place}.plan(frame, base="
-            again = f"{self._place}.frame({'codes' * self._place.endswith('templates')})"
-            said.append(
-                f"{many(len(self.unsure), 'row')} may be edited, or older than what somebody else "
-                f"has written: the frame does not hold what it was when it was read, "
-                "which merge, join and files lose. Name the frame that it was made from: "
+        if self._unsent:
+            names = ", ".join(sorted(self._unsent))
+            notes.append(f"New rows are sent without {names}: the service sets them.")
+        if self._unsure_labels:
+            plan = f"{place}.plan(frame, base="
+            again = f"{place}.frame({'codes' * place.endswith('templates')})"
+            rows = many(len(self._unsure_labels), "row")
+            notes.append(
+                f"{rows} may be edited, or older than what somebody else has written: the frame "
+                "does not hold what it was when it was read, which merge, join and files lose. "
+                "Name the frame that it was made from: "
                 f"{plan}{noun}s). If all that differs is your edit: {plan}{again})."
             )
-        if self.looks:
-            names = ", ".join(self.looks)
-            said.append(f"Ignored, as the service sets them: {names}.")
-        if self.united:
+        if self._rewritten:
+            names = ", ".join(self._rewritten)
+            notes.append(f"Ignored, as the service sets them: {names}.")
+        label = self.cells.label
+        if united := {label(row): label(first) for row, first in edits.united.items()}:
             each = "" if self._endpoints.single else "; duplicates=True takes each on its own"
-            pairs = [f"{row!r} ({first!r})" for row, first in islice(self.united.items(), _RING)]
-            more = f" and {len(self.united) - _RING} more" if len(self.united) > _RING else ""
-            said.append(
+            pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _RING)]
+            more = f" and {len(united) - _RING} more" if len(united) > _RING else ""
+            notes.append(
                 f"Rows that say what an earlier row of the same {noun} says are one with it: "
                 f"{', '.join(pairs)}{more}{each}."
             )
-        said += self._doubts.notes()
-        if self._stopped:
-            said.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
-        names = ", ".join(self.ignored)
+        counts = FindingCounts(noun)
+        for row, findings in self.cells.doubts.items():
+            if row in self.changes:
+                counts.add(self.changes[row].label, findings)
+        notes += counts.notes()
+        if self.cells.stopped:
+            notes.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
+        names = ", ".join(self._ignored)
         if self._foreign:
             what = f": what the service sets is ignored ({names})" if names else ""
-            said.append(f"The frame is of another account{what}.")
+            notes.append(f"The frame is of another account{what}.")
         elif names:
-            said.append(f"What the service sets is ignored in rows without a key: {names}.")
-        if self._skipped:
-            said.append(
+            notes.append(f"What the service sets is ignored in rows without a key: {names}.")
+        if self.skips:
+            notes.append(
                 "Skipped rows (=) change nothing: the account holds the left value, the frame says "
                 f"the right one. {_OTHERWISE}."
             )
-        most = self._endpoints.most
-        if most is not None and self._creates and self._after >= most:
-            said.append(
-                f"The account then has {self._after} of {most} {noun}s: no other can be "
+        most, after = self._endpoints.most, self._total_after()
+        creates = any(change.kind == "create" for change in self.changes.values())
+        if most is not None and creates and after >= most:
+            notes.append(
+                f"The account then has {after} of {most} {noun}s: no other can be "
                 "created before one is deleted."
             )
-        return said
-
-
-def _plan(
-    source: PlanSource,
-    endpoints: Endpoints[Any],
-    changes: Sequence[Change],
-    told: _Remarks,
-    *,
-    names: Sequence[Any],
-    known: tuple[int, ...] = (),
-    skip_invalid: bool,
-    written: Sequence[Sequence[str]] = (),
-) -> Plan:
-    """Make the plan of all changes."""
-    setting = Setting(
-        account=source.transport.connection.account,
-        noun=endpoints.noun,
-        names=tuple(name if name is None else str(name) for name in names),
-        total=told.total,
-        known=known,
-        met=told.met,
-    )
-    return Plan(
-        source,
-        setting,
-        changes,
-        told.refused,
-        notes=told.notes(),
-        skip_invalid=skip_invalid,
-        written=written,
-    )
+        return notes
 
 
 def _parts(key: Any) -> tuple[str | None, Any]:
     """Part the key of a content among many templates into template code and language code."""
     return key if isinstance(key, tuple) else (None, key)
-
-
-def _empty(value: Any) -> bool:
-    """Whether a record has nothing in a field, so that it may be filled."""
-    return value is None or value in ("", [], {})
 
 
 def _rings(waits: Mapping[int, int]) -> list[list[int]]:
@@ -1094,11 +994,6 @@ def _rings(waits: Mapping[int, int]) -> list[list[int]]:
         if seen.get(row) == start and row in way:
             rings.append(sorted(way[way.index(row) :]))
     return rings
-
-
-def _said(name: str, fields: Mapping[str, Any]) -> bool:
-    """Whether a field is sent that says what this one would: name for first_name."""
-    return any(fields[other] for other in fields if other in name)
 
 
 # --- single cells ---------------------------------------------------------------------
@@ -1186,11 +1081,6 @@ class Cells:
             reason += f", here and in {many(len(rows) - 1, 'other row')}"
         self.refuse(int(rows[0]), name, self._edits.values(name, rows[:1])[0], reason, step)
         self.bad.update(rows.tolist())
-
-    @property
-    def united(self) -> Mapping[int, int]:
-        """The rows that repeat an earlier row of the same record, each with that row."""
-        return self._edits.united
 
     def problems(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row for what is wrong with them."""
