@@ -203,8 +203,8 @@ def replacing(
 def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
     """Change a file that several processes write, so that none loses what another wrote.
 
-    It is read, changed and replaced under its lock, which lies beside it. Its rights stay; a new
-    one is for its owner alone, and so is its folder where that is new.
+    It is read, changed and replaced under its lock, which lies beside it. It is for its owner
+    alone afterwards, and so is its folder where that is new.
 
     Args:
         path: The file; of a link, where that leads.
@@ -221,5 +221,5 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
         before = path.read_bytes() if path.exists() else b""
         after = change(before)
         if after != before:
-            with replacing(path, None) as file:
+            with replacing(path) as file:
                 file.write(after)

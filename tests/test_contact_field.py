@@ -27,10 +27,10 @@ EDITS = {
     ],
     "sandbox/contacts.py": [
         (
-            'Field("name", TEXT, note="Split into first, middle and last name."),\n',
-            '            Field("nickname", TEXT),\n',
+            'name: str = Field("", description="Split into first, middle and last name.")\n',
+            '    nickname: str = ""\n',
         ),
-        ('Field("ai_mode", TEXT),\n', '            Field("nickname", TEXT, nullable=True),\n'),
+        ("    ai_mode: str\n", "    nickname: str | None = None\n"),
         (
             "names, number, code, call.grant.actor)\n",
             '            record["nickname"] = given.get("nickname")\n',

@@ -421,10 +421,6 @@ class _Store(ABC):
     def sweep(self) -> None:  # noqa: B027  (only files can be left over)
         """Delete what killed processes left."""
 
-    def has(self, run: str) -> bool:
-        """Return whether the run has a journal."""
-        return self.summary(run).header is not None
-
     def summary(self, run: str) -> RunSummary:
         """Return header and last event of one run; without them where it cannot be read."""
         reading = self.failing(f"The journal {run} cannot be read")
@@ -684,7 +680,9 @@ class FolderStore(_Store):
         mode = "ro" if path.with_name(path.name + "-wal").exists() else "rw"
         connection = opened.enter_context(_sqlite(path, mode).connect())
         if not _check_version(connection, f"The journal {path.name}"):
-            raise JournalError(f"{path.name} is not a chatkit journal: chatkit.runs() lists them.")
+            raise JournalError(
+                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
+            )
         if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
             raise _damaged(run, str(finding).splitlines()[-1])
         events = sa.select(sa.func.count()).select_from(_event)
@@ -907,6 +905,12 @@ class DatabaseStore(_Store):
         """Return the names of the runs, the oldest first."""
         return [summary.run for summary in self.summaries()]
 
+    def has(self, run: str) -> bool:
+        """Return whether the run has a journal."""
+        with self._reading() as connection:
+            known = _check_version(connection, self.shown)
+            return known and bool(_read_summaries(connection, _run.c.run == run))
+
     def summaries(self, newest: int | None = None, account: str | None = None) -> list[RunSummary]:
         """Return header and last event of the runs, the oldest first."""
         conditions = [] if account is None else [_run.c.account == account]
@@ -989,7 +993,7 @@ class DatabaseStore(_Store):
         text = lines[0].removeprefix("connection failed: ").rstrip(".")
         if self._password is not None and len(self._password.reveal()) > 3:
             text = text.replace(self._password.reveal(), "***")
-        return f"{self.shown} has failed: {text[:300]}"
+        return text[:300]
 
 
 def _parse(address: Secret) -> sa.URL | None:
