@@ -81,7 +81,7 @@ ROOMS: dict[str, list[Room]] = {
                 "bulk/test_plan_applied.py",
             ),
         ),
-        Room(("flows/*",), ("flows/test_*.py", "test_flow_checks.py", "test_endpoint*.py")),
+        Room(("flows.py",), ("flows/test_*.py", "test_flow_checks.py", "test_endpoint*.py")),
         Room(
             ("templates/*",),
             ("templates/test_*.py", "test_endpoint*.py", "localization/test_ledger.py"),
