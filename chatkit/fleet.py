@@ -80,7 +80,15 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     if isinstance(accounts, Mapping):
         named = accounts
     else:
-        wanted = _names_of(accounts)
+        several = isinstance(accounts, Iterable) and not isinstance(accounts, str)
+        wanted: list[Any] = list(accounts) if several else [accounts]
+        for each in wanted:
+            if not isinstance(each, str):
+                raise TypeError(
+                    "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or "
+                    "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
+                    f"not {type(each).__name__}"
+                )
         named = {name: name for each in wanted for name in _names_like(each)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
@@ -90,9 +98,8 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     try:
         for label, to in named.items():
             try:
-                several = len(named) > 1
                 opened[label] = (
-                    to if isinstance(to, Client) else open_client(to, one_of_several=several)
+                    to if isinstance(to, Client) else open_client(to, one_of_several=len(named) > 1)
                 )
             except SettingsError as error:
                 failed[label] = " ".join(str(error).split())
@@ -109,24 +116,6 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
             client.close()
         raise
     return Fleet(opened, failed, own)
-
-
-def _names_of(accounts: str | Iterable[str]) -> list[str]:
-    """List the names that were given.
-
-    Raises:
-        TypeError: Something else was.
-    """
-    several = isinstance(accounts, Iterable) and not isinstance(accounts, str)
-    given: list[Any] = list(accounts) if several else [accounts]
-    for each in given:
-        if not isinstance(each, str):
-            raise TypeError(
-                "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or accounts "
-                "by what they are to be called ({'de': client, 'fr': 'agency-fr'}), not "
-                f"{type(each).__name__}"
-            )
-    return given
 
 
 def _names_like(wanted: str) -> list[str]:

@@ -211,7 +211,8 @@ class FleetPlan(Report):
         blocks = [[self._heading()], table]
         shown = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
         for label in shown[:FEW]:
-            blocks += _within_fleet(label, self.plans[label])
+            heading, *others = rendering.plan_text(self.plans[label])[:-1]  # the end: for all
+            blocks += [[f"{visible(label)}: {heading[0]}"], *others]
         if (more := len(shown) - FEW) > 0:
             blocks.append([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
         blocks.append([line for note in self.notes for line in wrapped("", visible(note))])
@@ -484,12 +485,6 @@ def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
     return plan._heading(run=run)
 
 
-def _within_fleet(label: str, plan: Plan) -> list[list[str]]:
-    """Render the plan of one account, without what the whole says at its end."""
-    heading, *blocks = rendering.plan_text(plan)[:-1]
-    return [[f"{visible(label)}: {heading[0]}"], *blocks]
-
-
 def _names(plan: Plan) -> tuple[str | None, ...]:
     return plan._setting.names
 
@@ -694,9 +689,7 @@ def in_threads(
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-    return {label: _came_of(futures[label].exception, futures[label].result) for label in labels}
-
-
-def _came_of(fault: Callable[[], BaseException | None], value: Callable[[], T]) -> T | Exception:
-    error = fault()
-    return error if isinstance(error, Exception) else value()
+    return {
+        label: error if isinstance(error := future.exception(), Exception) else future.result()
+        for label, future in futures.items()
+    }

@@ -621,26 +621,20 @@ class _Found(NamedTuple):
 
 def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
     """Find where the journal of a run lies, or the journals of the run of a fleet."""
-    name = _name(run)
-    if at is None and not isinstance(run, str):
-        at = rendering.home_of_result(run)
-    home = None if at is None else store_at(at)
-    if fleet := _runs_of_fleet(name, home):
-        return _Found(fleet[0].store, fleet[0].run, home, fleet)
-    return _Found(*find_run(name, home), home)
-
-
-def _name(run: str | pd.DataFrame) -> str:
-    if isinstance(run, str):
-        return run
-    name = rendering.run_of(run) if hasattr(run, "attrs") else None
+    name = run if isinstance(run, str) else None
+    if not isinstance(run, str):
+        name = rendering.run_of(run) if hasattr(run, "attrs") else None
+        at = rendering.home_of_result(run) if name and at is None else at
     if name is None:
         raise InputError(
             "This takes the name of a run or the result of plan.apply(), not "
             f"{'another ' if hasattr(run, 'attrs') else ''}{type(run).__name__}. "
             "chatkit.runs() lists the runs."
         )
-    return name
+    home = None if at is None else store_at(at)
+    if fleet := _runs_of_fleet(name, home):
+        return _Found(fleet[0].store, fleet[0].run, home, fleet)
+    return _Found(*find_run(name, home), home)
 
 
 def _desk(
