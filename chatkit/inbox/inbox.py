@@ -267,7 +267,7 @@ class Inbox(metaclass=HelpPage):
                 "'2026-08-01', or a datetime."
             )
         bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
-        return retention.prune(self._store, self.profile, bound.astimezone(UTC))
+        return retention.Pruning(self._store, self.profile, bound.astimezone(UTC))
 
     def forget(self, contact: str) -> Deletion:
         """Search for all that is about a person; its `apply()` deletes that for ever.
@@ -299,7 +299,7 @@ class Inbox(metaclass=HelpPage):
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.forget(self._store, self.profile, found)
+        return retention.Forgetting(self._store, self.profile, found)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 

@@ -183,8 +183,8 @@ class Deletion(Report):
         return [html_heading(self._what()), html_list("", "", self._lines()), end]
 
 
-class _Pruning(Deletion):
-    """Of everything that was received before a time."""
+class Pruning(Deletion):
+    """The deletion of everything that was received before a time."""
 
     def __init__(self, store: InboxStore, profile: ServiceProfile, before: datetime) -> None:
         super().__init__(store, profile)
@@ -219,8 +219,8 @@ class _Pruning(Deletion):
                 yield head, False
 
 
-class _Forgetting(Deletion):
-    """Of everything that is about one person."""
+class Forgetting(Deletion):
+    """The deletion of everything that is about one contact; all bodies are searched."""
 
     _rewrites = True
 
@@ -291,7 +291,8 @@ def _mentions(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
             text = "".join(str(unicodedata.decimal(c, c)) for c in text)
         encoded = (base64.b64decode(f"{run}==", b"-_") for run in _runs(text))
-        texts = [text, _EXPONENT.sub(_whole_number, text), *(e.decode("latin-1") for e in encoded)]
+        whole = _EXPONENT.sub(lambda match: f"{Decimal(match[0]):.0f}", text)
+        texts = [text, whole, *(e.decode("latin-1") for e in encoded)]
         if any(map(pattern.search, texts)):
             return True
         before, text = text, html.unescape(_ESCAPE.sub(_character, text))
@@ -306,23 +307,9 @@ def _runs(text: str) -> Iterator[str]:
         yield run.replace("+", "-").replace("/", "_")[: len(run) - (len(run) % 4 == 1)]
 
 
-def _whole_number(match: re.Match[str]) -> str:
-    return f"{Decimal(match[0]):.0f}"
-
-
 def _character(match: re.Match[str]) -> str:
     code, plain, percent = match.groups()
     return plain or (chr(int(code or percent, 16)) if code or percent else " ")
-
-
-def prune(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
-    """Count what was received before a time."""
-    return _Pruning(store, profile, before)
-
-
-def forget(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
-    """Search for what is about a contact, in all bodies."""
-    return _Forgetting(store, profile, contact)
 
 
 def _deliveries(count: int) -> str:
