@@ -372,7 +372,8 @@ class Comparison(Report, Sequence[AccountDifference]):
     def _blocks(self, most: int | None) -> Iterator[list[str]]:
         yield wrapped("", self._heading())
         for noun, count in self.counts.items():
-            lines = [f"{noun.capitalize()}s: {_counted(count)}"]
+            counted = ", ".join(f"{number:,} {what}" for what, number in count.items())
+            lines = [f"{noun.capitalize()}s: {counted}"]
             for key, found in islice(self._of(noun), most):
                 lines += _thing_lines(key, found)
             if most is not None and (more := sum(count.values()) - most) > 0:
@@ -566,10 +567,6 @@ def _counted_or_same(found: Comparison, noun: str) -> str:
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------
-
-
-def _spot(one: AccountDifference) -> _Spot:
-    return one.resource, one.key, one.field
 
 
 def _compared(
@@ -794,10 +791,6 @@ def _meanings(left: Any, right: Any) -> list[_Place]:
         for each in meanings(dict(left), dict(right))
     ]
     return found or [_Place("flow_json, written in another way", None, None)]
-
-
-def _counted(count: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} {what}" for what, number in count.items())
 
 
 def _about(one: AccountDifference) -> str:
