@@ -578,16 +578,14 @@ class Quality(Report):
                     pd.Series(None, frame.index, dtype="str"),
                 )
             after = {
-                place: pair[n] for place, pair in pairs.items() if not _equal(held[place], pair[n])
+                place: pair[n]
+                for place, pair in pairs.items()
+                if not isinstance(held[place], str) or held[place] != pair[n]
             }
             _put(frame, column, after)
             for place, text in after.items():
                 before = held[place] if isinstance(held[place], str) else None
                 done.append((place, column, codes[place], before, text))
-
-
-def _equal(cell: Any, text: str) -> bool:
-    return isinstance(cell, str) and cell == text
 
 
 def _chosen(codes: str | Iterable[str] | None) -> set[str]:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import IO, Any, NamedTuple, TypeAlias
 
 import pandas as pd
 
@@ -88,14 +88,7 @@ def quoted_name(name: str) -> str:
     return name if name.isprintable() and name.strip() == name != "" else repr(name)
 
 
-class Readable(Protocol):
-    """An open file, or anything else that can be read at once."""
-
-    def read(self) -> bytes | str:
-        """Return all of it."""
-
-
-Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | Readable"
+Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | IO[Any]"
 
 #: How files begin that are no text, and what to do with those we do not read.
 _PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
@@ -179,7 +172,11 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, _NESTED):
-        return json.dumps(value, ensure_ascii=False, default=_json_value)
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            default=lambda each: each.tolist() if hasattr(each, "tolist") else as_text(each),
+        )
     if hasattr(value, "tolist"):  # of numpy: Parquet files bring arrays for lists
         return as_text(value.tolist())
     if value is None or pd.isna(value):
@@ -189,10 +186,6 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, datetime | date | time):
         return value.isoformat()
     return str(value)
-
-
-def _json_value(value: Any) -> Any:
-    return value.tolist() if hasattr(value, "tolist") else as_text(value)
 
 
 def column_texts(cells: pd.Series[Any]) -> list[str | None]:
@@ -272,17 +265,10 @@ def unguarded(text: str) -> str:
     return _GUARDED.sub("", text) if "'" in text else text
 
 
-class Writable(Protocol):
-    """A file that is open for bytes."""
-
-    def write(self, data: bytes, /) -> Any:
-        """Take all of it."""
-
-
 #: What is wrong with a text that is not in any encoding.
 _HALF = "holds half a character"
 
-Target: TypeAlias = "str | os.PathLike[str] | Writable"
+Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
 
 
 def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
