@@ -271,13 +271,6 @@ class Route(NamedTuple):
     context: ssl.SSLContext | None
 
 
-class _Entry(NamedTuple):
-    url: str
-    to: str | None
-    target: Address
-    context: ssl.SSLContext | None
-
-
 class Receivers:
     """The allow-list of a sandbox.
 
@@ -288,7 +281,7 @@ class Receivers:
 
     def __init__(self) -> None:
         # Replaced as a whole, never changed: deliveries read it from other threads.
-        self._entries: dict[Address, _Entry] = {}
+        self._entries: dict[Address, tuple[dict[str, str | None], Route]] = {}
 
     def add(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
         """Allow deliveries to an address; naming it again changes its other arguments.
@@ -305,12 +298,12 @@ class Receivers:
         prefix, target = read_address(url), read_address(to or url)
         if prefix.query or target.query:
             raise BadReceiver("a receiver is an address without a query")
-        entry = _Entry(url, to, target, _context(authority))
-        self._entries = {**self._entries, prefix: entry}
+        route = Route(target, _context(authority))
+        self._entries = {**self._entries, prefix: ({"url": url, "to": to}, route)}
 
     def shown(self) -> list[dict[str, str | None]]:
         """The entries, as they were added."""
-        return [{"url": entry.url, "to": entry.to} for entry in self._entries.values()]
+        return [shown for shown, _ in self._entries.values()]
 
     def clear(self) -> None:
         """Forget all entries."""
@@ -318,13 +311,10 @@ class Receivers:
 
     def allows(self, url: str) -> bool:
         """Whether an entry allows this address."""
-        if not self._entries:
-            return False
         try:
-            self.route(url)
+            return bool(self._entries and self.route(url))
         except BadReceiver:
             return False
-        return True
 
     def route(self, url: str) -> Route:
         """Where a delivery to this address goes.
@@ -337,7 +327,7 @@ class Receivers:
         if not allowing:
             raise BadReceiver("the address is not on the sandbox's list of receivers")
         prefix = max(allowing, key=lambda entry: len(entry.path))
-        _, _, target, context = entries[prefix]
+        target, context = entries[prefix][1]
         rest = wanted.path[len(prefix.path.rstrip("/")) :]
         path = target.path.rstrip("/") + rest if rest else target.path
         return Route(target._replace(path=path or "/", query=wanted.query), context)

@@ -284,8 +284,8 @@ class Timeline:
 
     def write(
         self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
-    ) -> str:
-        """Let a customer write, at this second; the id of the message."""
+    ) -> None:
+        """Let a customer write, at this second."""
         name = self.new_id("wamid.")
         family = self.kinds.inbound
         if kind == "reaction":
@@ -299,7 +299,6 @@ class Timeline:
             return events.inbound(person, made)
 
         self.add(at, family, told)
-        return name
 
     def send(
         self,
