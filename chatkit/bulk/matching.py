@@ -55,7 +55,11 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
         )
     levels = [name for name in frame.index.names if name is not None]
     problems = [
-        *(Problem("column", repr(name), "must be text") for name in _no_texts(frame.columns)),
+        *(
+            Problem("column", repr(name), "must be text")
+            for name in frame.columns
+            if not isinstance(name, str)
+        ),
         *(Problem("column", repr(name), "is there twice") for name in _repeated(frame.columns)),
         *(
             Problem("level of the index", repr(name), "is there twice")
@@ -65,10 +69,6 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
     if problems:
         raise InputError("The columns of this frame need other names:", problems)
     return frame
-
-
-def _no_texts(names: Any) -> list[Any]:
-    return [name for name in names if not isinstance(name, str)]
 
 
 def _repeated(names: Any) -> list[Any]:
@@ -99,7 +99,6 @@ def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     return found, odd
 
 
-_KEEP_ONE = "keep one of them, or change the other in a plan of its own"
 _NAMED = 80  #: characters of a record's name in a reason
 #: Digits that surely are an id: 007 would not be the same text as 7.
 _DIGITS = re.compile("0|[1-9][0-9]{0,17}")
@@ -308,7 +307,7 @@ class Match:
             deleted: The rows that say that their record is deleted.
             duplicates: Whether rows without a key may share their natural key.
         """
-        key, fields = {*self._who.key}, self._who.fields
+        key, fields, labels = {*self._who.key}, self._who.fields, self._frame.index
         names = [n for n in self._frame.columns if n not in key and (not fields or n in fields)]
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         united: dict[int, int] = {}
@@ -319,9 +318,22 @@ class Match:
             known = said[first]
             for row in later:
                 cells = said[row]
-                unlike = [n for n in cells if n in known and not _alike(known[n], cells[n])]
-                if unlike or deleted[row] != deleted[first]:
-                    refused.append(self._repeat(row, first, unlike, cells, known))
+                differing = [n for n in cells if n in known and not _alike(known[n], cells[n])]
+                if differing or deleted[row] != deleted[first]:
+                    name = differing[0] if differing else DELETE
+                    earlier, drops = "an earlier row", ""
+                    if labels.is_unique:
+                        one, two = plain(labels[first]), plain(labels[row])
+                        earlier = f"row {one!r}"
+                        drops = (
+                            f": frame.drop({two!r}) keeps the first, frame.drop({one!r}) this one"
+                        )
+                    reason = (
+                        f"{earlier} is the same {self._who.noun} with another {name}: "
+                        f"{known.get(name)!r:.60} there, {cells.get(name)!r:.60} here"
+                    )
+                    step = f"keep one of them{drops}; skip_invalid=True takes the first"
+                    refused.append(Refusal(row, name, cells.get(name), reason, step))
                     continue
                 united[row] = first
                 for name in cells.keys() - known.keys():
@@ -357,26 +369,6 @@ class Match:
                     cells[row][name] = value
         return cells
 
-    def _repeat(
-        self,
-        row: int,
-        first: int,
-        unlike: Sequence[str],
-        cells: Mapping[str, Any],
-        known: Mapping[str, Any],
-    ) -> Refusal:
-        """Refuse a row that says of a record something else than an earlier row."""
-        labels = self._frame.index
-        one, two = plain(labels[first]), plain(labels[row])
-        unique = labels.is_unique
-        name = unlike[0] if unlike else DELETE
-        other = f"{known.get(name)!r:.60} there, {cells.get(name)!r:.60} here"
-        earlier = f"row {one!r}" if unique else "an earlier row"
-        reason = f"{earlier} is the same {self._who.noun} with another {name}: {other}"
-        drops = f": frame.drop({two!r}) keeps the first, frame.drop({one!r}) this one"
-        step = f"keep one of them{drops if unique else ''}; skip_invalid=True takes the first"
-        return Refusal(row, name, cells.get(name), reason, step)
-
     def own(self, edited: Rows, deleted: Rows) -> None:
         """Refuse rows that have the key of one record, and tell of another one beside it.
 
@@ -397,31 +389,22 @@ class Match:
         mine = self._naturals(self._frame, rows)
         theirs = self._naturals(self._base, self.positions[rows], said=False)
         moved = [a is not None and a != b for a, b in zip(mine, theirs, strict=True)]
-        gone = {*deleted.tolist()}
-        self.refuse(
-            [
-                self._stranger(row)
-                for row in rows[np.array(moved, bool)].tolist()
-                if row in gone or all(self._says_other(name, row) for name in beside)
-            ]
-        )
-
-    def _says_other(self, name: str, row: int) -> bool:
-        said, there = self._frame[name].iloc[row], self._base[name].iloc[self.positions[row]]
-        return isinstance(said, str) and bool(said) and said != there
-
-    def _stranger(self, row: int) -> Refusal:
-        """Refuse a row with the key of a record that it does not tell of."""
-        who, place = self._who, int(self.positions[row])
-        reason = (
-            f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row says "
-            f"{self._named(self._frame, row)}"
-        )
-        step = (
-            f"write the row without the {who.named} if it was read in another account, or read "
-            "the frame again and edit that"
-        )
-        return Refusal(row, who.named, self.key(row), reason, step)
+        gone, who, refused = {*deleted.tolist()}, self._who, []
+        for row in rows[np.array(moved, bool)].tolist():
+            place = int(self.positions[row])
+            cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in beside]
+            differ = all(isinstance(mine, str) and mine and mine != live for mine, live in cells)
+            if row in gone or differ:
+                reason = (
+                    f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row "
+                    f"says {self._named(self._frame, row)}"
+                )
+                step = (
+                    f"write the row without the {who.named} if it was read in another account, or "
+                    "read the frame again and edit that"
+                )
+                refused.append(Refusal(row, who.named, self.key(row), reason, step))
+        self.refuse(refused)
 
     def release(self, edited: Rows, gone: Rows, kept: Mask) -> None:
         """Take rows for new ones whose natural key is freed by another row of the same frame.
@@ -434,12 +417,13 @@ class Match:
         self._gone = set(gone.tolist())
         if not (len(edited) or self._gone):
             return
-        left = self._left(edited)
+        left, natural = self._left(edited), self._who.natural
+        restores = natural is not None and natural.restores
         mine = [row for row in self._said if self.positions[row] >= 0 and not kept[row]]
         new, refused = [], []
         for row in mine:
             place = int(self.positions[row])
-            if place in left or (place in self._gone and not self._restores):
+            if place in left or (place in self._gone and not restores):
                 new.append(row)
             elif place in self._gone:
                 reason = (
@@ -450,10 +434,6 @@ class Match:
                 refused.append(Refusal(row, self._natural[0], self._said[row], reason, step))
         self._let_go(new)
         self.refuse(refused)
-
-    @property
-    def _restores(self) -> bool:
-        return self._who.natural is not None and self._who.natural.restores
 
     def _left(self, edited: Rows) -> set[int]:
         """Return the rows of the base whose natural key these rows change to another."""
@@ -467,23 +447,23 @@ class Match:
         """Refuse rows that are found by their natural key, but say that it is somebody else's."""
         natural = self._who.natural
         rows = [row for row in self._said if self.positions[row] >= 0]
+        who, refused = self._who, list[Refusal]()
         for name in natural.agree if natural and rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
                 continue
             said = self._valid(self._frame[[name]].iloc[rows])[name]
             there = self._base[name].iloc[self.positions[rows]]
-            pairs = zip(rows, _texts_of(said), _texts_of(there), strict=True)
-            self.refuse([self._conflict(row, name, a) for row, a, b in pairs if a and b and a != b])
-
-    def _conflict(self, row: int, name: str, said: str) -> Refusal:
-        """Refuse a row that is about another record than the one with its natural key."""
-        who, place = self._who, int(self.positions[row])
-        reason = (
-            f"conflict: {self._record(place)} has this {self._natural[0]} and is "
-            f"{self._named(self._base, place)}; the row says {self._named(self._frame, row)}"
-        )
-        step = f"correct the {name}, or say the {who.named} if that {who.noun} is meant"
-        return Refusal(row, name, said, reason, step)
+            for row, mine, live in zip(rows, _texts_of(said), _texts_of(there), strict=True):
+                if mine and live and mine != live:
+                    place = int(self.positions[row])
+                    reason = (
+                        f"conflict: {self._record(place)} has this {self._natural[0]} and is "
+                        f"{self._named(self._base, place)}; the row says "
+                        f"{self._named(self._frame, row)}"
+                    )
+                    step = f"correct the {name}, or say the {who.named} if that {who.noun} is meant"
+                    refused.append(Refusal(row, name, mine, reason, step))
+        self.refuse(refused)
 
     def _named(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row in words."""
@@ -503,6 +483,9 @@ class Match:
         left = self._left(edited) | self._gone if len(edited) else self._gone
         held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
         count = Counter((mine | moved).values())
+        step = "keep one of them, or change the other in a plan of its own"
+        if self._who.natural and not self._who.natural.single:
+            step += ", or say duplicates=True"
         refused = []
         for row, text in (mine | moved).items():
             here, there = int(self.positions[row]), found.get(text, [])
@@ -517,14 +500,8 @@ class Match:
                 reason = f"{self._record(here)} has it, and is in another row"
             else:
                 continue
-            refused.append(Refusal(row, self._natural[0], text, reason, self._keep_one))
+            refused.append(Refusal(row, self._natural[0], text, reason, step))
         self.refuse(refused)
-
-    @property
-    def _keep_one(self) -> str:
-        natural = self._who.natural
-        several = natural is not None and not natural.single
-        return f"{_KEEP_ONE}, or say duplicates=True" if several else _KEEP_ONE
 
     def as_new(self) -> None:
         """Take rows without a key, whose record another row has, for new records."""

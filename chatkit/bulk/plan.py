@@ -181,8 +181,12 @@ class Plan(Report):
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of what it would do: an edited plan has another."""
-        first = _canonical([self.id, self._setting.account, self._setting.noun])
-        return _digest(f"{first[:-1]},[", map(_canonical_change, self.changes), "]]")
+        about = _canonical([self.id, self._setting.account, self._setting.noun])
+        digest = hashlib.sha256(f"{about[:-1]},[".encode())
+        for n, change in enumerate(self.changes):  # one by one: they are many
+            digest.update(f"{',' if n else ''}{_canonical(change.as_json())}".encode())
+        digest.update(b"]]")
+        return digest.hexdigest()
 
     def __len__(self) -> int:
         return len(self.changes)
@@ -934,19 +938,6 @@ def _text_of_plan(plan: Plan) -> tuple[str, str]:
     sign = _hash({**about, "changes": changes})
     lines = ",\n".join(map(_written, changes))
     return f'{{"hash": "{sign}", "plan": {{"changes": [\n{lines}\n], {_written(about)[1:]}}}', sign
-
-
-def _digest(first: str, texts: Iterable[str], last: str) -> str:
-    """Hash a JSON text whose items are made one by one."""
-    digest = hashlib.sha256(first.encode())
-    for n, text in enumerate(texts):
-        digest.update((f",{text}" if n else text).encode())
-    digest.update(last.encode())
-    return digest.hexdigest()
-
-
-def _canonical_change(change: Change) -> str:
-    return _canonical(change.as_json())
 
 
 def _hash(content: object) -> str:
