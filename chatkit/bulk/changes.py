@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import isfinite, isnan
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import msgspec
 
@@ -127,20 +126,6 @@ def _unwritable(change: Change, error: Exception) -> Problem:
             break
     reason = "holds half a character" if isinstance(error, UnicodeEncodeError) else str(error)
     return Problem(f"row {change.row!r}{place}", shortened(repr(value)), reason)
-
-
-class ChangeReason(NamedTuple):
-    """What changes are counted by."""
-
-    noun: str | None
-    kind: Kind
-    undo: Undo
-    loss: str
-
-
-def tally_of(changes: Iterable[Change]) -> Counter[ChangeReason]:
-    """Count changes by kind, and by why they cannot be undone, in the order they came."""
-    return Counter(ChangeReason(each.noun, each.kind, each.undo, each.loss) for each in changes)
 
 
 #: A plan of more changes than this names the memory that it needs. So many bytes were measured

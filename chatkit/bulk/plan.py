@@ -24,7 +24,6 @@ from chatkit.bulk.changes import (
     label_as_json,
     label_from_json,
     memory_needed,
-    tally_of,
 )
 from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row
@@ -251,12 +250,11 @@ class Plan(Report):
             return found
         if not many and (said := self._too_many()):
             found.append(f"needs apply(many=True): it {' and '.join(said)}")
-        never = sum(n for each, n in tally_of(self.changes).items() if each.undo == "never")
+        never = [change for change in self.changes if change.undo == "never"]
         if never and not irreversible:
-            first = next(change for change in self.changes if change.undo == "never")
             found.append(
-                f"needs apply(irreversible=True): {never:,} of its rows can never be undone "
-                f"({first.label}: {first.loss})"
+                f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
+                f"({never[0].label}: {never[0].loss})"
             )
         return found
 
@@ -560,9 +558,7 @@ def _within(noun: str, label: Any) -> tuple[str, Any]:
 
 def _counts(changes: Sequence[Change]) -> dict[str, int]:
     """Count what is created, updated and deleted."""
-    found: Counter[str] = Counter()
-    for each, count in tally_of(changes).items():
-        found[each.kind] += count
+    found = Counter[str](change.kind for change in changes)
     return {kind: found[kind] for kind in ("create", "update", "delete")}
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
-from chatkit.bulk.changes import Change, memory_needed, tally_of
+from chatkit.bulk.changes import Change, memory_needed
 from chatkit.bulk.outcomes import Row, State
 from chatkit.display import (
     LONG,
@@ -87,9 +87,7 @@ def heading(plan: Plan) -> str:
 
 def _kinds_counted(changes: Sequence[Change]) -> str:
     """Count changes in words, kind by kind."""
-    count = Counter[str]()
-    for each, number in tally_of(changes).items():
-        count[each.kind] += number
+    count = Counter[str](change.kind for change in changes)
     kinds = ("create", "update", "delete")
     found = [many(count[kind], kind) for kind in kinds if count[kind]] or ["0 changes"]
     return ", ".join([*found, *([f"{count['skip']:,} skipped"] if count["skip"] else [])])
@@ -120,11 +118,12 @@ def _met(count: int, noun: str) -> str:
 
 def losses_of(plan: Plan) -> Losses:
     """Number the reasons why changes cannot be undone exactly, and say each with its count."""
-    count: Counter[tuple[str, str]] = Counter()
-    for changes in by_kind(plan):
-        for each, number in tally_of(changes).items():
-            if each.undo != "exactly":
-                count[each.undo, each.loss] += number
+    count = Counter[tuple[str, str]](
+        (change.undo, change.loss)
+        for changes in by_kind(plan)
+        for change in changes
+        if change.undo != "exactly"
+    )
     exact = "can never be undone", "cannot be restored exactly"
     return {
         (undo, loss): (
