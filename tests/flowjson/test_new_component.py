@@ -15,15 +15,18 @@ from pathlib import Path
 import chatkit
 
 ENTRY = """
-_RATING = ComponentShape(
-    "Rating",
-    "Stars of which a person taps some.",
-    (TYPE, name(), label(30), Property("stars", "integer", "How many.", low=3, high=10), VISIBLE),
-    group="input",
-    value="number",
-    since=V7_1,
-)
-COMPONENTS[_RATING.name] = _RATING
+[components.Rating]
+about = "Stars of which a person taps some."
+group = "input"
+value = "number"
+since = "7.1"
+properties = [
+  "type",
+  "name",
+  { name = "label", required = "2.1", length = 30 },
+  { name = "stars", kind = "integer", about = "How many.", low = 3, high = 10 },
+  "visible",
+]
 """
 USE = """
 import json
@@ -49,7 +52,7 @@ def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> Non
     package = Path(chatkit.__file__).parent
     copied = tmp_path / "chatkit"
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__", "demo"))
-    with (copied / "flowjson/components.py").open("a") as table:
+    with (copied / "flowjson/components.toml").open("a") as table:
         table.write(ENTRY)
     env = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
     generator = str(Path(__file__).with_name("build") / "classes.py")
@@ -74,4 +77,4 @@ def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> Non
         for path in sorted(copied.rglob("*.py"))
         if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
     ]
-    assert edited == ["flowjson/build/blocks.py", "flowjson/components.py"]
+    assert edited == ["flowjson/build/blocks.py", "flowjson/components.toml"]

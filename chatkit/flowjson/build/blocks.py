@@ -194,7 +194,7 @@ class OptIn(Block):
     visible: Flag | None = None
 
 
-@piece(components.OPTION)
+@piece(components.SHAPES["option"])
 class Option(Piece):
     """One option of a list."""
 
@@ -268,7 +268,7 @@ class Dropdown(Block):
     visible: Flag | None = None
 
 
-@piece(components.CHIP)
+@piece(components.SHAPES["chip"])
 class Chip(Piece):
     """One chip to choose."""
 
@@ -354,7 +354,7 @@ class EmbeddedLink(Block):
     visible: Flag | None = None
 
 
-@piece(components.MAIN)
+@piece(components.SHAPES["main content"])
 class MainContent(Piece):
     """What an item says."""
 
@@ -364,7 +364,7 @@ class MainContent(Piece):
     metadata: str | None = None
 
 
-@piece(components.START)
+@piece(components.SHAPES["start"])
 class Start(Piece):
     """The picture before an item."""
 
@@ -373,7 +373,7 @@ class Start(Piece):
     alt_text: str | None = None
 
 
-@piece(components.END)
+@piece(components.SHAPES["end"])
 class End(Piece):
     """What stands at the end of an item: one or two of these."""
 
@@ -383,7 +383,7 @@ class End(Piece):
     metadata: str | None = None
 
 
-@piece(components.TARGET)
+@piece(components.SHAPES["list item"])
 class ListItem(Piece):
     """One target of the list."""
 
@@ -439,7 +439,7 @@ class Image(Block):
     visible: Flag | None = None
 
 
-@piece(components.PICTURE)
+@piece(components.SHAPES["picture"])
 class Picture(Piece):
     """One picture of a carousel."""
 

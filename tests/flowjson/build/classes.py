@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chatkit.flowjson import components
 from chatkit.flowjson.build import piece
 from chatkit.flowjson.build.piece import RANGE, attribute
 from chatkit.flowjson.components import COMPONENTS
@@ -64,10 +63,7 @@ from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
 def source() -> str:
     """Write the module of classes."""
     shapes = list({id(each): each for each in _with_items([*COMPONENTS.values()])}.values())
-    names = {
-        id(value): name for name, value in vars(components).items() if isinstance(value, Shape)
-    }
-    classes = [_class(each, names.get(id(each), "")) for each in shapes if each is not RANGE]
+    classes = [_class(each) for each in shapes if each is not RANGE]
     choices = {_title(each.name): each.enum for shape in shapes for each in _enums(shape)}
     aliases = "\n".join([_alias(name, values) for name, values in sorted(choices.items())])
     made = sorted(_class_name(each) for each in shapes if each is not RANGE)
@@ -99,13 +95,13 @@ def _alias(name: str, values: tuple[str, ...]) -> str:
     return "\n".join([f"{name} = Literal[", *(f"    {_quoted(value)}," for value in values), "]"])
 
 
-def _class(shape: Shape, name: str) -> str:
+def _class(shape: Shape) -> str:
     block = isinstance(shape, ComponentShape)
     own = [each for each in shape.properties if not (block and each.name == "type")]
     needed = [each for each in own if each.required]
     others = [each for each in own if not each.required]
     lines = [
-        f"@piece(components.{f'COMPONENTS[{_quoted(shape.name)}]' if block else name})",
+        f"@piece(components.{'COMPONENTS' if block else 'SHAPES'}[{_quoted(shape.name)}])",
         f"class {_class_name(shape)}({'Block' if block else 'Piece'}):",
         f'    """{shape.about}"""',
         "",

@@ -4,8 +4,14 @@ from pathlib import Path
 
 from flowjson.components.facts import fact, facts
 
-from chatkit.flowjson.components import CHIP, CHOICES, OPTION
+from chatkit.flowjson.components import COMPONENTS, SHAPES
 from chatkit.flowjson.version import FIRST
+
+CHIP = SHAPES["chip"]
+OPTION = SHAPES["option"]
+CHOICES = [
+    COMPONENTS[name] for name in ("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
+]
 
 
 def test_options_have_the_keys_of_the_facts(shared: Path) -> None:

@@ -1,23 +1,27 @@
 """Properties that many components share."""
 
-from chatkit.flowjson.components import COMPONENTS, error_message, init_value, label, on_select
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.version import FIRST, Version
 
 
-def test_a_label_is_required_unless_it_is_said_otherwise() -> None:
-    assert label(20).required == FIRST
-    assert label(20, required=None).required is None
-    assert label(20, required=Version(4, 0)).needed(Version(3, 1)) is False
+def test_a_label_is_required_unless_a_component_does_without_one() -> None:
+    assert COMPONENTS["TextInput"].by_name["label"].required == FIRST
+    assert COMPONENTS["CheckboxGroup"].by_name["label"].needed(Version(3, 1)) is False
 
 
-def test_what_belongs_to_inputs_outside_a_form_says_so() -> None:
-    assert error_message(30).place == init_value("text").place == "outside Form"
-    assert init_value("date", "range").kinds(Version(7, 0)) == ("date", "range")
+def test_what_belongs_to_inputs_outside_a_form_is_placed_there() -> None:
+    for each in COMPONENTS.values():
+        for name in ("init-value", "error-message"):
+            if (prop := each.property(name)) is not None:
+                assert prop.place == "outside Form", each.name
+    calendar = COMPONENTS["CalendarPicker"].by_name["init-value"]
+    assert calendar.kinds(Version(7, 0)) == ("date", "range")
 
 
 def test_choosing_asks_the_endpoint_and_from_6_0_changes_data() -> None:
-    assert on_select().allowed_actions(Version(5, 1)) == ("data_exchange",)
-    assert on_select().allowed_actions(Version(6, 0)) == ("data_exchange", "update_data")
+    chosen = COMPONENTS["Dropdown"].by_name["on-select-action"]
+    assert chosen.allowed_actions(Version(5, 1)) == ("data_exchange",)
+    assert chosen.allowed_actions(Version(6, 0)) == ("data_exchange", "update_data")
 
 
 def test_every_input_but_pickers_has_a_first_value_and_none_of_the_texts_has() -> None:

@@ -1,7 +1,9 @@
 """Components in which a person picks days."""
 
-from chatkit.flowjson.components import CALENDARS
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.version import Version
+
+CALENDARS = [COMPONENTS[name] for name in ("DatePicker", "CalendarPicker")]
 
 
 def test_a_range_has_its_own_properties() -> None:

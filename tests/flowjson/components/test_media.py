@@ -4,8 +4,11 @@ from pathlib import Path
 
 from flowjson.components.facts import facts
 
-from chatkit.flowjson.components import MEDIA, PICTURE
+from chatkit.flowjson.components import COMPONENTS, SHAPES
 from chatkit.flowjson.version import Version
+
+PICTURE = SHAPES["picture"]
+MEDIA = [COMPONENTS[name] for name in ("Image", "ImageCarousel", "PhotoPicker", "DocumentPicker")]
 
 
 def test_a_carousel_holds_as_many_pictures_as_the_facts_say(shared: Path) -> None:

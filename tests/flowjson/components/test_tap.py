@@ -4,8 +4,14 @@ from pathlib import Path
 
 from flowjson.components.facts import facts
 
-from chatkit.flowjson.components import END, MAIN, START, TAPS, TARGET
+from chatkit.flowjson.components import COMPONENTS, SHAPES
 from chatkit.flowjson.version import Version
+
+END = SHAPES["end"]
+MAIN = SHAPES["main content"]
+START = SHAPES["start"]
+TARGET = SHAPES["list item"]
+TAPS = [COMPONENTS[name] for name in ("EmbeddedLink", "NavigationList", "Footer")]
 
 LATEST = Version(7, 3)
 

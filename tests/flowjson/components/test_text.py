@@ -1,7 +1,12 @@
 """Components that only say something."""
 
-from chatkit.flowjson.components import TEXTS
+from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.version import FIRST, Version
+
+TEXTS = [
+    COMPONENTS[name]
+    for name in ("TextHeading", "TextSubheading", "TextBody", "TextCaption", "RichText")
+]
 
 
 def test_every_text_says_something_and_never_nothing() -> None:
