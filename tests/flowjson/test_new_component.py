@@ -74,7 +74,7 @@ def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> Non
     assert found["added"] == {"type": "Rating", "name": "rating", "label": "Choose"}
     edited = [
         path.relative_to(copied).as_posix()
-        for path in sorted(copied.rglob("*.py"))
+        for path in sorted([*copied.rglob("*.py"), *copied.rglob("*.toml")])
         if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
     ]
     assert edited == ["flowjson/build/blocks.py", "flowjson/components.toml"]
