@@ -384,7 +384,9 @@ class Run:
                         break
                     self.interrupt.sleep(self._throttle.wait())
                     continue
-                landed = flight.landed(self._patience(ready))
+                # not longer than until more may go out, or the run may have to stop
+                wait = self._throttle.wait() if ready and not self._ended() else 0.0
+                landed = flight.landed(min(wait, 0.2) or 0.2)
                 self._throttle.landed(len(landed))
                 for outcome in landed:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
@@ -394,11 +396,6 @@ class Run:
             if step.stage == "write":
                 self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
         return doubtful
-
-    def _patience(self, ready: deque[RowStep]) -> float:
-        """Seconds to wait for an answer before looking whether more may go out, or must stop."""
-        wait = self._throttle.wait() if ready and not self._ended() else 0.0
-        return min(wait, 0.2) or 0.2
 
     def _landed(self, step: RowStep, outcome: Any, ready: deque[RowStep]) -> list[Row]:
         """Have an outcome judged; return its row if that is in doubt now."""

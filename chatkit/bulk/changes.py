@@ -39,20 +39,12 @@ class Change(msgspec.Struct, frozen=True):
     noun: str | None = None  #: contact, flow, content or webhook; None: the plan's, which has one
 
     def as_json(self) -> dict[str, Any]:
-        """Return what can be written as JSON, for a journal or a file.
-
-        A noun that is the plan's is left out, so that the hash of such a plan is what it was
-        before changes could have one of their own.
-        """
-        fields = msgspec.structs.asdict(self)
-        fields |= {
+        """Return what can be written as JSON, for a journal or a file."""
+        return msgspec.structs.asdict(self) | {
             "row": label_as_json(self.row),
             "before": dict(self.before),
             "after": dict(self.after),
         }
-        if self.noun is None:
-            del fields["noun"]
-        return fields
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Change:

@@ -412,15 +412,9 @@ class Plan(Report):
 
     def _content(self) -> dict[str, Any]:
         """Return what a file says of it beside its changes."""
-        setting = asdict(self._setting)
-        parts = {noun: [total, list(known), met] for noun, (total, known, met) in self._parts()}
-        if not parts:  # as a plan for one resource was written before there were others
-            del setting["parts"]
         return {
             "id": self.id,
-            "setting": setting
-            | {n: list(setting[n]) for n in ("names", "known")}
-            | ({"parts": parts} if parts else {}),
+            "setting": asdict(self._setting),
             "refused": [[label_as_json(cell.row), *cell[1:]] for cell in self._cells],
             "notes": self.notes,
             "skip_invalid": self._skip_invalid,
@@ -428,9 +422,6 @@ class Plan(Report):
             "written": self._written,
             "rehearsed": self._rehearsed,
         } | ({"began": self._began.shown} if self._began else {})
-
-    def _parts(self) -> list[tuple[str, PlanPart]]:
-        return list(self._setting.parts.items())
 
     def _header(self) -> RunHeader:
         setting = self._setting
@@ -444,7 +435,7 @@ class Plan(Report):
             known=setting.known,
             undoes=setting.undoes,
             changes=len(self.changes),
-            known_by={noun: part.known for noun, part in self._parts()},
+            known_by={noun: part.known for noun, part in setting.parts.items()},
             totals={noun: part.total for noun, part in setting.each.items()},
             fleet=self._fleet,
             fleet_of=self._fleet_of,

@@ -19,7 +19,7 @@ from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 from chatkit.listing import ListReader
-from chatkit.record import Body, Record
+from chatkit.record import Record
 from chatkit.throttle import Throttle
 from chatkit.transport import Transport
 
@@ -46,12 +46,6 @@ class Verdict(NamedTuple):
     reason: str
     record: Record | None = None
     proven: bool = True
-
-
-def _defaults(body: type[Body]) -> dict[str, Any]:
-    """Return what a record has in fields that were not sent."""
-    fields = body.model_fields.items()
-    return {name: field.default for name, field in fields if not field.is_required()}
 
 
 class Search:
@@ -237,7 +231,8 @@ class Search:
         there = documented(endpoints, endpoints.shown(record))
         wanted = documented(endpoints, row.change.after)
         if not row.doubted:  # it was refused as one that is there: perhaps somebody else's
-            wanted = _defaults(endpoints.body) | wanted
+            fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
+            wanted = {n: f.default for n, f in fields if not f.is_required()} | wanted
         odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
         return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
 

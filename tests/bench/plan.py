@@ -120,7 +120,7 @@ def planned() -> Road:
         contacts = connect(Sandbox(seed="empty")).contacts
 
     def plan(base: Any, frame: Any) -> object:
-        endpoints_of(contacts).snapshots.keep(base, whole=True)
+        endpoints_of(contacts).kept(base, whole=True)
         frame.attrs = base.attrs
         return contacts.plan(frame)
 

@@ -30,10 +30,8 @@ from displayed import html_of
 import chatkit
 from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import landed_since, rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
-from chatkit.bulk.plan import _hash as hashed
 from chatkit.bulk.rendering import rest_frame, rest_sheets
 from chatkit.bulk.stores import journal_folder, read_run
 from chatkit.client import source_of
@@ -236,32 +234,6 @@ def test_a_saved_plan_for_the_account_is_read_again_and_applied(sandbox, client,
     assert again._setting == plan._setting
     assert repr(again) == repr(plan)
     assert states(again.apply(many=True, irreversible=True)) == ["applied"] * 9
-
-
-def test_a_plan_of_one_resource_is_written_as_it_always_was(sandbox, client, tmp_path):
-    """What other versions have written is read, and has the hash that it had."""
-    people(sandbox, 1)
-    plan = client.contacts.plan([{"number": number(0), "country_code": "+1", "name": "Bo"}])
-    kept = json.loads(plan.save(tmp_path / "plan.json").read_text())["plan"]
-    assert sorted(kept["setting"]) == [
-        *("account", "known", "met", "names", "noun", "total", "undoes")
-    ]
-    fields = {"row", "kind", "key", "label", "before", "after", "code", "undo", "loss", "seen"}
-    assert all(change.keys() == fields for change in kept["changes"])
-    assert all(Change.from_json(change).noun is None for change in kept["changes"])
-
-
-def test_the_hash_of_a_plan_for_one_resource_is_what_it_was_before_changes_had_a_noun():
-    change = Change(
-        row=3,
-        kind="update",
-        key=50002,
-        label="+1 2025550100",
-        before={"name": "Ana"},
-        after={"name": "Bo"},
-    )
-    parts = ["20261120-101502-7f3a", "https://api.example.com 1001", "contact", [change.as_json()]]
-    assert hashed(parts) == "fbb7fda66ce7c3f4134716595de592c24bdb41bdb52e5e943d9a91fde98a246a"
 
 
 def test_the_undo_of_a_run_takes_back_all_resources_the_last_first(sandbox, client):
