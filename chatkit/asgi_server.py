@@ -1,8 +1,7 @@
 """An ASGI application served from a thread of its own. The only import of uvicorn.
 
-What uvicorn has no limit for is limited here, around its own protocol class: the time that a
-request's head may take, and the bytes that are neither a whole head nor a body. How long a body
-may take is up to the application.
+Uvicorn has no limit for the time that the head of a request may take: it gets one here. How long
+a body may take is up to the application.
 """
 
 from __future__ import annotations
@@ -19,17 +18,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import h11
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 _BACKLOG = 512
 _MOST_CONNECTIONS = 1000
 _HEAD_SECONDS = 10.0
 _HEAD_BYTES = 128 * 1024
-
-#: Extensions of a request's ASGI scope: its target as it was sent, and what closes its connection
-#: without an answer or in the middle of one.
-TARGET, CLOSE = "chatkit.target", "chatkit.close"
 
 
 class _Ended(logging.Filter):
@@ -44,82 +40,53 @@ class _Ended(logging.Filter):
 logging.getLogger("uvicorn.error").addFilter(_Ended())
 
 
-class _Protocol(HttpToolsProtocol):
-    """HTTP/1.1 that waits for the head of a request only so long, and takes only so much."""
+class _Protocol(H11Protocol):
+    """HTTP/1.1 that waits for the head of a request only so long.
 
-    _watch: asyncio.TimerHandle | None = None
-    _in_head = True
-    _unread = 0  # bytes since the parser last made something of them
+    `scope["state"]["close"]` closes the connection, also without or within an answer.
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+    _half_closed = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
-        self._await_head()
+        self.app_state = {"close": transport.close}
+        self._limit_head()
 
     def data_received(self, data: bytes) -> None:
-        self._unread += len(data)
         super().data_received(data)
-        if self._unread > _HEAD_BYTES:
+        self._limit_head()
+
+    def _limit_head(self) -> None:
+        """Start the timer when a head is incomplete, and stop it when it is complete."""
+        incomplete = self.conn.their_state is h11.IDLE and not self.transport.is_closing()
+        if incomplete and self._timer is None:
+            self._timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+        elif not incomplete and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, unless an answer has begun."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
             self.transport.close()
-        elif self._in_head:
-            self._await_head()
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._in_head = True
-
-    def on_headers_complete(self) -> None:
-        self._head_came()
-        extensions: Any = {TARGET: self.url, CLOSE: self.transport.close}
-        self.scope["extensions"] = extensions
-        super().on_headers_complete()
-
-    def on_body(self, body: bytes) -> None:
-        self._unread = 0
-        super().on_body(body)
-
-    def on_message_complete(self) -> None:
-        self._unread = 0
-        super().on_message_complete()
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """Answer whole requests of a client that has closed its side, and close then."""
+        self._half_closed = self.cycle is not None and not self.cycle.response_complete
+        return self._half_closed and not self.cycle.more_body
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.pipeline:  # more calls than that are not read before these are answered
-            self.flow.pause_reading()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP; not in the place of an answer that is still to come."""
-        if self._is_answering():
+        if self._half_closed and self.cycle.response_complete:
             self.transport.close()
-        else:
-            super().send_400_response(msg)
-
-    def eof_received(self) -> bool:  # type: ignore[override]
-        """Answer who has said all, and close then; half a request is not answered."""
-        if not self._is_answering() or self.cycle.more_body:
-            return False
-        self.cycle.keep_alive = False
-        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._head_came()
         super().connection_lost(exc)
-
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
-
-    def _await_head(self) -> None:
-        if self._watch is None:
-            self._watch = self.loop.call_later(_HEAD_SECONDS, self._give_up)
-
-    def _head_came(self) -> None:
-        self._in_head, self._unread = False, 0
-        if self._watch is not None:
-            self._watch.cancel()
-            self._watch = None
-
-    def _give_up(self) -> None:
-        self._watch = None
-        self.transport.close()
+        self._limit_head()
 
 
 class Server:
@@ -154,7 +121,9 @@ class Server:
         config = uvicorn.Config(
             app,
             interface="asgi3",
+            loop="asyncio",
             http=_Protocol,
+            h11_max_incomplete_event_size=_HEAD_BYTES,
             ws="none",
             lifespan="off",
             log_config=None,

@@ -32,7 +32,7 @@ from subprocess import PIPE, CompletedProcess
 from typing import Any
 
 LOADED = (
-    *("asyncio", "ssl", "aiohttp", "httpx", "uvicorn", "uvloop", "httptools"),
+    *("asyncio", "ssl", "aiohttp", "httpx", "uvicorn", "h11"),
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "sqlalchemy.dialects.sqlite"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "phonenumbers", "openpyxl", "tqdm"),
     *("filelock", "platformdirs", "truststore", "trustme", "hypothesis"),

@@ -16,7 +16,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMappi
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import CLOSE, TARGET, Server, listen, until_signal
+from chatkit.asgi_server import Server, listen, until_signal
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
@@ -167,7 +167,7 @@ class SandboxApp:
             try:
                 self._check_head(scope, headers)
                 if has_body:
-                    body = await self._body(scope, receive)
+                    body = await self._body(receive)
                     has_body = False
                 query = scope["query_string"].decode("latin-1")
                 answer = await self._answer(Request(method, path, query, headers, body))
@@ -188,7 +188,7 @@ class SandboxApp:
                 await _read_in_time(receive, lambda part: None)
                 await send({"type": "http.response.body"})
         except Disconnected:
-            scope["extensions"][CLOSE]()
+            scope["state"]["close"]()
             while (await receive())["type"] != "http.disconnect":
                 pass
 
@@ -206,7 +206,7 @@ class SandboxApp:
             raise CallRefused(431, f"The head has more than {MAX_HEAD} bytes")
         if len(names) != len(headers) and any(names.count(name) > 1 for name in _ONCE):
             raise CallRefused(400, "A header that may be sent once was sent twice")
-        if not scope["extensions"][TARGET].startswith(b"/"):
+        if not scope["raw_path"].startswith(b"/"):
             raise CallRefused(400, "Only a path can be asked for")
         if headers.get("host", "").lower() not in self._hosts:
             raise CallRefused(421, "The sandbox does not answer under that host name")
@@ -223,7 +223,7 @@ class SandboxApp:
         if size > MAX_BODY:
             raise CallRefused(413, f"A body may have at most {MAX_BODY} bytes")
 
-    async def _body(self, scope: Mapping[str, Any], receive: Receive) -> bytes:
+    async def _body(self, receive: Receive) -> bytes:
         """The body of a call.
 
         Raises:
@@ -290,7 +290,7 @@ async def _read_in_time(receive: Receive, take: Callable[[bytes], None]) -> None
     """Pass on all parts of a body, within ten seconds.
 
     Raises:
-        Disconnected: It does not come, or the caller has left.
+        Disconnected: It does not come, or the caller left before its end.
     """
     more = True
     try:

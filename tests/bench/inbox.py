@@ -30,7 +30,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import psutil
-import uvloop
 from measure import (
     HERE,
     Server,
@@ -326,6 +325,6 @@ if __name__ == "__main__":
         serve(*sys.argv[2:])
     elif sys.argv[1:2] == ["load"]:
         url, calls, rate, *database = sys.argv[2:]
-        print(json.dumps(uvloop.run(load(url, int(calls), int(rate), *database))))
+        print(json.dumps(asyncio.run(load(url, int(calls), int(rate), *database))))
     else:
         run_bench(main)

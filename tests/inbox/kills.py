@@ -31,7 +31,7 @@ from chatkit.inbox.inbox import Inbox
 _FORK = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(
     [
-        *("chatkit.inbox.inbox", "chatkit.inbox.receiver", "uvloop", "psycopg"),
+        *("chatkit.inbox.inbox", "chatkit.inbox.receiver", "psycopg"),
         *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql"),
     ]
 )
