@@ -1,7 +1,6 @@
 """Tail: deliveries in the notebook as they come.
 
-Each is a line among many, and is opened with its headers, its body as a tree, and a test that can
-be pasted into a file.
+Each is a line among many, and is opened with its headers and its body as a tree.
 """
 
 from __future__ import annotations
@@ -509,7 +508,6 @@ def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]
         "verdict": signature_words(about),
         "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
         "tree": body_tree(delivery.body),
-        "test": as_test_case(delivery, profile),
     }
 
 
@@ -552,100 +550,3 @@ def _node(value: Any, left: list[int], depth: int) -> list[Any]:
                 nodes.append(_node(one, left, depth + 1))
         return ["object" if isinstance(value, _Pairs) else "list", nodes, len(value)]
     return ["value", json.dumps(value)]
-
-
-_LARGEST = 50_000  #: bytes of a body that are readable in a test
-_MOST_IN_TEST = 20  #: events that are compared
-_WIDTH = 76
-_NAMES = ("event_kind_field", "event_data_field", "signature_scheme")
-_TEST = '''\
-"""A delivery as a test.
-
-Its body holds what a customer wrote: replace names, numbers and words before you share it.
-The signature that it came with is not here, nor is a secret: the test signs with one of its own.
-"""
-
-from datetime import UTC, datetime
-from pathlib import Path
-
-from chatkit import Inbox, ServiceProfile
-from chatkit.inbox.delivery import Delivery
-from chatkit.inbox.events import events
-from chatkit.inbox.inbox import send_again
-from chatkit.secret import Secret
-
-SECRET = "5a" * 32  # made up, for this test alone
-PROFILE = ServiceProfile({profile})
-BODY = (
-{body})
-# {size}, {verdict} when it came
-DELIVERY = Delivery(
-    {id}, datetime({when}, tzinfo=UTC), {identity!a},
-    {kind!a}, {verified}, {reason!a},
-    {is_json}, "/", {headers!a}, BODY,
-)  # fmt: skip
-
-
-def test_delivery_{id}_is_read() -> None:
-    told = [(e.family, e.type, e.contact, e.text) for e in events(DELIVERY, PROFILE)]
-    assert told[:{most}] == [
-{expected}    ]
-
-
-def test_delivery_{id}_is_received(tmp_path: Path) -> None:
-    # To test a receiver of your own: its address in place of receiver.url, and SECRET as the
-    # signing secret that it knows.
-    with Inbox(tmp_path / "inbox.sqlite", profile=PROFILE) as inbox:
-        receiver = inbox.serve(SECRET, tls=False)
-        answer = send_again(DELIVERY, receiver.url, PROFILE, Secret(SECRET))
-        assert answer.status == 200, answer
-        assert [(one.body, one.verified) for one in inbox.deliveries()] == [(BODY, True)]
-'''
-
-
-def as_test_case(delivery: Delivery, profile: ServiceProfile) -> str:
-    """Write a file of tests: a delivery is read, and received, as it was here.
-
-    It holds what a customer wrote: take out what does not belong into a repository. It does
-    not hold how the delivery was signed, nor its headers and address, which may be secret.
-    Empty if the body is too large.
-    """
-    if len(delivery.body) > _LARGEST:
-        return ""
-    found = [*islice(events(delivery, profile), _MOST_IN_TEST)]
-    expected = "".join(
-        f"        {(event.family, event.type, event.contact, event.text)!a},\n" for event in found
-    )
-    plain = ServiceProfile()
-    changed = ", ".join(
-        f"{name}={getattr(profile, name)!a}"
-        for name in _NAMES
-        if getattr(profile, name) != getattr(plain, name)
-    )
-    return _TEST.format(
-        profile=changed,
-        body=_lines(delivery.body),
-        size=many(len(delivery.body), "byte"),
-        verdict="verified" if delivery.verified else "not verified",
-        id=delivery.id,
-        when=_when(delivery),
-        identity=delivery.identity,
-        kind=delivery.kind,
-        verified=delivery.verified,
-        reason=delivery.reason,
-        is_json=delivery.is_json,
-        headers=tuple(pair for pair in delivery.headers if pair[0].lower() == "content-type"),
-        most=_MOST_IN_TEST,
-        expected=expected,
-    )
-
-
-def _lines(body: bytes) -> str:
-    """A body as several literals, one below the other."""
-    pieces = [body[n : n + _WIDTH] for n in range(0, len(body), _WIDTH)] or [b""]
-    return "".join(f"    {piece!r}\n" for piece in pieces)
-
-
-def _when(delivery: Delivery) -> str:
-    at = delivery.received_at
-    return f"{at.year}, {at.month}, {at.day}, {at.hour}, {at.minute}, {at.second}"

@@ -6,16 +6,6 @@ function button(text, act) {
   element.onclick = act;
   return element;
 }
-async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  const area = make(null, "textarea");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const done = document.execCommand("copy");
-  area.remove();
-  if (!done) throw new Error("The browser does not allow copying");
-}
 // One value of a body. What lies inside is made when it is opened for the first time.
 function branch([sort, content, size], name, depth) {
   const label = make(null, "span", "tl-name", name === undefined ? "" : `${name}: `);
@@ -71,33 +61,7 @@ function tableRow(row) {
   line.append(verdict);
   return line;
 }
-// What is done with an opened delivery: a test of it, and to send it again.
-function testOf(found) {
-  const box = make(null, "div", "tl-part");
-  const bar = make(null, "div", "tl-bar");
-  const said = make(null, "span", "tl-said");
-  said.setAttribute("role", "status");
-  const code = make(null, "pre", "", found.test);
-  code.tabIndex = 0;
-  code.setAttribute("role", "group");
-  code.setAttribute("aria-label", `Test of delivery ${found.id}`);
-  const name = `test_delivery_${found.id}.py`;
-  const save = () => {
-    const link = make(null, "a");
-    link.href = URL.createObjectURL(new Blob([found.test], { type: "text/x-python" }));
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(link.href);
-    said.textContent = `Saved as ${name}: run it with pytest.`;
-  };
-  const take = () => copy(found.test).then(
-    () => (said.textContent = `Copied: paste it into ${name}, and run it with pytest.`),
-    (error) => (said.textContent = error.message),
-  );
-  bar.append(button("Copy the test", take), button(`Download ${name}`, save), said);
-  box.append(make(null, "p", "tl-about", "It holds what a customer wrote, and neither the signature nor a secret."), bar, code);
-  return box;
-}
+// An opened delivery is sent again.
 function resending(found, to, send) {
   const box = make(null, "form", "tl-part tl-bar");
   const address = make(null, "input", "tl-to");
@@ -154,17 +118,12 @@ function detail(sheet, found, close, to, send) {
     return one;
   };
   const parts = make(null, "div");
-  const test = part("Make a test of it", () => testOf(found));
   const again = part("Send it again", () => {
     const box = resending(found, to, send);
     sheet.hear = box.hear;
     return box;
   });
-  bar.append(test, again, button("Close", close));
-  if (!found.test) {
-    test.disabled = true;
-    bar.append(make(null, "span", "tl-said", "Too large for a test: inbox.delivery(id).body has it."));
-  }
+  bar.append(again, button("Close", close));
   const headers = make(null, "details");
   const list = make(null, "dl");
   for (const [name, value] of found.headers) list.append(make(null, "dt", "", name), make(null, "dd", "", value));
