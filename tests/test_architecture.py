@@ -95,7 +95,6 @@ DOORS = {
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),
     "keyring": ("settings",),
-    "matplotlib": ("widgets/plots",),
     "sqlalchemy": ("bulk/journal", "inbox/store"),
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
     "dask": ("cluster",),
