@@ -123,7 +123,7 @@ def _places_of(job: Job, refused: list[Any], noted: Any) -> list[str]:
     places = []
     for row, key in found:
         change = changes[_label(row)]
-        room = NOUNS[change["noun"]] if "noun" in change else job.load.room
+        room = NOUNS.get(change["noun"], job.load.room)
         if key is not None:
             places.append(f"{change['code']}/{key}" if room == "templates" else f"{room}/{key}")
     return places

@@ -50,7 +50,7 @@ _KINDS = {"POST": "create", "PUT": "update", "PATCH": "update", "DELETE": "delet
 
 def of_change(room: str, change: Mapping[str, Any]) -> Name:
     """The name of a change of a plan, as JSON; one for the account says its room itself."""
-    room = NOUNS[change["noun"]] if "noun" in change else room
+    room = NOUNS.get(change.get("noun"), room)
     return named(room, change["kind"], change["key"], change["after"], change.get("code"))
 
 
