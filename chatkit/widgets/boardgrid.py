@@ -122,7 +122,10 @@ class BoardGrid(Panel):
         self.board = self._read()  #: the states that are shown
         self.form: ContentForm | None = None  #: the form of the cell that was opened last
         self._kept: dict[tuple[str, str], ContentForm] = {}
-        self._table = BoardTable(self._opened, height)
+        self._table = BoardTable(
+            lambda r, c: self._attempt(self.edit, self.board.codes[r], self.board.languages[c]),
+            height,
+        )
         self._table.fill(self.board)
         self._below = w.VBox()
         super().__init__([self._table, self._message, self._below])
@@ -179,9 +182,6 @@ class BoardGrid(Panel):
     def unsaved(self) -> list[tuple[str, str]]:
         """The contents with edits that are not saved; their forms keep them."""
         return [place for place, form in self._kept.items() if form.touched]
-
-    def _opened(self, row: int, column: int) -> None:
-        self._attempt(self.edit, self.board.codes[row], self.board.languages[column])
 
     def _again(self) -> None:
         """Show what has become of the states after something was saved."""

@@ -207,13 +207,6 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
         box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
         self.value = box if text else ""
 
-    def say_error(self, error: Exception) -> None:
-        """Say why something could not be done, and what to do about it."""
-        text = str(error)
-        if isinstance(error, CallError):
-            text = f"{error.reason}\n{error.advice}".strip()
-        self.say(text, wrong=True)
-
 
 def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
     """Lay out some controls in a box that has classes of the page."""
@@ -300,4 +293,7 @@ class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         try:
             act(*arguments)
         except ChatkitError as error:
-            self._message.say_error(error)
+            text = str(error)
+            if isinstance(error, CallError):
+                text = f"{error.reason}\n{error.advice}".strip()
+            self._message.say(text, wrong=True)

@@ -279,15 +279,6 @@ class Grid(Panel):
         names = self._names if column in self._names else [*self._sheet.columns]
         self._paste(self._place(row), names[names.index(column) :], parse_clipboard(text))
 
-    def fill_down(self, row: Any, column: str, count: int) -> None:
-        """Enter what a cell holds in the cells below it, in so many rows that are shown.
-
-        Raises:
-            InputError: There is no such cell.
-        """
-        self._known(column)
-        self._fill(self._place(row), count + 1, [column])
-
     def replace(self, text: str, by: str, column: str | None = None, *, case: bool = True) -> int:
         """Replace a text wherever it stands in the rows that are shown, as one step.
 
@@ -440,11 +431,6 @@ class Grid(Panel):
             )
         self._edited(touched)
 
-    def _fill(self, place: int, count: int, names: Sequence[str]) -> None:
-        """Enter what the first of some rows has in the others."""
-        first, *rows = self._shown(place, count)
-        self._edited(self._sheet.fill(first, rows, names))
-
     def _replacements(
         self, text: str, by: str, column: str | None, case: bool
     ) -> list[ReplacedText]:
@@ -521,7 +507,10 @@ class Grid(Panel):
         )
         read = endpoints.frame(full=full)
         with self._lock:
-            done = {} if view.result is None else _landed(view.result)
+            done: dict[Any, Any] = {}  # labels and keys of rows with which nothing is left to do
+            if (result := view.result) is not None:
+                result = result[result["state"].isin(LANDED)]
+                done = dict(zip(result.index.tolist(), result["key"].tolist(), strict=True))
             mine = view is self.plan_view
             rows = {label: self._row_of(label) for label in (done if mine else ())}
             landed = {row for row in rows.values() if row is not None}
@@ -687,12 +676,16 @@ class Grid(Panel):
             case {"do": "clear", "place": place, "rows": rows, "columns": names}:
                 self._edited(self._sheet.clear(self._shown(place, rows), names))
             case {"do": "fill", "place": place, "rows": rows, "columns": names}:
-                self._fill(place, rows, names)
+                source, *below = self._shown(place, rows)
+                self._edited(self._sheet.fill(source, below, names))
             case {"do": "paste", "place": place, "columns": names, "text": text}:
                 cells = parse_clipboard(text)
                 if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
                     cells = [cells[0] * message["wide"]] * message["rows"]
-                self._tried(self._paste, place, names, cells)
+                try:
+                    self._paste(place, names, cells)
+                except InputError as error:
+                    self._table.send({"told": str(error)})
             case {"do": "delete", "place": place, "rows": rows, "delete": delete}:
                 self._mark(self._shown(place, rows), delete)
             case {"do": "filter", "text": text, "changed": changed}:
@@ -739,12 +732,6 @@ class Grid(Panel):
         refused = sum(bool(one.reason) for one in found)
         return {"preview": lines, "count": len(found) - refused, "refused": refused}
 
-    def _tried(self, act: Callable[..., None], *arguments: Any) -> None:
-        try:
-            act(*arguments)
-        except InputError as error:
-            self._table.send({"told": str(error)})
-
     # --- where nothing is live ------------------------------------------------------------
 
     @steady
@@ -772,12 +759,6 @@ def _filter_arguments(view: View) -> dict[str, Any]:
         "empty": {name: f.empty for name, f in filters if f.empty is not None},
     }
     return {name: value for name, value in arguments.items() if value}
-
-
-def _landed(result: pd.DataFrame) -> dict[Any, Any]:
-    """Pick the rows of a result with which nothing is left to do: label and key."""
-    done = result[result["state"].isin(LANDED)]
-    return dict(zip(done.index.tolist(), done["key"].tolist(), strict=True))
 
 
 _LONG = 2000  #: characters of a cell that are sent; of a longer one all when it is edited

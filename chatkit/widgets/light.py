@@ -53,6 +53,7 @@ class LightWidget:
     """A control, or a box of several: what it shows, and what stands in it."""
 
     kind = ""
+    takes: type | None = None  #: of what kind a value must be that is entered in the page
     value: Any = None
     hidden = State(False)
 
@@ -108,6 +109,8 @@ class LightWidget:
 
     def entered(self, given: Any) -> None:
         """Take what somebody has entered in the page; what it cannot hold is ignored."""
+        if self.takes is not None and isinstance(given, self.takes):
+            self._enter(given)
 
     def _enter(self, value: Any) -> None:
         """Take a value that the page shows already."""
@@ -163,7 +166,7 @@ class LightText(LightWidget):
         late: Whether it counts when it is typed whole, not at each letter.
     """
 
-    kind = "text"
+    kind, takes = "text", str
     value: State[str] = State("")
     description = State("")
     placeholder = State("")
@@ -176,27 +179,17 @@ class LightText(LightWidget):
         more = {"late": True} if late else {}
         super().__init__(description=description, placeholder=placeholder, rows=rows, **more)
 
-    def entered(self, given: Any) -> None:
-        """Take a text."""
-        if isinstance(given, str):
-            self._enter(given)
-
 
 class LightCheckbox(LightWidget):
     """Yes or no."""
 
-    kind = "checkbox"
+    kind, takes = "checkbox", bool
     value: State[bool] = State(False)
     description = State("")
     disabled = State(False)
 
     def __init__(self, description: str) -> None:
         super().__init__(description=description)
-
-    def entered(self, given: Any) -> None:
-        """Take a yes or no."""
-        if isinstance(given, bool):
-            self._enter(given)
 
 
 class LightDropdown(LightWidget):
@@ -291,18 +284,13 @@ class LightFold(LightBox):
         children: The controls.
     """
 
-    kind = "fold"
+    kind, takes = "fold", bool
     title = State("")
     value: State[bool] = State(False)  #: whether it is open
 
     def __init__(self, title: str, children: Sequence[Any]) -> None:
         super().__init__(children)
         self.title = title
-
-    def entered(self, given: Any) -> None:
-        """Take whether somebody has opened it."""
-        if isinstance(given, bool):
-            self._enter(given)
 
 
 def walk(one: Any) -> Iterator[Any]:

@@ -136,7 +136,11 @@ class PlanView(Panel):
         self._confirm = w.Text(description=f"Type {self.phrase} to allow it")
         self._confirm.add_class("chatkit-confirm")
         self._confirm.observe(lambda _: self._paint(), names="value")
-        self._apply = ActionButton("", self._clicked, "danger" if self._allowed else "primary")
+        self._apply = ActionButton(
+            "",
+            lambda: self._attempt(self.start, self._confirm.value),
+            "danger" if self._allowed else "primary",
+        )
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
         self._save = ActionButton("Download the rest as XLSX", lambda: self._attempt(self.download))
@@ -381,8 +385,8 @@ class PlanView(Panel):
 
     def _act(self, act: str, row: str) -> None:
         """Do what a button of a row asks for."""
-        if act == "account":
-            self._rows.choose_account(row)
+        if act == "account" and any(row == item.account for item in self._rows.items):
+            self._rows.account.value = row
         if act == "back" and row.isdecimal() and int(row) in self._left_to_take_back():
             self._attempt(self.undo, {int(row)})
 
@@ -392,9 +396,6 @@ class PlanView(Panel):
         return blocked or ([] if any(self.plan.counts.values()) else ["there is nothing to do"])
 
     # --- at work --------------------------------------------------------------------
-
-    def _clicked(self) -> None:
-        self._attempt(self.start, self._confirm.value)
 
     def _work(self) -> None:
         """Apply the plan in a thread of its own, and show what came of it."""
@@ -511,7 +512,9 @@ class PlanView(Panel):
 
     def _painted(self) -> None:
         running, plan, result = self.running, self.plan, self.result
-        undone, ready = self._undone(), not self._blocked()
+        ready = not self._blocked()
+        # the rows with which the run could go on
+        undone = 0 if result is None else int(result["state"].isin(OPEN).sum())
         undoes = any(setting_of(part).undoes for part in self._parts.values())
         verb = "Take back" if undoes else "Apply"
         self._apply.label = f"{verb} {many(sum(plan.counts.values()), 'change')}"
@@ -544,10 +547,6 @@ class PlanView(Panel):
         # What is shown comes first: it takes the focus of what is hidden.
         for widget, seen in sorted(controls, key=lambda control: not control[1]):
             widget.layout.display = None if seen else "none"
-
-    def _undone(self) -> int:
-        """Count the rows with which the run could go on."""
-        return 0 if self.result is None else int(self.result["state"].isin(OPEN).sum())
 
 
 def _overrides(plan: Plan | FleetPlan) -> list[str]:
@@ -836,11 +835,6 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Show the rows of one kind, if there are any of it."""
         if any(kind in item.kinds for item in self.items):
             self.kind.value = kind
-
-    def choose_account(self, account: str) -> None:
-        """Show the rows of one account, if there are any of it."""
-        if any(account == item.account for item in self.items):
-            self.account.value = account
 
     def label(self, name: str) -> None:
         """Call the table something where it goes on at a side."""

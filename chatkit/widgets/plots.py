@@ -35,24 +35,21 @@ def funnel(statuses: pd.DataFrame) -> Funnel:
     Where 0 messages got to
     ...
     """
-    _check(statuses)
-    counts = {step: int(_reached(statuses, proofs).sum()) for step, proofs in _STEPS.items()}
-    counts["failed"] = int((statuses["status"] == "failed").sum())
-    total = counts["sent"]
-    return Funnel(f"Where {many(total, 'message')} got to", counts)
-
-
-def _reached(statuses: pd.DataFrame, proofs: tuple[str, ...]) -> pd.Series[bool]:
-    found = statuses["status"].isin(proofs)
-    for proof in proofs:
-        found |= statuses[f"{proof}_at"].notna()
-    return found
-
-
-def _check(statuses: pd.DataFrame) -> None:
     needed = {"status", *(f"{step}_at" for step in _STEPS["sent"])}
     if missing := sorted(needed - {*statuses.columns}):
         raise InputError(f"This has no column {missing[0]!r}: pass the frame of inbox.statuses().")
+    counts = {
+        step: int(
+            (
+                statuses["status"].isin(proofs)
+                | statuses[[f"{proof}_at" for proof in proofs]].notna().any(axis=1)
+            ).sum()
+        )
+        for step, proofs in _STEPS.items()
+    }
+    counts["failed"] = int((statuses["status"] == "failed").sum())
+    total = counts["sent"]
+    return Funnel(f"Where {many(total, 'message')} got to", counts)
 
 
 def _share(count: int, total: int) -> str:

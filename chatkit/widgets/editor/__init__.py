@@ -103,7 +103,9 @@ class Editor(Panel):
         self._tabs.observe(lambda _: self._refresh(), names="selected_index")
         self._name = w.Text(description="Name of the new flow", continuous_update=True)
         self._broken = w.Checkbox(description="Save it although it has errors", indent=False)
-        self._plan = ActionButton("Save …", self._save_clicked, "primary")
+        self._plan = ActionButton(
+            "Save …", lambda: self._try(lambda: self.plan(broken=self._broken.value)), "primary"
+        )
         self._below = w.VBox()
 
     def _parts(self) -> list[w.Widget]:
@@ -331,9 +333,6 @@ class Editor(Panel):
         self.state.write(text)
         self._refresh()
 
-    def _save_clicked(self) -> None:
-        self._try(lambda: self.plan(broken=self._broken.value))
-
     def _landed(self, view: Saving) -> None:
         if self._save is not None and view.landed:
             self._save.reopen(view)
@@ -383,19 +382,21 @@ class Editor(Panel):
         if not typed:
             self._inspector.show(branch, state.value, ids, state.broken)
         if not state.broken:
-            self._inspector.mark([one for one in found if self._owned(one.pointer)])
+            known = self._pointers()
+            own = [one for one in found if owner(one.pointer, known) == self._selected]
+            self._inspector.mark(own)
         if focus:
             self._inspector.focus(focus)
         self._source.show(state.text, found)
         self._findings.show(found)
         self._code.text = state.line if len(state.line) < 2000 else f"{state.line[:2000]} …"
         if self._tabs.selected_index == _PYTHON:
-            self._python.text = _built(state.value)
+            try:
+                made = isinstance(state.value, dict) and to_code(state.value)
+                self._python.text = made or "# This is not a flow document."
+            except ChatkitError as error:
+                self._python.text = f"# {error}"
         self._paint()
-
-    def _owned(self, pointer: str) -> bool:
-        """Tell whether a place is told in the form of what is selected."""
-        return owner(pointer, self._pointers()) == self._selected
 
     def _paint(self) -> None:
         state = self.state
@@ -410,14 +411,6 @@ class Editor(Panel):
         self._plan.disabled = state.broken
         self._plan.label = "Save …" if flow else "Save as a new flow …"
         self._broken.layout.display = "none" if state.findings.ok or state.broken else None
-
-
-def _built(document: Any) -> str:
-    """Write the Python that builds a document."""
-    try:
-        return to_code(document) if isinstance(document, dict) else "# This is not a flow document."
-    except ChatkitError as error:
-        return f"# {error}"
 
 
 class FlowSave:

@@ -163,16 +163,17 @@ def test_a_text_is_replaced_in_the_rows_that_are_shown_as_one_step(grid, contact
     assert grid.replace("77", "70", "number") == digits > 0
 
 
-def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts):
+def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts, monkeypatch):
     grid.sort("name")
     first, *below = grid.shown().index[:4]
-    grid.fill_down(first, "country_code", 3)
+    page = Page(grid, monkeypatch)
+    page.tell("fill", place=0, rows=4, columns=["country_code"])
     code = contacts.country_code[first]
     assert grid.frame().country_code[below].tolist() == [code] * 3
     grid.undo()
     assert grid.frame().equals(contacts)
     grid.set(first, "name", "")
-    grid.fill_down(first, "name", 2)
+    page.tell("fill", place=0, rows=3, columns=["name"])
     assert grid.frame().name[below[:2]].tolist() == ["", ""]  # empty, not left alone
 
 
