@@ -62,7 +62,7 @@ TEMPLATES = """
     print(len(returned.rejected), returned.plan.counts)
     print(returned.plan.apply().chatkit.summary())
     contents = client.templates.frame(["review_request"])
-    print(contents.loc["review_request"].loc[["it", "nl"], "text"].str.slice(0, 13).tolist())
+    print([text[:13] for text in contents.loc["review_request"].loc[["it", "nl"], "text"]])
 """
 FLOWS = """
     from chatkit import flowjson
@@ -86,7 +86,7 @@ WEBHOOKS = """
     sandbox.play("campaign", template="spring_offer", contacts=40, failures=0.2)
     statuses = inbox.statuses()
     failed = statuses[statuses.status == "failed"]
-    print(failed.error.value_counts().plot.barh(figsize=(6, 2)))
+    print(failed.error.value_counts().sum())
     contacts = client.contacts.frame()
     contacts["contact"] = contacts.country_code + contacts.number
     print(len(failed), len(failed.merge(contacts, on="contact")))
@@ -269,10 +269,8 @@ def test_a_broken_flow_is_mended(day: dict[str, list[str]]) -> None:
     assert day["flows"] == ["14 Write BIKE.", "No findings", "0"]
 
 
-def test_a_webhook_is_received_plotted_and_joined(day: dict[str, list[str]]) -> None:
-    plot, joined = day["webhooks"]
-    assert plot.startswith("Axes(")
-    assert joined == "8 8"
+def test_a_webhook_is_received_counted_and_joined(day: dict[str, list[str]]) -> None:
+    assert day["webhooks"] == ["8", "8 8"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal and signals of POSIX")

@@ -57,7 +57,7 @@ class Tail(Follower):
 
     Everything that came is in it, repeats and what is not verified too; what has failed is
     red, with the reason. Choose a row to see the delivery as a tree, why its signature was
-    right or wrong, to send it again, and to make a test of it.
+    right or wrong, and to send it again.
 
     Args:
         inbox: Where the deliveries lie.

@@ -44,8 +44,8 @@ def test_letters_with_accents_are_left_alone(name: str) -> None:
 
 @given(st.text(LETTERS + " abc", min_size=1, max_size=8))
 @example("naïve café")
-def test_what_is_told_of_a_garbled_text_is_what_it_was(text: str) -> None:
+def test_a_safe_mend_of_a_garbled_text_is_what_it_was(text: str) -> None:
     odd = garbled(as_cp1252(text))
-    assert odd is None or odd.suggestion == text
+    assert odd is None or not odd.safe or odd.suggestion == text
     if any(c in "éüñçãøß" for c in text):
         assert odd is not None
