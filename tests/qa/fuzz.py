@@ -11,6 +11,7 @@ outside the folders of the run, it is a finding. A finding names its seed, which
 from __future__ import annotations
 
 import argparse
+import hashlib
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import random
 import re
 import resource
 import signal
+import sqlite3
 import sys
 import tempfile
 import time
@@ -108,7 +110,6 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     import chatkit
     from chatkit import cli, flowjson, settings
-    from chatkit.bulk import journal as journals
     from chatkit.bulk.plan import _hash
     from chatkit.bulk.stores import journal_folder
     from chatkit.connection import Connection
@@ -151,9 +152,12 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     plan.apply(many=True)
     (run,) = journal_folder(True).glob("*.db")
-    with closing(journals.connected(run)) as database:
+    with closing(sqlite3.connect(run)) as database:
         header = database.execute("SELECT header FROM chatkit_run").fetchone()[0]
         bodies = [body for (body,) in database.execute("SELECT body FROM chatkit_change")]
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    whole = run.read_bytes()
 
     def read_journal(path: Path) -> None:
         folder = path.with_name("runs")
@@ -163,9 +167,18 @@ def kinds(home: Path) -> dict[str, Kind]:
         file = folder / run.name
         if path.read_bytes()[:6] == b"SQLite":
             path.rename(file)
-        else:  # changes that are sealed as they are
+        else:  # header and changes with the right digest
             head, *texts = path.read_text("utf-8", "replace").split("\n")
-            journals.write_file(file, head, texts)
+            file.write_bytes(whole)
+            digest = hashlib.sha256("\n".join([head, *texts]).encode()).hexdigest()
+            with closing(sqlite3.connect(file)) as database, database:
+                database.execute("DELETE FROM chatkit_event")
+                database.execute("DELETE FROM chatkit_change")
+                database.execute("UPDATE chatkit_run SET header = ?, digest = ?", (head, digest))
+                database.executemany(
+                    "INSERT INTO chatkit_change SELECT run, ?, ? FROM chatkit_run",
+                    enumerate(texts),
+                )
         chatkit.runs(at=folder)
         for read in (chatkit.journal, chatkit.undo):
             with suppressed():
@@ -224,7 +237,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         "event": "chat.message.status",
         "data": {"id": "m1", "to": "4915112345678", "status": "sent", "timestamp": 1795600000},
     }
-    whole = {
+    envelope = {
         "object": "whatsapp_business_account",
         "entry": [
             {
@@ -267,7 +280,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         ),
         "plan": Kind({"plan.json": (home / "plan.json").read_bytes()}, read_plan),
         "journal": Kind(
-            {"j.db": run.read_bytes(), "j.txt": "\n".join([header, *bodies]).encode()},
+            {"j.db": whole, "j.txt": "\n".join([header, *bodies]).encode()},
             read_journal,
         ),
         "ledger": Kind({"l.jsonl": str(client.templates.ledger.read()).encode()}, read_ledger),
@@ -286,7 +299,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         ),
         "flow": Kind({"f.json": json.dumps(flow).encode()}, lambda p: repr(flowjson.lint(p))),
         "webhook": Kind(
-            {"m.json": json.dumps(message).encode(), "w.json": json.dumps(whole).encode()},
+            {"m.json": json.dumps(message).encode(), "w.json": json.dumps(envelope).encode()},
             read_delivery,
         ),
         "folder": Kind({n.replace("/", "!"): d for n, d in in_folder.items()}, read_folder),
