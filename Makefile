@@ -42,7 +42,7 @@ PY := .venv/bin/python
 DAYS  := 2028-02-29T12:00:00Z 2031-12-31T23:30:00Z
 DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/test_statuses.py \
          tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
-         tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/test_history.py
+         tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/account/test_history.py
 
 # Each day has a process that runs all of that, and whose kernels and programs live on that day too.
 on_day = env 'PYTHONPATH=$(CURDIR)/tests/otherday' TODAY=$(1) $(PY)

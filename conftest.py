@@ -25,7 +25,7 @@ for name in [name for name in os.environ if name.startswith("CHATKIT_")]:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-from chatkit import temporary  # noqa: E402  (what its module reads is right only now)
+from chatkit.util import temporary  # noqa: E402  (what its module reads is right only now)
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
 ENOUGH = 2 << 30  #: bytes; a run has needed a hundredth of them

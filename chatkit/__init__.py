@@ -14,9 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import flowjson
     from chatkit.account.comparison import compare
+    from chatkit.account.doctor import doctor
+    from chatkit.account.fleet import Fleet, connect_all
     from chatkit.account.folder import Folder
+    from chatkit.account.history import journal, prune, resume, runs, undo
     from chatkit.account.rehearsal import rehearse
-    from chatkit.checkup import doctor
     from chatkit.client import Client, connect
     from chatkit.errors import (
         AccountBusy,
@@ -41,9 +43,7 @@ if TYPE_CHECKING:
         StoreError,
         Unreachable,
     )
-    from chatkit.files import read_contacts
-    from chatkit.fleet import Fleet, connect_all
-    from chatkit.history import journal, prune, resume, runs, undo
+    from chatkit.imports import read_contacts
     from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
@@ -124,17 +124,17 @@ __all__ = [
 
 _HOME = {
     "Client": "client",
-    "Fleet": "fleet",
+    "Fleet": "account.fleet",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "compare": "account.comparison",
     "connect": "client",
-    "connect_all": "fleet",
-    "doctor": "checkup",
+    "connect_all": "account.fleet",
+    "doctor": "account.doctor",
     "flowjson": "flowjson",
-    "read_contacts": "files",
+    "read_contacts": "imports",
     "rehearse": "account.rehearsal",
     **dict.fromkeys(
         (
@@ -152,7 +152,7 @@ _HOME = {
         ),
         "widgets",
     ),
-    **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "history"),
+    **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "account.history"),
 }
 
 

@@ -51,16 +51,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
-from chatkit.display import cut, many, visible
 from chatkit.errors import command, command_folders, file_bytes, needed_by
+from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.account.fleet_plan import FleetPlan
     from chatkit.account.rehearsal import Rehearsal
+    from chatkit.api.secret import Secret
     from chatkit.bulk.plan import Plan
-    from chatkit.fleet_plan import FleetPlan
-    from chatkit.secret import Secret
     from chatkit.settings import TokenPlace
 
 DONE, DIFFERENT, TROUBLE, INTERRUPTED = 0, 1, 2, 130
@@ -327,7 +327,7 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     Returns:
         The names of those that were changed, and of which there is a newer one.
     """
-    from chatkit.lock import replacing
+    from chatkit.util.lock import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -411,7 +411,7 @@ def _sandbox(args: _Arguments) -> None:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.faults import BadFaults
     from chatkit.sandbox.server import run
-    from chatkit.webhook_sender import BadReceiver
+    from chatkit.util.webhook_sender import BadReceiver
 
     latency = {} if args.latency is None else {"latency": args.latency / 1000}
     with ExitStack() as stack:
@@ -486,10 +486,10 @@ def _inbox(args: _Arguments) -> None:
         --authority: write the certificate to trust here
         --refuse-unverified: answer 401 to what is not signed rightly; else it is kept, and marked
     """
-    from chatkit.asgi_server import until_signal
     from chatkit.inbox.inbox import Inbox
-    from chatkit.lock import replacing
     from chatkit.signature import BadSignature
+    from chatkit.util.asgi_server import until_signal
+    from chatkit.util.lock import replacing
 
     if args.plain and args.authority:
         raise chatkit.SettingsError("--plain has no certificate to write: leave out --authority.")
@@ -562,8 +562,8 @@ def _login(args: _Arguments) -> None:
             without FILE: beside the kept connections
     """
     from chatkit import settings
-    from chatkit.checkup import keep_checked
-    from chatkit.connection import Connection, StoredConnection
+    from chatkit.account.doctor import keep_checked
+    from chatkit.api.connection import Connection, StoredConnection
 
     name = settings.checked_name(args.name)
     before = settings.stored(name) if name in settings.names() else None
@@ -619,7 +619,7 @@ def _token_place(args: _Arguments, before: Path | None) -> tuple[TokenPlace, str
 
 
 def _token(*, from_stdin: bool) -> Secret:
-    from chatkit.secret import access_token
+    from chatkit.api.secret import access_token
 
     if from_stdin:
         return access_token(sys.stdin.read())
@@ -737,7 +737,7 @@ def _plan(args: _Arguments) -> int:
         --rehearse: apply it to a copy of the account, and show what differs; the account itself is
             only read
     """
-    from chatkit.connection import account_words
+    from chatkit.api.connection import account_words
 
     with _account(args.name) as client:
         plan = _plan_of_folder(args, client)
@@ -944,7 +944,7 @@ def _changed_since(plan: Plan) -> list[str]:
     """
     from chatkit.account.reading import same_field
     from chatkit.bulk.plan import desk_of, setting_of
-    from chatkit.frame import records
+    from chatkit.frames.frame import records
 
     parts: dict[tuple[str, str | None], list[Any]] = {}
     for change in plan.changes:

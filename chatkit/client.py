@@ -15,9 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import msgspec
 from msgspec import Raw
 
-from chatkit import background, settings
-from chatkit.answer import Envelope
-from chatkit.connection import Connection
+from chatkit import settings
+from chatkit.api import background
+from chatkit.api.answer import Envelope
+from chatkit.api.connection import Connection
+from chatkit.api.listing import ListReader, answers_in_order
+from chatkit.api.secret import Secret
+from chatkit.api.transport import Transport
 from chatkit.contacts import Contacts
 from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
@@ -28,13 +32,10 @@ from chatkit.errors import (
     steady,
 )
 from chatkit.flows import Flows
-from chatkit.listing import ListReader, answers_in_order
 from chatkit.profile import ServiceProfile
-from chatkit.progress import say
 from chatkit.resource import Resource, endpoints_of
-from chatkit.secret import Secret
 from chatkit.templates import Templates, bulk_templates
-from chatkit.transport import Transport
+from chatkit.util.progress import say
 from chatkit.webhooks import Webhooks
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ class Client(metaclass=HelpPage):
         Raises:
             PlanRefused: The file is no plan, was edited, or belongs to another account.
         """
-        from chatkit import accessor
         from chatkit.bulk.plan import load_plan
+        from chatkit.imports import accessor
 
         accessor.register()
         return load_plan(path, partial(source_of, self))
@@ -338,7 +339,7 @@ def _told(client: Client) -> Client:
     from chatkit.bulk.stores import interrupted
 
     if "ipykernel" in sys.modules:
-        background.preload("chatkit.wire", "pandas", "chatkit.frame")
+        background.preload("chatkit.api.wire", "pandas", "chatkit.frames.frame")
 
     # An account that ends with this process has no run from before.
     connection = client.connection

@@ -13,21 +13,21 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import msgspec
 from pydantic import AfterValidator, Field
 
-from chatkit.answer import Envelope
-from chatkit.call import Call
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.listing import ListReader
+from chatkit.api.record import Body, Id, Record
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import CallError, Refused
-from chatkit.listing import ListReader
-from chatkit.record import Body, Id, Record
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.checks.quality import Quality
     from chatkit.finding import Finding
-    from chatkit.frame import Table
-    from chatkit.numbers import Plus
+    from chatkit.frames.frame import Table
+    from chatkit.imports.numbers import Plus
+    from chatkit.imports.quality import Quality
 
 #: How many pages are looked through for who has a number.
 _MOST_PAGES = 100
@@ -76,7 +76,7 @@ def _digits(text: str) -> str:
 
 def _split_of(text: str) -> str:
     """Offer the two fields that a number with its country code becomes, if that is certain."""
-    from chatkit.numbers import split
+    from chatkit.imports.numbers import split
 
     found = split(text)
     if found.e164:
@@ -144,7 +144,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
         """Split a whole number, like '+49 151 2345678', into country code and number."""
-        from chatkit.numbers import split
+        from chatkit.imports.numbers import split
 
         if name not in self.natural_key or not re.search("[+＋].*[0-9]{3}", text):
             return {}
@@ -246,7 +246,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
-        from chatkit.checks.quality import doubts
+        from chatkit.imports.quality import doubts
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
         pairs = {}
@@ -262,7 +262,7 @@ class ContactEndpoints(Endpoints[Contact]):
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
-        from chatkit.checks.quality import doubts, spellings
+        from chatkit.imports.quality import doubts, spellings
 
         sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
         names = {n: after["name"] for n, after in sent if "name" in after}
@@ -292,7 +292,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
-        from chatkit.frame import join_words
+        from chatkit.frames.frame import join_words
 
         if "name" in frame:
             return frame
@@ -301,7 +301,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def part(self, table: Table) -> Table:
         """Bring a part of the list into the form of its frame, as `_uniform` and `_finished` do."""
-        from chatkit.frame import join_texts, with_texts
+        from chatkit.frames.frame import join_texts, with_texts
 
         if self._international:
             pairs = (table[name].to_pylist() for name in ("number", "country_code"))
@@ -443,7 +443,7 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
         >>> pandas.read_parquet("contacts", filters=[("country_code", "==", "+33")]).shape
         (29, 14)
         """
-        from chatkit.parquet import write_parquet
+        from chatkit.imports.parquet import write_parquet
 
         return write_parquet(self._endpoints, folder)
 
@@ -469,6 +469,6 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
         Raises:
             InputError: It is no frame of contacts, or there is no such region.
         """
-        from chatkit.checks.quality import check_contacts
+        from chatkit.imports.quality import check_contacts
 
         return check_contacts(self._endpoints, frame, region, plus)

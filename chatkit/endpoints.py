@@ -25,23 +25,23 @@ from typing import (
 import msgspec
 from pydantic import TypeAdapter, ValidationError
 
-from chatkit.answer import Envelope
-from chatkit.call import Call
-from chatkit.connection import account_words
-from chatkit.display import many
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.connection import account_words
+from chatkit.api.listing import ListReader, answers_in_order, pages_of
+from chatkit.api.record import Body, Record
+from chatkit.api.secret import hides
+from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Problem, Refused
-from chatkit.listing import ListReader, answers_in_order, pages_of
-from chatkit.progress import Forecast, Progress
-from chatkit.record import Body, Record
-from chatkit.secret import hides
-from chatkit.snapshot import Snapshot, keep_snapshot, snapshot_of
-from chatkit.transport import Transport
+from chatkit.frames.snapshot import Snapshot, keep_snapshot, snapshot_of
+from chatkit.util.display import many
+from chatkit.util.progress import Forecast, Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.finding import Finding
-    from chatkit.frame import Columns, Table
+    from chatkit.frames.frame import Columns, Table
 
 R = TypeVar("R", bound=Record)
 Key = int | str
@@ -265,7 +265,7 @@ class Endpoints(Generic[R]):
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
     ) -> pd.DataFrame:
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
-        from chatkit import frame as frames
+        from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self.record.listed))
         listing = ListReader(
@@ -307,7 +307,7 @@ class Endpoints(Generic[R]):
 
     def _full(self, keys: list[Key]) -> Columns:
         """Read each of these records in full, several at once, in the order of the keys."""
-        from chatkit import frame as frames
+        from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
         try:

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.call import Call
+    from chatkit.api.call import Call
 
 
 def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, Self, TypeAlias, TypeVar, overload
 
-from chatkit.display import many, values, visible
 from chatkit.errors import Problem
-from chatkit.json_pointer import PatchOperation, value_at
+from chatkit.util.display import many, values, visible
+from chatkit.util.json_pointer import PatchOperation, value_at
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 #: The gravest first.

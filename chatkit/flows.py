@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from chatkit.api.record import Body, Document, Id, Record, document
 from chatkit.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Problem, Refused
-from chatkit.record import Body, Document, Id, Record, document
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.finding import Finding
-    from chatkit.frame import Kind
+    from chatkit.frames.frame import Kind
 
 
 class Flow(Record):
@@ -285,7 +285,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         """
         from chatkit.finding import errors, finding_line
         from chatkit.flowjson.lint import lint
-        from chatkit.frame import Columns, records
+        from chatkit.frames.frame import Columns, records
 
         frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
         rows = []

@@ -14,8 +14,8 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from chatkit.display import MISSING, Shown, columns, cut, has_half_character, right_to_left
 from chatkit.errors import steady
+from chatkit.util.display import MISSING, Shown, columns, cut, has_half_character, right_to_left
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import msgspec
 
-from chatkit.answer import Envelope
-from chatkit.call import Call
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.record import described
+from chatkit.api.transport import Transport
 from chatkit.endpoints import Endpoints, Key, R
 from chatkit.errors import (
     BadAnswer,
@@ -25,8 +27,6 @@ from chatkit.errors import (
     steady,
 )
 from chatkit.finding import cell_problem, document_problem, doubts, errors, summary
-from chatkit.record import described
-from chatkit.transport import Transport
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,8 +169,8 @@ class Resource(Generic[R], metaclass=HelpPage):
             InputError: The frame as a whole cannot be planned. Single cells that cannot are
                 in `plan.refused`.
         """
-        from chatkit import accessor
         from chatkit.bulk.planner import make_plan
+        from chatkit.imports import accessor
 
         accessor.register()
         return make_plan(
@@ -213,7 +213,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool
     ) -> pd.DataFrame:
         """Read the whole list into a DataFrame, indexed by key; `full` reads each record too."""
-        from chatkit import accessor
+        from chatkit.imports import accessor
 
         accessor.register()
         return self._endpoints.frame(filters, full=full)

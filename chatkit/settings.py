@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from chatkit.connection import (
+from chatkit.api.connection import (
     AccessToken,
     AccountId,
     BaseAddress,
@@ -48,9 +48,9 @@ from chatkit.connection import (
     StoredConnection,
     base_address,
 )
+from chatkit.api.secret import Secret, access_token
 from chatkit.errors import InputError, SettingsError, command
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret, access_token
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -302,7 +302,7 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 
 def _keep_token(name: str, token: Secret, place: Path | Literal["keyring"]) -> None:
     if isinstance(place, Path):
-        from chatkit.lock import make_folder, replacing
+        from chatkit.util.lock import make_folder, replacing
 
         try:
             if not place.parent.exists():
@@ -463,7 +463,7 @@ def _edit(change: Callable[[Any], object]) -> None:
     """Change the configuration file: no process loses what another writes at the same time."""
     import tomlkit
 
-    from chatkit.lock import rewrite
+    from chatkit.util.lock import rewrite
 
     def changed(content: bytes) -> bytes:
         try:

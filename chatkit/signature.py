@@ -29,7 +29,7 @@ class BadSignature(ValueError):
 
 
 class Revealing(Protocol):
-    """A secret that never shows itself, such as `chatkit.secret.Secret`."""
+    """A secret that never shows itself, such as `chatkit.api.secret.Secret`."""
 
     def reveal(self) -> str:
         """Return the text itself."""

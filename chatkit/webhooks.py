@@ -24,17 +24,17 @@ from urllib.parse import urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from chatkit.answer import Envelope
-from chatkit.call import Call
-from chatkit.display import many, shortened, values
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.record import Body, Id, Moment, Record
+from chatkit.api.secret import Secret
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
 from chatkit.finding import Finding
 from chatkit.profile import ServiceProfile
-from chatkit.record import Body, Id, Moment, Record
 from chatkit.resource import Resource
-from chatkit.secret import Secret
 from chatkit.settings import ask_keyring
+from chatkit.util.display import many, shortened, values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -307,7 +307,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             InputError: One of them cannot be used.
         """
-        from chatkit.frame import records
+        from chatkit.frames.frame import records
 
         longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame(full=False)
         at = asked or self._endpoints.transport.service_time()

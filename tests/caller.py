@@ -9,10 +9,10 @@ from urllib.parse import quote
 
 from documents import DOCUMENT
 
+from chatkit.api.connection import Connection
+from chatkit.api.transport import Transport
 from chatkit.client import Client
-from chatkit.connection import Connection
 from chatkit.sandbox import Sandbox
-from chatkit.transport import Transport
 
 ROOT = "/api/business/public/channels/chat/accounts/"
 

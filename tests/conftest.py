@@ -22,7 +22,7 @@ from hypothesis import settings
 from profiles import Service
 from volume import FULL, volume
 
-from chatkit import temporary
+from chatkit.util import temporary
 
 if TYPE_CHECKING:
     from postgres import Server
@@ -145,9 +145,9 @@ class ShortDraws:
 
 @pytest.fixture(scope="session", autouse=True)
 def _short_backoff() -> Iterator[None]:
-    """Wait little before a read is sent again; how long that is tests/test_transport.py tells."""
+    """Shorten the backoff; tests/api/test_transport.py checks how long it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chatkit.transport.random", ShortDraws)
+        patch.setattr("chatkit.api.transport.random", ShortDraws)
         yield
 
 

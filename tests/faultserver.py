@@ -19,8 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from chatkit.connection import Connection
-from chatkit.transport import Transport
+from chatkit.api.connection import Connection
+from chatkit.api.transport import Transport
 
 TOKEN = "tok-5ecret-Marker-9f3"
 PREFIX = "/api/business/public/channels/chat/accounts/1001/"

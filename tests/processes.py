@@ -36,10 +36,10 @@ LOADED = (
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "sqlalchemy.dialects.sqlite"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "phonenumbers", "openpyxl", "tqdm"),
     *("filelock", "platformdirs", "truststore", "trustme", "hypothesis"),
-    *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.frame"),
+    *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.frames.frame"),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
-    *("chatkit.history", "chatkit.cli", "chatkit.checkup", "chatkit.account.folder"),
-    *("chatkit.inbox.inbox", "chatkit.files"),
+    *("chatkit.account.history", "chatkit.cli", "chatkit.account.doctor", "chatkit.account.folder"),
+    *("chatkit.inbox.inbox", "chatkit.imports"),
 )
 _LARGEST = 150_000  # bytes of one order on a socket
 _SUBREAPER = 36  # prctl: orphans among those below are given to this process

@@ -124,7 +124,7 @@ ASKED = {
         "chatkit.connect()",
         "chatkit.connect() without a connection needs chatkit.sandbox",
     ),
-    "files": ("chatkit.read_contacts", "chatkit.read_contacts needs chatkit.files"),
+    "files": ("chatkit.read_contacts", "chatkit.read_contacts needs chatkit.imports"),
 }
 
 

@@ -88,7 +88,7 @@ child = os.fork()  # waits: the child would find the imports locked for ever
 if not child:
     os._exit(len(client.contacts.frame()) != 250)
 assert os.waitpid(child, 0)[1] == 0
-assert "pandas" in sys.modules and "chatkit.wire" in sys.modules
+assert "pandas" in sys.modules and "chatkit.api.wire" in sys.modules
 """
 
 

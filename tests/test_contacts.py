@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
-from chatkit.answer import Envelope
-from chatkit.call import Call
-from chatkit.connection import Connection
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.connection import Connection
+from chatkit.api.throttle import AdaptiveThrottle
+from chatkit.api.transport import Transport
 from chatkit.contacts import ContactEndpoints
 from chatkit.resource import endpoints_of
-from chatkit.throttle import AdaptiveThrottle
-from chatkit.transport import Transport
 
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana María de la Cruz"}
 BO = {"number": "2025550144", "country_code": "+1", "name": "Bo"}
@@ -226,9 +226,9 @@ def test_a_deleted_contact_is_looked_for_where_it_can_be_told_from_others(points
 
 
 def _contacts(**points):
-    from chatkit.connection import Connection
+    from chatkit.api.connection import Connection
+    from chatkit.api.transport import Transport
     from chatkit.contacts import ContactEndpoints
-    from chatkit.transport import Transport
 
     profile = chatkit.ServiceProfile(**points)
     made = Connection(base_url="http://localhost", account_id="1", token="x" * 20, profile=profile)

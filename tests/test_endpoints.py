@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from profiles import SERVICES
 
 import chatkit
-from chatkit.answer import Envelope
-from chatkit.connection import Connection
+from chatkit.api.answer import Envelope
+from chatkit.api.connection import Connection
+from chatkit.api.transport import Transport
 from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.flows import Flow, FlowEndpoints
 from chatkit.resource import endpoints_of
 from chatkit.sandbox.contacts import split_name
 from chatkit.templates import Content
 from chatkit.templates.contents import AccountChecks, ContentEndpoints
-from chatkit.transport import Transport
 from chatkit.webhooks import Webhook, WebhookEndpoints
 
 PARTS = ("first_name", "middle_name", "last_name")

@@ -11,7 +11,7 @@ import pytest
 
 import chatkit
 import chatkit.errors as errors
-from chatkit.call import Call
+from chatkit.api.call import Call
 
 
 def test_the_tree_in_the_docstring_is_the_tree_in_the_code():
@@ -42,7 +42,7 @@ SHOWN = [
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
     *("templates.contents.Contents", "transport.Transport", "wire.Wire", "secret.Secret"),
     *("inbox.store.InboxStore", "inbox.delivery.Intake", "connection.Connection"),
-    "checkup.CheckupReport",
+    "doctor.CheckupReport",
 ]
 
 
@@ -68,7 +68,7 @@ def test_a_notebook_shows_an_error_as_its_message_alone(capsys: pytest.CaptureFi
     from IPython.core.interactiveshell import InteractiveShell
 
     shell = InteractiveShell()
-    source = "from chatkit.call import Call\nCall('GET', ('contacts', '..'))"
+    source = "from chatkit.api.call import Call\nCall('GET', ('contacts', '..'))"
     assert shell.run_cell(source, store_history=False).error_in_exec is not None
     said = capsys.readouterr()
     assert (said.out + said.err).strip().splitlines() == [

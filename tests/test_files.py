@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from volume import volume
 
 import chatkit
-from chatkit import files
+from chatkit import imports as files
 from chatkit.client import Client
 from chatkit.errors import InputError
-from chatkit.tables.delimited import to_csv
-from chatkit.tables.workbook import to_xlsx
+from chatkit.imports.tables.delimited import to_csv
+from chatkit.imports.tables.workbook import to_xlsx
 
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.display import MISSING
 from chatkit.finding import (
     FEW,
     Finding,
@@ -19,7 +18,8 @@ from chatkit.finding import (
     finding_line,
     summary,
 )
-from chatkit.json_pointer import value_at
+from chatkit.util.display import MISSING
+from chatkit.util.json_pointer import value_at
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")

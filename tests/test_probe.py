@@ -4,14 +4,14 @@ from contextlib import contextmanager
 import pytest
 from profiles import Service
 
-from chatkit.answer import Answer
-from chatkit.call import Call
-from chatkit.checkup import Observation, Prober, Reply
-from chatkit.checkup import observe as observed
-from chatkit.connection import Connection
+from chatkit.account.doctor import Observation, Prober, Reply
+from chatkit.account.doctor import observe as observed
+from chatkit.api.answer import Answer
+from chatkit.api.call import Call
+from chatkit.api.connection import Connection
+from chatkit.api.transport import Transport
 from chatkit.errors import Unreachable
 from chatkit.profile import ServiceProfile
-from chatkit.transport import Transport
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
-from chatkit.connection import Connection, StoredConnection
+from chatkit.api.connection import Connection, StoredConnection
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
 from chatkit.settings import (

@@ -11,8 +11,8 @@ import pytest
 from faultserver import FaultServer, answers, says
 
 import chatkit
+from chatkit.api.secret import Secret, access_token
 from chatkit.cli import main
-from chatkit.secret import Secret, access_token
 from chatkit.settings import resolve
 from chatkit.signature import Scheme, key_of, sign, verify
 

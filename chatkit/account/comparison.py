@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args,
 import numpy as np
 import pandas as pd
 
+from chatkit.account.fleet_plan import FleetPlan, in_threads
 from chatkit.account.folder import Folder, state_of
 from chatkit.account.planning import Named, numbers_of, plan_state
 from chatkit.account.reading import (
@@ -30,27 +31,13 @@ from chatkit.account.reading import (
     name_text,
     same_field,
 )
+from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.comparison import FrameDifferences
 from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
-from chatkit.display import (
-    MISSING,
-    Shown,
-    changed_words,
-    columns,
-    cut,
-    differences,
-    many,
-    pair,
-    shown,
-    small,
-    squeezed,
-    visible,
-    words,
-)
 from chatkit.errors import ChatkitError, InputError, first_line
-from chatkit.fleet_plan import FleetPlan, in_threads
-from chatkit.frame import none, records
+from chatkit.frames.frame import none, records
+from chatkit.frames.snapshot import remember
 from chatkit.report import (
     ARROW,
     FEW,
@@ -67,8 +54,21 @@ from chatkit.report import (
     sides,
     wrapped,
 )
-from chatkit.secret import MASK, SECRET
-from chatkit.snapshot import remember
+from chatkit.util.display import (
+    MISSING,
+    Shown,
+    changed_words,
+    columns,
+    cut,
+    differences,
+    many,
+    pair,
+    shown,
+    small,
+    squeezed,
+    visible,
+    words,
+)
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import pandas as pd
 
+from chatkit.account.directory import Directory
 from chatkit.account.layout import (
     ACCOUNT,
     BASE,
@@ -57,22 +58,21 @@ from chatkit.account.reading import (
     default_of,
     read_account,
 )
+from chatkit.api.connection import Connection, account_words
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, client_of
-from chatkit.connection import Connection, account_words
-from chatkit.directory import Directory
-from chatkit.display import cut, many, values, visible
 from chatkit.errors import InputError, Problem, command, steady
 from chatkit.finding import SEVERITIES
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
-from chatkit.json_reader import read_json
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.lock import make_folder, replacing, writing
-from chatkit.progress import say
 from chatkit.report import FEW, Report, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
+from chatkit.util.display import cut, many, values, visible
+from chatkit.util.json_reader import read_json
+from chatkit.util.lock import make_folder, replacing, writing
+from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan

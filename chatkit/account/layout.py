@@ -37,18 +37,18 @@ import pyarrow.csv as pa_csv
 from pydantic import BaseModel, ValidationError, create_model
 
 from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
-from chatkit.display import many, values, visible
+from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flows import FlowBody
-from chatkit.frame import frame_of_texts
-from chatkit.json_pointer import escape
-from chatkit.json_reader import is_deeper
+from chatkit.frames.frame import frame_of_texts
+from chatkit.imports.tables import guarded, unguarded
 from chatkit.localization.ledger import Ledger
-from chatkit.record import Body
-from chatkit.tables import guarded, unguarded
 from chatkit.templates import ContentBody
 from chatkit.templates.codes import template_codes
+from chatkit.util.display import many, values, visible
+from chatkit.util.json_pointer import escape
+from chatkit.util.json_reader import is_deeper
 from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:

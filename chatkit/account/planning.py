@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
-from chatkit import accessor
 from chatkit.account.reading import (
     CONTACT,
     CONTACT_COLUMNS,
@@ -30,13 +29,14 @@ from chatkit.account.reading import (
 from chatkit.bulk.plan import Plan, RefusedCell, join_plans
 from chatkit.bulk.planner import make_plan
 from chatkit.client import Client, source_of
-from chatkit.display import many, values
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError
-from chatkit.frame import records
+from chatkit.frames.frame import records
+from chatkit.frames.snapshot import inherit_origin
+from chatkit.imports import accessor
 from chatkit.resource import endpoints_of
-from chatkit.snapshot import inherit_origin
 from chatkit.templates import bulk_templates
+from chatkit.util.display import many, values
 
 if TYPE_CHECKING:
     from chatkit.contacts import ContactEndpoints

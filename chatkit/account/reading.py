@@ -14,15 +14,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
+from chatkit.api.connection import Connection, account_words
+from chatkit.api.record import Body
+from chatkit.api.secret import SECRET
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
-from chatkit.connection import Connection, account_words
-from chatkit.display import many, values
 from chatkit.flows import FlowBody
-from chatkit.frame import records, sorted_rows
-from chatkit.record import Body
+from chatkit.frames.frame import records, sorted_rows
 from chatkit.resource import endpoints_of
-from chatkit.secret import SECRET
 from chatkit.templates import ContentBody, bulk_templates
+from chatkit.util.display import many, values
 from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def read_account(
     Raises:
         CallError: It cannot be read.
     """
-    from chatkit import accessor
+    from chatkit.imports import accessor
 
     accessor.register()
     named = tuple(client.templates.codes if codes is None else codes)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from chatkit.account.comparison import Comparison
 from chatkit.account.reading import read_account
+from chatkit.api.connection import account_words
 from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setting_of
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, open_clients, open_copy, source_of
-from chatkit.connection import account_words
-from chatkit.display import duration, many, visible
 from chatkit.errors import InputError, PlanRefused
 from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
+from chatkit.util.display import duration, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +57,7 @@ def rehearse(
     >>> chatkit.rehearse(plan).ok
     True
     """
-    from chatkit import accessor
+    from chatkit.imports import accessor
     from chatkit.templates.codes import template_codes
 
     if not hasattr(plan, "objections"):

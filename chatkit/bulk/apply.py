@@ -21,6 +21,11 @@ from itertools import islice
 from types import FrameType
 from typing import Any, Literal, Protocol, Self
 
+from chatkit.api.call import Call
+from chatkit.api.record import Record
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import Throttle
+from chatkit.api.transport import Flight, Transport
 from chatkit.bulk.changes import Kind
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import (
@@ -35,20 +40,15 @@ from chatkit.bulk.outcomes import (
     rows_of_journal,
 )
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
-from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault, InputError, JournalError
-from chatkit.progress import Progress, Watch, say
-from chatkit.record import Record
-from chatkit.secret import Secret
-from chatkit.throttle import Throttle
-from chatkit.transport import Flight, Transport
+from chatkit.util.progress import Progress, Watch, say
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
 CANARY_FROM, CANARY = 100, 5
-#: The settle window (the retry policy in `chatkit.transport`): seconds until it is believed that
-#: a lost change will not land any more. What the service itself keeps single may be sent again at
-#: once: the later of two is refused.
+#: The settle window (the retry policy in `chatkit.api.transport`): seconds until it is believed
+#: that a lost change will not land any more. What the service itself keeps single may be sent
+#: again at once: the later of two is refused.
 SETTLE = 2.0
 #: What nothing keeps single is sent again only when no service would still be at it: the
 #: deadline of the call and this.

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from chatkit.display import shortened
 from chatkit.errors import InputError, Problem
+from chatkit.util.display import shortened
 
 Kind = Literal["create", "update", "delete", "skip"]
 Undo = Literal["exactly", "not exactly", "never"]

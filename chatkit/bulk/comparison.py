@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from chatkit.api.record import moment
 from chatkit.bulk.matching import (
     DELETE,
     Identity,
@@ -31,8 +32,7 @@ from chatkit.bulk.matching import (
     levels_as_columns,
 )
 from chatkit.errors import InputError
-from chatkit.frame import INEXACT, listed, plain, whole
-from chatkit.record import moment
+from chatkit.frames.frame import INEXACT, listed, plain, whole
 
 Cells: TypeAlias = "pd.Series[Any]"
 #: Objects compared at a time: enough to be quick, few enough to be forgotten soon.
@@ -60,7 +60,7 @@ def compare(
 
     Args:
         frame: The edited frame: in any order, with any rows and columns, of any dtypes.
-        base: What was read, indexed by key; its columns are as `chatkit.frame` makes them.
+        base: What was read, indexed by key; its columns are as `chatkit.frames.frame` makes them.
         who: How the records are told apart.
         duplicates: Allow rows that share their natural key, unless the service does not.
         gone: Rows of the base that are deleted beside those that the frame marks.

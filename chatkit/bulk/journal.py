@@ -45,10 +45,10 @@ import msgspec
 import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 
+from chatkit.api.secret import Secret
 from chatkit.bulk.changes import NOT_JSON, Change, change_texts
 from chatkit.errors import InputError, JournalError, steady
-from chatkit.lock import account_busy, busy, lock, make_folder, sync_folder
-from chatkit.secret import Secret
+from chatkit.util.lock import account_busy, busy, lock, make_folder, sync_folder
 
 _VERSION = 3  #: of the tables
 _UNSENT = " Nothing was sent."

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from chatkit.call import why_no_segment
+from chatkit.api.call import why_no_segment
 from chatkit.errors import InputError, Problem
-from chatkit.frame import INEXACT, listed, plain, whole
+from chatkit.frames.frame import INEXACT, listed, plain, whole
 
 if TYPE_CHECKING:
     import pandas as pd

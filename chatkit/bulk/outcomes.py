@@ -13,12 +13,14 @@ from functools import cache
 from itertools import chain
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
-from chatkit.answer import Envelope
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.record import Body
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.stores import kept_runs, known_stores
-from chatkit.call import Call
-from chatkit.display import values
 from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
     BadAnswer,
@@ -33,15 +35,13 @@ from chatkit.errors import (
     Refused,
     Unreachable,
 )
-from chatkit.record import Body
-from chatkit.secret import Secret
-from chatkit.throttle import Throttle
+from chatkit.util.display import values
 
 #: So many refusals one after the other stop a run.
 REFUSALS = 10
 #: So many doubts one after the other pause it, to look whether anything lands at all.
 DOUBTS = 20
-#: So often one row is sent, or read in vain (the retry policy in `chatkit.transport`).
+#: So often one row is sent, or read in vain (the retry policy in `chatkit.api.transport`).
 ATTEMPTS = 5
 
 

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, get_args
 import msgspec
 from msgspec import structs
 
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import KINDS, Desk, Gap, Interrupt, Run
 from chatkit.bulk.changes import (
@@ -29,15 +31,13 @@ from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
-from chatkit.display import duration
-from chatkit.display import many as many_of
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
-from chatkit.lock import replacing
-from chatkit.progress import LONG, Pace, Watch, say
 from chatkit.report import Report
-from chatkit.secret import Secret
-from chatkit.throttle import Throttle
+from chatkit.util.display import duration
+from chatkit.util.display import many as many_of
+from chatkit.util.lock import replacing
+from chatkit.util.progress import LONG, Pace, Watch, say
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,20 +16,20 @@ from typing import Any, NamedTuple, Protocol, TypedDict, get_args
 import numpy as np
 import pandas as pd
 
+from chatkit.api.record import LOST_DIGITS
+from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Edits, compare, same_look, same_value
 from chatkit.bulk.matching import DELETE, Identity, Mask, Match, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
-from chatkit.display import many
-from chatkit.display import values as shown
 from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
 from chatkit.finding import Finding, FindingCounts, cell_problem, document_problem, doubts, errors
-from chatkit.frame import collector_paused, column_or_level, none, records
-from chatkit.record import LOST_DIGITS
-from chatkit.secret import MASK, SECRET
-from chatkit.snapshot import Snapshot, memory
+from chatkit.frames.frame import collector_paused, column_or_level, none, records
+from chatkit.frames.snapshot import Snapshot, memory
+from chatkit.util.display import many
+from chatkit.util.display import values as shown
 
 
 class PlanOptions(TypedDict, total=False):

@@ -13,20 +13,20 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
-from chatkit.answer import Envelope
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.listing import ListReader
+from chatkit.api.record import Record
+from chatkit.api.throttle import Throttle
+from chatkit.api.transport import Transport
 from chatkit.bulk.outcomes import Row, agrees, documented
-from chatkit.call import Call
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
-from chatkit.listing import ListReader
-from chatkit.record import Record
-from chatkit.throttle import Throttle
-from chatkit.transport import Transport
 
 #: A list that moves while it is read may miss a record: so often it is read again.
 _PASSES = 3
 #: So often one read is sent whose answers are none: a page of HTML, a text cut short (the retry
-#: policy in `chatkit.transport`).
+#: policy in `chatkit.api.transport`).
 READS = 5
 #: Fewer records than these are read one by one: they may be on any page.
 PAGES_FROM = 10

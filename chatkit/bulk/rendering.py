@@ -10,23 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
 import pandas as pd
 
+from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.changes import Change, memory_needed
 from chatkit.bulk.outcomes import Row, State
-from chatkit.display import (
-    LONG,
-    Shown,
-    columns,
-    cut,
-    differences,
-    duration,
-    many,
-    pair,
-    shown,
-    small,
-    squeezed,
-    visible,
-    words,
-)
+from chatkit.frames.snapshot import memory, remember
 from chatkit.report import (
     ARROW,
     FEW,
@@ -42,8 +29,21 @@ from chatkit.report import (
     sides,
     wrapped,
 )
-from chatkit.secret import MASK, SECRET
-from chatkit.snapshot import memory, remember
+from chatkit.util.display import (
+    LONG,
+    Shown,
+    columns,
+    cut,
+    differences,
+    duration,
+    many,
+    pair,
+    shown,
+    small,
+    squeezed,
+    visible,
+    words,
+)
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Left, Plan, RefusedCell

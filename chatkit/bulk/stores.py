@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from chatkit import temporary
+from chatkit.api.secret import Secret
 from chatkit.bulk.journal import (
     At,
     DatabaseStore,
@@ -26,8 +26,8 @@ from chatkit.bulk.journal import (
     is_finished,
 )
 from chatkit.errors import InputError, JournalError
-from chatkit.lock import make_folder
-from chatkit.secret import Secret
+from chatkit.util import temporary
+from chatkit.util.lock import make_folder
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
 _LATEST = 50

@@ -14,9 +14,9 @@ from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
 from chatkit.bulk.stores import KeptRun
-from chatkit.display import many
 from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
+from chatkit.util.display import many
 
 _NEXT = "leave it, or put it right by hand"
 

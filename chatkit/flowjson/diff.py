@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, overload
 
-from chatkit.display import MISSING, cut, escaped, json_pair, many
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import (
     ACTION_KEYS,
@@ -27,8 +26,9 @@ from chatkit.flowjson.outline import (
     outline,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
-from chatkit.json_pointer import escape, steps, unescape
 from chatkit.report import Report, frame_of_objects, html_heading
+from chatkit.util.display import MISSING, cut, escaped, json_pair, many
+from chatkit.util.json_pointer import escape, steps, unescape
 
 if TYPE_CHECKING:
     import pandas as pd

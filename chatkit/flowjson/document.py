@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.json_pointer import escape
-from chatkit.json_reader import JsonFault, is_deeper, read_json
+from chatkit.util.json_pointer import escape
+from chatkit.util.json_reader import JsonFault, is_deeper, read_json
 
 #: Levels of nesting that are read: a flow document has some 20; `outline` looks no deeper than 64.
 DEEPEST = 60

@@ -14,10 +14,10 @@ from html import unescape as html_unescape
 from itertools import pairwise
 from typing import Any, Literal
 
-from chatkit.display import cut, many
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import Outline, ScreenNode, outline
-from chatkit.json_pointer import escape
+from chatkit.util.display import cut, many
+from chatkit.util.json_pointer import escape
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
 

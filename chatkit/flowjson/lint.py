@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import escaped, many, visible
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.outline import Outline, outline
@@ -28,8 +27,9 @@ from chatkit.flowjson.rules import (
     structure,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
-from chatkit.json_pointer import patched, steps
 from chatkit.report import Report, frame_of_objects, marked
+from chatkit.util.display import escaped, many, visible
+from chatkit.util.json_pointer import patched, steps
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import many, short_json
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.property import Shape
-from chatkit.json_pointer import at, escape, steps
 from chatkit.report import frame_of_objects
+from chatkit.util.display import many, short_json
+from chatkit.util.json_pointer import at, escape, steps
 
 if TYPE_CHECKING:
     import pandas as pd

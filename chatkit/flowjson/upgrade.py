@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import MISSING, escaped, many, short_json
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
-from chatkit.json_pointer import escape
 from chatkit.report import Report, frame_of_objects, html_heading
+from chatkit.util.display import MISSING, escaped, many, short_json
+from chatkit.util.json_pointer import escape
 
 if TYPE_CHECKING:
     import pandas as pd

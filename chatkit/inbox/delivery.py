@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from chatkit.api.secret import MASK, Secret
 from chatkit.inbox.events import contact_in
 from chatkit.profile import ServiceProfile
-from chatkit.secret import MASK, Secret
 from chatkit.signature import BadSignature, Scheme, key_of, named, verify
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from chatkit.frame import Columns, Kind
+from chatkit.frames.frame import Columns, Kind
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, answers, text
 

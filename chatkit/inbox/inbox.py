@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from weakref import WeakSet
 
+from chatkit.api.secret import MASK, Secret
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.inbox.delivery import Delivery, Which
 from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
-from chatkit.secret import MASK, Secret
 from chatkit.signature import named, sign
-from chatkit.webhook_sender import BadReceiver, NotThisMachine, post, read_address
+from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, post, read_address
 
 if TYPE_CHECKING:
     import ssl

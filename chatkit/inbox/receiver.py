@@ -19,13 +19,13 @@ from typing import Any, Literal, Self, TypeAlias
 
 import trustme
 
-from chatkit import temporary
-from chatkit.asgi_server import Server, listen
-from chatkit.display import many
+from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, StoreError, steady
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
 from chatkit.inbox.store import InboxStore
-from chatkit.secret import Secret
+from chatkit.util import temporary
+from chatkit.util.asgi_server import Server, listen
+from chatkit.util.display import many
 
 #: The upstream platform sends up to 3 MB.
 MAX_BODY = 4 * 1024 * 1024

@@ -18,14 +18,14 @@ from decimal import Decimal
 from html import escape
 from typing import TYPE_CHECKING, Self
 
-from chatkit.display import many, visible
 from chatkit.errors import PlanRefused
 from chatkit.inbox.delivery import Delivery, Which, contact_of_body
 from chatkit.inbox.events import events
 from chatkit.inbox.store import Head, InboxStore, stretches
 from chatkit.profile import ServiceProfile
-from chatkit.progress import Progress
 from chatkit.report import Report, html_heading, html_list, wrapped
+from chatkit.util.display import many, visible
+from chatkit.util.progress import Progress
 
 if TYPE_CHECKING:
     import pandas as pd

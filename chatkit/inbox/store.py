@@ -25,6 +25,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 
+from chatkit.api.secret import Secret
 from chatkit.bulk.journal import is_busy, pause, prepare
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import (
@@ -33,8 +34,7 @@ from chatkit.inbox.delivery import (
     ReceivedDelivery,
     Which,
 )
-from chatkit.lock import make_folder
-from chatkit.secret import Secret
+from chatkit.util.lock import make_folder
 
 _SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes

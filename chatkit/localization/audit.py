@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.display import cut, many, visible
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import CONTENT_CHECKS, check_parity, check_structure
@@ -17,6 +16,7 @@ from chatkit.localization.content import Contents, Entry, entries, grouped, sour
 from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
 from chatkit.localization.typography import check_characters, check_halves, check_typography
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
+from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,7 +17,6 @@ from datetime import UTC, date, datetime
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from chatkit.display import changed_words, columns, cut, many, squeezed, visible
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.audit import (
@@ -32,6 +31,7 @@ from chatkit.localization.content import Contents, Entry, entries, grouped, sour
 from chatkit.localization.ledger import Judged, Ledger, SourceChange
 from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
 from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, html_list, marked, wrapped
+from chatkit.util.display import changed_words, columns, cut, many, squeezed, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,10 +14,10 @@ from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from chatkit.display import cut, many, unseen
 from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
 from chatkit.localization.content import Entry, part, slots
+from chatkit.util.display import cut, many, unseen
 
 #: What the platform writes on buttons that have no label, by their type.
 _WRITTEN = {"copy_offer_code": "Copy offer code", "view_catalog": "View catalog"}

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from chatkit.display import cut, many, values
 from chatkit.localization import language
 from chatkit.localization.content import (
     Contents,
@@ -29,6 +28,7 @@ from chatkit.localization.content import (
 )
 from chatkit.localization.rules import ContentFinding, FindingLog
 from chatkit.localization.typography import emoji
+from chatkit.util.display import cut, many, values
 
 
 def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:

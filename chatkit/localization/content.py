@@ -20,7 +20,7 @@ from chatkit.localization import language
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.record import Body, Record
+    from chatkit.api.record import Body, Record
 
 #: A text: its field, what it is in words, and itself.
 Piece: TypeAlias = tuple[str, str, str]

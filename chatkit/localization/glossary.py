@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from chatkit.display import cut, values, visible
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import without_slots
+from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -252,8 +252,8 @@ def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.tables import file_kind, list_rows, open_source, workbook
-    from chatkit.tables.delimited import decode_text, read_delimited
+    from chatkit.imports.tables import file_kind, list_rows, open_source, workbook
+    from chatkit.imports.tables.delimited import decode_text, read_delimited
 
     name, content = open_source(path)
     try:

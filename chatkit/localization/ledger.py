@@ -23,16 +23,16 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from chatkit.api.connection import Connection
 from chatkit.bulk.journal import person
 from chatkit.bulk.stores import journal_folder
-from chatkit.connection import Connection
-from chatkit.display import many, values, visible
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, part, slots, source_of
-from chatkit.lock import replacing, rewrite
-from chatkit.progress import say
 from chatkit.report import Report, marked
+from chatkit.util.display import many, values, visible
+from chatkit.util.lock import replacing, rewrite
+from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from rapidfuzz import fuzz, process
 
-from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import InputError
-from chatkit.frame import collector_paused
+from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
@@ -41,6 +40,7 @@ from chatkit.localization.translation.units import (
     with_texts,
 )
 from chatkit.report import LABEL, Report, html_heading, marked, wrapped
+from chatkit.util.display import changed_words, cut, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from chatkit.display import visible
 from chatkit.finding import Finding, Severity
-from chatkit.json_pointer import escape, steps
 from chatkit.localization.content import Entry
+from chatkit.util.display import visible
+from chatkit.util.json_pointer import escape, steps
 
 API = "API document, Template content"
 COMP = "platform, template components (2025-11-21)"

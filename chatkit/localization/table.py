@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.display import has_half_character, visible
-from chatkit.snapshot import remember
+from chatkit.frames.snapshot import remember
+from chatkit.util.display import has_half_character, visible
 
 _COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
 _KINDS = {"position": "Int64", "refused": "bool", "share": "float64"}

@@ -18,7 +18,7 @@ from collections import Counter
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from chatkit.checks.characters import (
+from chatkit.imports.characters import (
     Oddity,
     both_directions,
     decomposed,
@@ -28,11 +28,11 @@ from chatkit.checks.characters import (
     of_text,
     script,
 )
-from chatkit.display import cut, has_half_character, right_to_left, unseen, values
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import FindingLog
+from chatkit.util.display import cut, has_half_character, right_to_left, unseen, values
 
 _LETTER = re.compile("[A-Za-z]")
 

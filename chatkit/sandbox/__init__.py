@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from chatkit.lock import replacing
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
@@ -19,6 +18,7 @@ from chatkit.sandbox.replies import QUIRKS, Quirk
 from chatkit.sandbox.request import PERMISSIONS, Request
 from chatkit.sandbox.service import Service
 from chatkit.sandbox.store import SandboxStore
+from chatkit.util.lock import replacing
 
 if TYPE_CHECKING:
     from chatkit.sandbox.scenario import Played

@@ -39,7 +39,7 @@ from chatkit.sandbox.delivery import OutboxFull, PublishedEvent
 from chatkit.sandbox.faults import BadFaults
 from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import PERMISSIONS, Request, read_object
-from chatkit.webhook_sender import BadReceiver
+from chatkit.util.webhook_sender import BadReceiver
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware

@@ -37,7 +37,7 @@ from chatkit.sandbox.request import Verb
 from chatkit.sandbox.store import SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
-from chatkit.webhook_sender import (
+from chatkit.util.webhook_sender import (
     Address,
     BadReceiver,
     post,

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote_to_bytes
 
-from chatkit.json_reader import JsonFault, read_json
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.replies import FieldProblem, RefusedRequest, invalid
+from chatkit.util.json_reader import JsonFault, read_json
 
 # --- the operations ---------------------------------------------------------------------
 

@@ -16,11 +16,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMappi
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from chatkit.asgi_server import Server, listen, until_signal
 from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import MAX_BODY, Request
+from chatkit.util.asgi_server import Server, listen, until_signal
 
 if TYPE_CHECKING:
     import socket

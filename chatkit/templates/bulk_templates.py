@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
 from msgspec import Raw
 
-from chatkit.answer import Envelope
-from chatkit.call import Call
-from chatkit.display import many, visible
+from chatkit.api.answer import Envelope
+from chatkit.api.call import Call
+from chatkit.api.listing import answers_in_order, pages_of, refuse_part
+from chatkit.api.transport import Transport
 from chatkit.errors import BadAnswer, InputError, ListMoved, NotFound, Refused
-from chatkit.listing import answers_in_order, pages_of, refuse_part
-from chatkit.progress import Forecast, Progress
-from chatkit.snapshot import Snapshot, keep_snapshot, memory, snapshot_of
+from chatkit.frames.snapshot import Snapshot, keep_snapshot, memory, snapshot_of
 from chatkit.templates.codes import template_codes
 from chatkit.templates.contents import (
     AccountChecks,
@@ -30,14 +29,15 @@ from chatkit.templates.contents import (
     origin_of,
     sorted_by_language,
 )
-from chatkit.transport import Transport
+from chatkit.util.display import many, visible
+from chatkit.util.progress import Forecast, Progress
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
     from chatkit.bulk.planner import PlanOptions
-    from chatkit.frame import Columns
+    from chatkit.frames.frame import Columns
     from chatkit.localization.ledger import How
 
 #: A content among those of all templates: its endpoints, and its language.
@@ -78,7 +78,7 @@ class BulkTemplates:
 
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
-        from chatkit.frame import column_or_level
+        from chatkit.frames.frame import column_or_level
 
         kept = None if frame is None or now else self.snapshot(frame)
         if kept is not None:
@@ -105,7 +105,7 @@ class BulkTemplates:
 
     def reader(self, codes: Iterable[str]) -> ContentReader:
         """Begin to read the contents of these templates."""
-        from chatkit import accessor
+        from chatkit.imports import accessor
 
         accessor.register()
         return ContentReader(self.transport, [self.of(code) for code in codes])
@@ -139,7 +139,7 @@ class BulkTemplates:
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return what a frame was when it was read, also one of a single template."""
-        from chatkit.frame import column_or_level, with_level
+        from chatkit.frames.frame import column_or_level, with_level
 
         origin, code = origin_of(self.transport), memory(frame).get("code")
         if code is not None and column_or_level(frame, CODE) is None:
@@ -212,7 +212,7 @@ class ContentReader:
         Raises:
             BadAnswer: A list is not as documented, or only a part of it came.
         """
-        from chatkit import frame as frames
+        from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(Content, Content.listed))
         counts: list[int] = []
@@ -264,7 +264,7 @@ class ContentReader:
         Raises:
             BadAnswer: One is not as documented, or an answer is about another content.
         """
-        from chatkit import frame as frames
+        from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(Content, Content.model_fields))
         kept: list[Spot] = []
@@ -348,7 +348,7 @@ def _row(error: Exception, most: int) -> int:
 
 def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make a frame of contents that say their template code and language, for a plan."""
-    from chatkit.frame import Columns, kinds, with_level
+    from chatkit.frames.frame import Columns, kinds, with_level
 
     columns = Columns(kinds(Content, ContentBody.updatable()))
     columns.add(json.dumps([{n: v for n, v in row.items() if n != CODE} for row in rows]).encode())

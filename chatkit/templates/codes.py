@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from chatkit import settings
-from chatkit.call import why_no_segment
-from chatkit.connection import Connection
-from chatkit.display import many, values, visible
+from chatkit.api.call import why_no_segment
+from chatkit.api.connection import Connection
 from chatkit.errors import InputError, Problem, command, file_bytes
+from chatkit.util.display import many, values, visible
 
 if TYPE_CHECKING:
+    from chatkit.imports.tables import RawTable
     from chatkit.localization.translation.units import Unit
-    from chatkit.tables import RawTable
 
 #: Codes as they are passed: some of them, one of them, or a file that has them.
 Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
@@ -80,13 +80,13 @@ def _no_codes(codes: Sequence[object]) -> Iterator[Problem]:
 
 def _of_file(path: Path) -> list[str]:
     """Read codes from a file."""
-    from chatkit.tables import file_kind  # slow to load, as pandas is
-    from chatkit.tables.delimited import decode_text, read_delimited
+    from chatkit.imports.tables import file_kind  # slow to load, as pandas is
+    from chatkit.imports.tables.delimited import decode_text, read_delimited
 
     content = file_bytes(path)
     try:
         if file_kind(content) == "xlsx":
-            from chatkit.tables import workbook
+            from chatkit.imports.tables import workbook
 
             return _of_table(workbook.read_sheet(content, None))
         decoded, said, notes = decode_text(content, known=_named)
@@ -100,7 +100,7 @@ def _of_file(path: Path) -> list[str]:
 
 def _of_table(table: RawTable) -> list[str]:
     """Take the column of codes; a table of one column needs no name for it."""
-    from chatkit.tables import list_rows
+    from chatkit.imports.tables import list_rows
 
     if table.broken:
         lines = list_rows([row.number for row in table.broken])

@@ -18,21 +18,21 @@ from weakref import WeakKeyDictionary
 
 from pydantic import AfterValidator, Field
 
-from chatkit.call import Call, why_no_segment
-from chatkit.display import values
+from chatkit.api.call import Call, why_no_segment
+from chatkit.api.record import Body, Id, Record
+from chatkit.api.transport import Transport
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
-from chatkit.json_pointer import value_at
-from chatkit.progress import say
-from chatkit.record import Body, Id, Record
+from chatkit.frames.snapshot import Snapshot, snapshot_of
 from chatkit.resource import Resource
-from chatkit.snapshot import Snapshot, snapshot_of
-from chatkit.transport import Transport
+from chatkit.util.display import values
+from chatkit.util.json_pointer import value_at
+from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.connection import Connection
+    from chatkit.api.connection import Connection
     from chatkit.finding import Finding, Severity
     from chatkit.localization.audit import Audit
     from chatkit.localization.content import Contents as Checked
@@ -265,7 +265,7 @@ class ContentEndpoints(Endpoints[Content]):
         try:
             return super().base(frame, now=now)
         except NotFound:
-            from chatkit.frame import Columns, kinds
+            from chatkit.frames.frame import Columns, kinds
 
             empty = Columns(kinds(self.record, self.record.listed)).frame(self.key)
             return Snapshot(empty, whole=True, now=True)
@@ -499,7 +499,7 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
     Raises:
         BadAnswer: The lookup is not as documented.
     """
-    from chatkit.frame import Columns, WrongRows
+    from chatkit.frames.frame import Columns, WrongRows
 
     call = Call("GET", ("templates", code, "contents", "lookups", "languages"))
     columns = Columns({"code": "text", "label": "text"})
@@ -513,7 +513,7 @@ def read_languages(transport: Transport, code: str) -> pd.DataFrame:
 
 def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
     """Put the contents of each template in the order that languages have everywhere."""
-    from chatkit.frame import sorted_by_key
+    from chatkit.frames.frame import sorted_by_key
     from chatkit.localization import language
 
     return sorted_by_key(frame, language.in_order)
@@ -803,7 +803,7 @@ def _contents_of(
     base: pd.DataFrame, codes: Collection[str | None]
 ) -> list[tuple[tuple[str, str], dict[str, Any]]]:
     """Take the contents of some templates out of a frame; of one template it has no codes."""
-    from chatkit.frame import records
+    from chatkit.frames.frame import records
 
     keys = base.index.tolist()
     many = base.index.nlevels > 1

@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
-from chatkit.display import cut, escaped, has_half_character, many, values, visible
 from chatkit.errors import InputError, Problem
-from chatkit.frame import records
+from chatkit.frames.frame import records
 from chatkit.localization import language
 from chatkit.localization.content import Entry, Slot, entries, grouped, slots, source_of
 from chatkit.templates.contents import ContentBody
+from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd

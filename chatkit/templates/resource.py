@@ -8,15 +8,15 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from chatkit.display import many
+from chatkit.api.transport import Transport
 from chatkit.errors import HelpPage, InputError, steady
-from chatkit.progress import say
+from chatkit.frames.snapshot import inherit_origin
 from chatkit.report import FEW, Report
-from chatkit.snapshot import inherit_origin
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
 from chatkit.templates.contents import Contents, require_languages
-from chatkit.transport import Transport
+from chatkit.util.display import many
+from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     from datetime import date
@@ -712,7 +712,7 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be opened.
         """
-        from chatkit.frame import collector_paused
+        from chatkit.frames.frame import collector_paused
         from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
 

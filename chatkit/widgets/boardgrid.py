@@ -9,11 +9,11 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.display import cut, escaped
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.localization import language
 from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, heading
 from chatkit.templates.codes import Codes, template_codes
+from chatkit.util.display import cut, escaped
 from chatkit.widgets.contentform import ContentForm
 from chatkit.widgets.controls import Panel, joined_module, joined_text
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 from pydantic.fields import FieldInfo
 
-from chatkit.display import cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
 from chatkit.localization.audit import Audit
@@ -28,6 +27,7 @@ from chatkit.localization.content import Entry, part, slots
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
+from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
 from chatkit.widgets.fields import Bodies, Fieldset, FormField, Input, TextLine, of_kind
 from chatkit.widgets.light import LightBox, LightButton, LightFold, LightForm, LightHTML

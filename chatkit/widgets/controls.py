@@ -27,8 +27,8 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.display import escaped
 from chatkit.errors import CallError, ChatkitError, HelpPage
+from chatkit.util.display import escaped
 
 START = 'style="text-align: start"'  #: exported notebooks would align cells to the right
 STATIC = Path(__file__).parent / "static"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
 
-from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
-from chatkit.frame import records
+from chatkit.frames.frame import records
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
+from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import joined_module, joined_text
 from chatkit.widgets.following import Follower
 

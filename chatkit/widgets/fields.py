@@ -20,12 +20,12 @@ from typing import Any, Literal, Protocol, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from chatkit.display import escaped, visible
-from chatkit.display import values as shortly
+from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
-from chatkit.json_reader import JsonFault, read_json
-from chatkit.record import Body
 from chatkit.resource import Resource, endpoints_of
+from chatkit.util.display import escaped, visible
+from chatkit.util.display import values as shortly
+from chatkit.util.json_reader import JsonFault, read_json
 from chatkit.widgets.controls import START
 from chatkit.widgets.light import (
     LightBox,

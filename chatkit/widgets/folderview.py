@@ -12,9 +12,9 @@ import traitlets
 
 from chatkit.account import layout
 from chatkit.account.folder import Folder, state_of
-from chatkit.display import changed_words, cut, many, visible
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
+from chatkit.util.display import changed_words, cut, many, visible
 from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 if TYPE_CHECKING:

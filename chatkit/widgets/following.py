@@ -10,9 +10,9 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.display import visible
 from chatkit.errors import ChatkitError
 from chatkit.inbox.inbox import Inbox
+from chatkit.util.display import visible
 from chatkit.widgets.controls import Exported
 
 _OFTEN = 0.2  #: seconds between two looks: what came in between is one message to the page

@@ -12,9 +12,9 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
+from chatkit.api.record import Record
+from chatkit.api.secret import Secret
 from chatkit.bulk.outcomes import agrees
-from chatkit.display import escaped
-from chatkit.display import values as shortly
 from chatkit.endpoints import Key
 from chatkit.errors import (
     CallError,
@@ -26,9 +26,9 @@ from chatkit.errors import (
     Refused,
     steady,
 )
-from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
-from chatkit.secret import Secret
+from chatkit.util.display import escaped
+from chatkit.util.display import values as shortly
 from chatkit.webhooks import Webhooks
 from chatkit.widgets.controls import (
     ActionButton,

@@ -21,11 +21,11 @@ import traitlets
 
 from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
-from chatkit.display import cut, many
-from chatkit.display import values as shown
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
-from chatkit.frame import plain, records
+from chatkit.frames.frame import plain, records
 from chatkit.resource import Resource, endpoints_of
+from chatkit.util.display import cut, many
+from chatkit.util.display import values as shown
 from chatkit.widgets.controls import (
     START,
     ActionButton,

@@ -8,12 +8,12 @@ import anywidget
 import traitlets
 
 from chatkit import settings
-from chatkit.checkup import keep_checked
-from chatkit.connection import Connection, StoredConnection
-from chatkit.display import escaped
+from chatkit.account.doctor import keep_checked
+from chatkit.api.connection import Connection, StoredConnection
+from chatkit.api.secret import Secret, access_token
 from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret, access_token
+from chatkit.util.display import escaped
 from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 

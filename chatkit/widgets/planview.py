@@ -19,6 +19,8 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
+from chatkit.account.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
+from chatkit.api.connection import account_words, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
@@ -34,8 +36,6 @@ from chatkit.bulk.plan import (
 )
 from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import taken_back, undo_plan
-from chatkit.connection import account_words, is_live
-from chatkit.display import escaped, many, visible
 from chatkit.errors import (
     ChatkitError,
     InputError,
@@ -45,9 +45,9 @@ from chatkit.errors import (
     needed_by,
     steady,
 )
-from chatkit.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
+from chatkit.frames.snapshot import remember_parts
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
-from chatkit.snapshot import remember_parts
+from chatkit.util.display import escaped, many, visible
 from chatkit.widgets.controls import (
     ActionButton,
     Code,
@@ -342,7 +342,7 @@ class PlanView(Panel):
         sheets = again | ({"Only to read": read} if len(read) else {})
         count = sum(map(len, again.values()))
         with needed_by("A file to download"):
-            from chatkit.tables.workbook import xlsx_bytes
+            from chatkit.imports.tables.workbook import xlsx_bytes
         data = xlsx_bytes(sheets, wide=("reason",))
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
         said = [f"Downloaded {many(count, 'row')} that can be planned again"]

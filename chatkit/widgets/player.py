@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
-from chatkit.display import cut, many
 from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import read_source
-from chatkit.frame import Columns, Kind
+from chatkit.frames.frame import Columns, Kind
+from chatkit.util.display import cut, many
 from chatkit.widgets.controls import Exported, joined_text, packed_module
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from chatkit.display import many
 from chatkit.errors import InputError, steady
+from chatkit.util.display import many
 
 if TYPE_CHECKING:
     import pandas as pd

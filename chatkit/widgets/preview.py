@@ -8,10 +8,10 @@ from typing import Any
 import anywidget
 import traitlets
 
-from chatkit.display import cut
 from chatkit.errors import InputError, steady
 from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
 from chatkit.localization.content import Contents, entries
+from chatkit.util.display import cut
 from chatkit.widgets.controls import Exported, joined_module, joined_text
 
 

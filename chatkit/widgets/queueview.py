@@ -10,12 +10,12 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.display import changed_words, cut, escaped, visible
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
 from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
-from chatkit.progress import working_for
+from chatkit.util.display import changed_words, cut, escaped, visible
+from chatkit.util.progress import working_for
 from chatkit.widgets.controls import ActionButton, Panel, joined_module, joined_text
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.preview import Preview

@@ -9,9 +9,9 @@ from typing import Any
 
 import ipywidgets as w
 
-from chatkit.display import cut, escaped, many
 from chatkit.errors import steady
-from chatkit.frame import records
+from chatkit.frames.frame import records
+from chatkit.util.display import cut, escaped, many
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
 from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
 from chatkit.widgets.form import Form

@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
 
+from chatkit.api.connection import account_words, is_live
 from chatkit.bulk.plan import fleet_of_run
-from chatkit.connection import account_words, is_live
-from chatkit.display import escaped, many, visible
 from chatkit.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
+from chatkit.util.display import escaped, many, visible
 from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
 from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.account.fleet_plan import FleetPlan
     from chatkit.bulk.plan import Plan
-    from chatkit.fleet_plan import FleetPlan
 
 _COLUMNS = {"started": 18, "account": 18, "changes": 22, "state": 20, "to do": 22}
 _LOOKS = {"finished": "fine", "open": "open", "damaged": "bad"}

@@ -11,15 +11,15 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from chatkit.api.record import Record
+from chatkit.api.throttle import Throttle
 from chatkit.bulk.apply import SETTLE, SETTLE_DUPLICABLE
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.endpoints import Key
 from chatkit.errors import Conflict, InDoubt
-from chatkit.record import Record
 from chatkit.resource import Resource, endpoints_of
-from chatkit.throttle import Throttle
 from chatkit.widgets.planview import LANDED, PlanView
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from chatkit.bulk.matching import DELETE, Mask, Rows, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.endpoints import Endpoints
 from chatkit.errors import InputError, Problem
-from chatkit.frame import Kind, kinds, listed, plain
+from chatkit.frames.frame import Kind, kinds, listed, plain
 
 #: Stands in a cell for: what the frame has.
 AS_IT_WAS: Any = object()

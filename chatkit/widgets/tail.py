@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import traitlets
 
-from chatkit.display import cut, many, visible
+from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret
+from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds
 from chatkit.widgets.controls import START, joined_module, joined_text
 from chatkit.widgets.following import Follower

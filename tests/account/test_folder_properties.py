@@ -20,8 +20,8 @@ from chatkit.account import folder as folder_module
 from chatkit.account.folder import merged, merged_contacts
 from chatkit.account.layout import PathNames
 from chatkit.account.reading import CONTACT_COLUMNS, AccountState, canonical
-from chatkit.call import why_no_segment
-from chatkit.frame import frame_of_texts
+from chatkit.api.call import why_no_segment
+from chatkit.frames.frame import frame_of_texts
 
 #: Names that some system does not take, or takes for others.
 HOSTILE = [

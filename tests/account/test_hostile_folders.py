@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import chatkit
-from chatkit import directory
+from chatkit.account import directory
 from chatkit.account import folder as folder_module
 from chatkit.bulk.stores import journal_folder
 

@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 import chatkit
 from chatkit.cli import _markdown as markdown
 from chatkit.client import Client
-from chatkit.display import visible
+from chatkit.util.display import visible
 
 BAD = "```\n# x\n@all <img src=x onerror=alert(1)> ![a](http://b) #1 | ~~~ \u202e & \x1b[31m"
 

@@ -80,7 +80,7 @@ def applied(
 
 def held_back() -> list[float]:
     """Sum, from now on, the seconds for which 429s hold back all calls."""
-    from chatkit.throttle import AdaptiveThrottle
+    from chatkit.api.throttle import AdaptiveThrottle
 
     hold, held, until = AdaptiveThrottle.hold, [0.0], [0.0]
 

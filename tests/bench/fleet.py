@@ -13,7 +13,7 @@ import pandas as pd
 from measure import QUICK, at_least, cpu, rounds, run, server, show, sized
 
 from chatkit import Client
-from chatkit.fleet import Fleet, connect_all
+from chatkit.account.fleet import Fleet, connect_all
 
 ACCOUNTS, ROUNDS, UPDATES = sized((8, 2, 400), (4, 1, 40), (2, 1, 6))
 #: Calls a second of each account: as many as many services take.

@@ -55,14 +55,14 @@ sys.path.append(str(HERE.parent))
 from inbox.bodies import change, enveloped, status, value
 from inbox.senders import SECRET, signed
 
-from chatkit.asgi_server import Server as Serving
-from chatkit.asgi_server import listen
+from chatkit.api.secret import Secret
 from chatkit.inbox.delivery import Intake, Which
 from chatkit.inbox.inbox import Inbox
 from chatkit.inbox.receiver import DeliveryWriter
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret
+from chatkit.util.asgi_server import Server as Serving
+from chatkit.util.asgi_server import listen
 
 ROUNDS, CALLS, SECONDS = sized((5, 20_000, 8), (1, 1000, 1), (1, 60, 1))
 SENDERS, RATE = 32, sized(100, 100, 20)

@@ -40,10 +40,10 @@ def chatkit(base_url: str, connections: int) -> Send:
     """Our Transport: Calls in, envelopes out."""
     import msgspec
 
-    from chatkit.call import Call
-    from chatkit.connection import Connection
+    from chatkit.api.call import Call
+    from chatkit.api.connection import Connection
+    from chatkit.api.transport import Transport
     from chatkit.errors import Fault
-    from chatkit.transport import Transport
 
     transport = Transport(Connection(base_url=base_url, account_id="1001", token=TOKEN))
 

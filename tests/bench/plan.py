@@ -150,7 +150,7 @@ GOALS = {"chatkit": (0.45, 0.7), "planned": (3.0, None)}
 def walk(road: str, frame: str, file: Path) -> None:
     """Walk one road."""
     from chatkit.contacts import Contact
-    from chatkit.frame import Columns, join_words, kinds
+    from chatkit.frames.frame import Columns, join_words, kinds
 
     columns = Columns(kinds(Contact, Contact.listed))
     with file.open("rb") as lines:

@@ -26,7 +26,7 @@ Road = Callable[[Iterable[bytes]], Any]
 def chatkit() -> Road:
     """Our Columns: checked, typed, and nothing kept that is not in the frame."""
     from chatkit.contacts import Contact
-    from chatkit.frame import Columns, kinds
+    from chatkit.frames.frame import Columns, kinds
 
     def frame(pages: Iterable[bytes]) -> Any:
         columns = Columns(kinds(Contact, Contact.listed))

@@ -30,12 +30,12 @@ SHARED = (
         "chatkit.client",
         "chatkit.contacts",
         "chatkit.templates",
-        "chatkit.frame",
-        "chatkit.listing",
+        "chatkit.frames.frame",
+        "chatkit.api.listing",
     ),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
     *("chatkit.cli", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.inbox"),
-    *("chatkit.flowjson", "chatkit.localization", "chatkit.numbers", "chatkit.files"),
+    *("chatkit.flowjson", "chatkit.localization", "chatkit.imports.numbers", "chatkit.imports"),
 )
 TIMEOUT = 100.0
 

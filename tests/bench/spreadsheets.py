@@ -97,8 +97,8 @@ def plainly_written(kind: str, file: Path) -> object:
 
 def ours_written(kind: str, file: Path) -> object:
     """Our `to_csv` and `to_xlsx`: no cell is a formula, and all of it can be read back."""
-    from chatkit.tables.delimited import to_csv
-    from chatkit.tables.workbook import to_xlsx
+    from chatkit.imports.tables.delimited import to_csv
+    from chatkit.imports.tables.workbook import to_xlsx
 
     frame, to = pandas.read_parquet(file), file.with_suffix(".out")
     return to_csv(frame, to) if kind == "csv" else to_xlsx(frame, to)

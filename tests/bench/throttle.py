@@ -23,8 +23,8 @@ from measure import HERE, QUICK, SMOKE, at_least, at_most, run, server, show, si
 sys.path.append(str(Path(HERE).parent))
 from faultserver import connection
 
-from chatkit.call import Call
-from chatkit.transport import Transport
+from chatkit.api.call import Call
+from chatkit.api.transport import Transport
 
 LIMITED = HERE / "servers" / "limited.py"
 LIMIT, STRAY, CONNECTIONS = 20, 0.03, 8

@@ -126,7 +126,7 @@ failed_rows.apply(failed_rows.phrase)
 failed_rows._act("back", "5")
 failed_rows""",
     "runs": "chatkit.runs()",
-    "runs with an open one": """from chatkit.history import _opened
+    "runs with an open one": """from chatkit.account.history import _opened
 from chatkit.widgets.runsview import RunsView
 frame = chatkit.runs()
 table = RunsView(frame, chatkit.runs, lambda run: _opened(None, None, run))

@@ -24,7 +24,13 @@ from tempfile import TemporaryDirectory
 #: What the notebooks of the tests import; none of it may start a thread.
 LIBRARIES = (
     *("ipykernel.kernelapp", "ipywidgets", "anywidget", "pandas", "pyarrow.compute", "tqdm.auto"),
-    *("chatkit", "chatkit.client", "chatkit.sandbox", "chatkit.history", "chatkit.inbox.inbox"),
+    *(
+        "chatkit",
+        "chatkit.client",
+        "chatkit.sandbox",
+        "chatkit.account.history",
+        "chatkit.inbox.inbox",
+    ),
     *("chatkit.flowjson.graph", "chatkit.flowjson.diff", "chatkit.flowjson.lint"),
 )
 

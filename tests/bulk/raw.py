@@ -13,7 +13,7 @@ from bulk.wayward import Answer, Service, plan_of, wayward
 from faultserver import Asked, FaultServer, Line, Script, http
 from volume import FULL
 
-from chatkit import history
+from chatkit.account import history
 
 #: What happens to one call: it is done when `do` is called, and answered by bytes on the line.
 Fault = Callable[[Line, Asked, Callable[[], Answer]], None]

@@ -29,13 +29,14 @@ from bulk.wayward import (
 )
 
 import chatkit
-from chatkit import history, transport
+from chatkit.account import history
+from chatkit.api import transport
 from chatkit.bulk import apply, outcomes, reconcile
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import journal_folder
-from chatkit.progress import working_for
-from chatkit.snapshot import memory
+from chatkit.frames.snapshot import memory
+from chatkit.util.progress import working_for
 
 
 @pytest.mark.parametrize("rows", [20, 120])

@@ -15,11 +15,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit import frame as frames
 from chatkit.bulk import comparison as module
 from chatkit.bulk.comparison import Edits, compare, compare_frames
 from chatkit.bulk.matching import Identity, Natural
 from chatkit.errors import InputError
+from chatkit.frames import frame as frames
 
 WHO = Identity("thing", ("id",))
 KINDS: dict[str, frames.Kind] = {

@@ -30,7 +30,7 @@ from bulk.wayward import (
 from caller import Caller
 
 import chatkit
-from chatkit import history
+from chatkit.account import history
 from chatkit.bulk import apply, plan, rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.journal import Journal

@@ -35,7 +35,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit import temporary
 from chatkit.bulk import journal as written
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, person, run_id
@@ -47,7 +46,8 @@ from chatkit.bulk.stores import (
     stores_at,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.lock import lock
+from chatkit.util import temporary
+from chatkit.util.lock import lock
 
 # --- what is written is read --------------------------------------------------------------
 

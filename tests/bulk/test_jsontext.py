@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
+from chatkit.api.call import Call
+from chatkit.api.secret import Secret
 from chatkit.bulk import journal as written
 from chatkit.bulk.changes import Change, change_texts
-from chatkit.call import Call
 from chatkit.errors import InputError
-from chatkit.secret import Secret
 
 
 def test_changes_are_written_as_a_call_writes_its_body():

@@ -27,7 +27,7 @@ from bulk.wayward import (
 )
 from msgspec.structs import replace
 
-from chatkit import history
+from chatkit.account import history
 from chatkit.bulk import apply
 from chatkit.bulk.changes import Change
 

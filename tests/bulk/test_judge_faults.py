@@ -31,7 +31,7 @@ from faultserver import (
     says,
 )
 
-from chatkit.snapshot import memory
+from chatkit.frames.snapshot import memory
 
 
 def proof(operation: Operation) -> str:

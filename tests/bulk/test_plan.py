@@ -22,9 +22,9 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit.api.throttle import AdaptiveThrottle
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import setting_of
-from chatkit.throttle import AdaptiveThrottle
 
 
 def renamed(client, count, name="Zoë"):

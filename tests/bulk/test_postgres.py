@@ -19,10 +19,10 @@ from fleet.test_fleet_plan import accounts, by_account, every, planned  # noqa: 
 from postgres import PASSWORD
 
 import chatkit
+from chatkit.api.secret import Secret
 from chatkit.bulk.journal import DatabaseStore
 from chatkit.bulk.stores import store_at
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.secret import Secret
 
 ACCOUNT = "https://api.example.com 1001"
 RUN = "20261120-101502-7f3a"

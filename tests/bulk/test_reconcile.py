@@ -23,12 +23,12 @@ from bulk.wayward import (
 )
 from msgspec.structs import replace
 
-from chatkit import history
+from chatkit.account import history
+from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Pages, Search, ThrottledReader
 from chatkit.resource import endpoints_of
-from chatkit.throttle import Throttle
 
 each = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 

@@ -17,10 +17,10 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import run_heading, state_counts
 from chatkit.contacts import Contact
-from chatkit.display import LONG
 from chatkit.endpoints import Endpoints
 from chatkit.report import FEW, MANY, WIDTH
 from chatkit.resource import endpoints_of
+from chatkit.util.display import LONG
 
 LOSS = "its name would be split into other parts than it has now"
 NEVER = "a flow made again is another flow"

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from chatkit.bulk.comparison import same_value
-from chatkit.frame import listed, plain, whole
+from chatkit.frames.frame import listed, plain, whole
 
 NOON = datetime(2026, 1, 2, 12, 0, 0, 678_000, tzinfo=UTC)
 INDIA = timezone(timedelta(hours=5, minutes=30))

@@ -12,10 +12,10 @@ import pytest
 from bulk.wayward import Held, Service, number_of, says, slow, wayward
 
 import chatkit
+from chatkit.api.call import Call
+from chatkit.api.throttle import Throttle
 from chatkit.bulk.reconcile import Stopped, ThrottledReader
-from chatkit.call import Call
 from chatkit.errors import Fault
-from chatkit.throttle import Throttle
 
 
 @contextmanager

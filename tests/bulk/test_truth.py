@@ -36,7 +36,7 @@ from bulk.wayward import (
 )
 
 import chatkit
-from chatkit import history
+from chatkit.account import history
 from chatkit.bulk.changes import Change
 from chatkit.resource import endpoints_of
 

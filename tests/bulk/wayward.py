@@ -17,12 +17,12 @@ from caller import ROOT, Caller, client_through
 from documents import DOCUMENT
 
 import chatkit
+from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
 from chatkit.profile import ServiceProfile
 from chatkit.resource import endpoints_of
-from chatkit.secret import Secret
 from chatkit.templates import Templates, bulk_templates
 
 Answer = tuple[int, Mapping[str, str], bytes]

@@ -18,12 +18,12 @@ from typing import Any, Self
 import msgspec
 from contract.fact import Unknown, expect, shape, unknown
 
-from chatkit.answer import Answer
-from chatkit.call import Call
+from chatkit.api.answer import Answer
+from chatkit.api.call import Call
+from chatkit.api.secret import Secret
+from chatkit.api.transport import Transport
 from chatkit.client import Client
 from chatkit.errors import CallError, InputError
-from chatkit.secret import Secret
-from chatkit.transport import Transport
 
 #: Every name that is given here begins with it.
 MARK = "chatkit contract"

@@ -11,8 +11,8 @@ from contract.account import Account
 from contract.targets import TARGETS, target
 
 import chatkit
-from chatkit.answer import printable
-from chatkit.call import Call
+from chatkit.api.answer import printable
+from chatkit.api.call import Call
 
 STATES = {"passed": "holds", "failed": "DIFFERS", "skipped": "unknown"}
 ROWS = pytest.StashKey[list[tuple[int, str, str, str]]]()

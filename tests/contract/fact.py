@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from chatkit.record import moment
+from chatkit.api.record import moment
 
 
 class Differs(Exception):

@@ -8,7 +8,7 @@ from typing import Any
 from contract.account import Account, Caller, Reply, ResourceCalls
 from contract.fact import TEXT, TIME, WHOLE, Facts, expect, unknown
 
-from chatkit.record import document
+from chatkit.api.record import document
 
 
 def flow_document(title: str) -> dict[str, Any]:

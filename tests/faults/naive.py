@@ -14,7 +14,7 @@ from typing import Any
 
 from faults.load import Load, Row
 
-from chatkit.call import Call
+from chatkit.api.call import Call
 from chatkit.client import Client
 from chatkit.errors import CallError, Refused
 

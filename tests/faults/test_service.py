@@ -8,7 +8,7 @@ from faults.kinds import KINDS, rates
 from faults.load import Name, of_effect
 
 import chatkit
-from chatkit.call import Call
+from chatkit.api.call import Call
 
 CREATE = Call("POST", ("flows",), body={"name": "A", "template_name": "default", "flow_json": {
     "version": "7.3", "screens": []}})  # fmt: skip

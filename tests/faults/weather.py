@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
+from chatkit.api.transport import Flight
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import Judge
 from chatkit.sandbox import Sandbox
-from chatkit.transport import Flight
 
 
 class Crash(BaseException):

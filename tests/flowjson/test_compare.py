@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.display import MISSING
 from chatkit.flowjson.diff import Difference, compare
-from chatkit.json_pointer import at
+from chatkit.util.display import MISSING
+from chatkit.util.json_pointer import at
 
 
 def found(a: Any, b: Any) -> list[tuple[str, str]]:

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from flowjson.strangers import screen
 
-from chatkit.display import MISSING
 from chatkit.flowjson.upgrade import Rewrite
 from chatkit.flowjson.version import Version
-from chatkit.json_pointer import at
+from chatkit.util.display import MISSING
+from chatkit.util.json_pointer import at
 
 CHILD = "/screens/0/layout/children/0"
 

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pandas as pd
 
-from chatkit.display import MISSING
 from chatkit.report import frame_of_objects as frame
+from chatkit.util.display import MISSING
 
 
 def test_texts_are_texts_and_values_stay_what_they_are() -> None:

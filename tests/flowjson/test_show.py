@@ -6,9 +6,9 @@ from typing import Any
 from flowjson.strangers import anything
 from hypothesis import given
 
-from chatkit.display import LONG, MISSING
-from chatkit.display import json_pair as pair
-from chatkit.display import short_json as short
+from chatkit.util.display import LONG, MISSING
+from chatkit.util.display import json_pair as pair
+from chatkit.util.display import short_json as short
 
 
 @given(anything)

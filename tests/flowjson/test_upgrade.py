@@ -10,13 +10,13 @@ from flowjson.strangers import EVIL, anything, booking, crooked, documents
 from hypothesis import given, settings
 from volume import volume
 
-from chatkit.display import MISSING
 from chatkit.errors import InputError
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.flowjson.version import RELEASED
-from chatkit.json_pointer import at
+from chatkit.util.display import MISSING
+from chatkit.util.json_pointer import at
 
 
 def old(**more: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.senders import OTHER, SECRET
 
+from chatkit.api.secret import MASK, Secret
 from chatkit.inbox.delivery import Intake
 from chatkit.profile import ServiceProfile
-from chatkit.secret import MASK, Secret
 from chatkit.signature import SCHEMES, BadSignature, Scheme, sign
 
 NOW = 1_750_000_000

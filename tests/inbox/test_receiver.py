@@ -12,13 +12,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from inbox.senders import OTHER, SECRET, post, signed
 
+from chatkit.api.secret import Secret
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
 from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
 from chatkit.inbox.receiver import Receiver
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
-from chatkit.secret import Secret
 from chatkit.signature import BadSignature
 
 BODY = b'{"event":"chat.message.status","data":{"n":1}}'

@@ -9,10 +9,10 @@ import pytest
 from inbox.bodies import delivery
 from inbox.senders import SECRET
 
+from chatkit.api.secret import MASK, Secret
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import send_again as replay
 from chatkit.profile import ServiceProfile
-from chatkit.secret import MASK, Secret
 from chatkit.signature import BadSignature, verify
 
 PROFILE = ServiceProfile()

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from localization.contents import GOOD, audit, button, codes
 
-from chatkit.checks.characters import of_text
+from chatkit.imports.characters import of_text
 from chatkit.localization import language
 from chatkit.localization.typography import EMOJI, emoji
 

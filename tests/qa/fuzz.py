@@ -110,9 +110,9 @@ def kinds(home: Path) -> dict[str, Kind]:
 
     import chatkit
     from chatkit import cli, flowjson, settings
+    from chatkit.api.connection import Connection
     from chatkit.bulk.plan import _hash
     from chatkit.bulk.stores import journal_folder
-    from chatkit.connection import Connection
     from chatkit.inbox.delivery import Intake
     from chatkit.inbox.store import InboxStore
     from chatkit.localization.glossary import Glossary

@@ -11,7 +11,7 @@ from listening import answering, listening
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.delivery import Receivers, attempt
 from chatkit.sandbox.webhooks import ActiveWebhook
-from chatkit.webhook_sender import BadReceiver, is_loopback, read_address, resolve
+from chatkit.util.webhook_sender import BadReceiver, is_loopback, read_address, resolve
 
 # Each leads a careless sender to 127.0.0.1, or away from it, in another disguise.
 TRICKS = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chatkit import asgi_server
 from chatkit.sandbox import server
 from chatkit.sandbox.request import MAX_BODY
+from chatkit.util import asgi_server
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
 

@@ -4,7 +4,7 @@ import pytest
 import trustme
 
 from chatkit.sandbox.delivery import Receivers
-from chatkit.webhook_sender import BadReceiver
+from chatkit.util.webhook_sender import BadReceiver
 
 
 def named(*urls: str) -> Receivers:

@@ -7,7 +7,7 @@ from listening import answering, listening
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
 from chatkit.sandbox.middleware import Middleware
-from chatkit.webhook_sender import BadReceiver
+from chatkit.util.webhook_sender import BadReceiver
 
 
 def timeline(sandbox):

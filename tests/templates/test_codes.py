@@ -14,7 +14,7 @@ from localization.contents import naughty
 
 import chatkit
 from chatkit import settings
-from chatkit.connection import Connection
+from chatkit.api.connection import Connection
 from chatkit.errors import InputError, SettingsError
 from chatkit.localization.translation import read_units
 from chatkit.templates.codes import Remembered, codes_of, template_codes

@@ -9,12 +9,12 @@ from bulk.planning import account, call
 from rooms import client, sandbox
 
 import chatkit
-from chatkit import progress
-from chatkit.call import Call
-from chatkit.connection import Connection
-from chatkit.secret import Secret
+from chatkit.api.call import Call
+from chatkit.api.connection import Connection
+from chatkit.api.secret import Secret
+from chatkit.api.transport import Transport
 from chatkit.templates.bulk_templates import CODE, LANG, frame_of_contents
-from chatkit.transport import Transport
+from chatkit.util import progress
 
 __all__ = ["client", "sandbox"]
 

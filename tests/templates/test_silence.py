@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import chatkit
-from chatkit.checks.characters import of_text
 from chatkit.errors import InputError
+from chatkit.imports.characters import of_text
 from chatkit.localization.ledger import Ledger
 from chatkit.localization.rules import CHARACTERS, RULES
 

@@ -10,8 +10,8 @@ import pytest
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
 from chatkit import webhooks
+from chatkit.api.secret import Secret
 from chatkit.errors import SettingsError
-from chatkit.secret import Secret
 
 TEXT = "0123456789abcdef" * 4
 ACCOUNT = "https://api.example.com account 1001"

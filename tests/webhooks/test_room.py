@@ -15,9 +15,9 @@ from listening import answering, listening
 from rooms import client, sandbox, scripted  # noqa: F401
 
 import chatkit
-from chatkit.call import Call
-from chatkit.secret import Secret
-from chatkit.transport import Transport
+from chatkit.api.call import Call
+from chatkit.api.secret import Secret
+from chatkit.api.transport import Transport
 
 #: Tests with `client` run under every profile, those with `account` under the default one.
 HOOK = {"url": "https://shop.example/hook", "events": ["*"]}

@@ -14,8 +14,8 @@ from widgets.screen import heard, static, tell
 
 import chatkit
 from chatkit import settings
+from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, SettingsError
-from chatkit.secret import Secret
 from chatkit.widgets.loginform import LoginForm
 
 

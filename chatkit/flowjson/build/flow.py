@@ -10,7 +10,6 @@ from dataclasses import KW_ONLY
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from chatkit.display import cut, escaped, many, short_json
 from chatkit.errors import InputError
 from chatkit.flowjson.build.blocks import Form
 from chatkit.flowjson.build.kinds import Items, Map
@@ -35,6 +34,7 @@ from chatkit.flowjson.build.piece import (
 from chatkit.flowjson.components import DOCUMENT, SCREEN
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.util.display import cut, escaped, many, short_json
 
 if TYPE_CHECKING:
     from chatkit.flowjson.lint import Findings

@@ -28,7 +28,7 @@ from chatkit.flowjson.rules.reference import (
     types_of,
     whole,
 )
-from chatkit.json_pointer import PatchOperation, escape, removing
+from chatkit.util.json_pointer import PatchOperation, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDS = ("complete", "data_exchange")

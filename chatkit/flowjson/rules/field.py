@@ -19,7 +19,7 @@ from chatkit.flowjson.rules.shape import (
     named,
 )
 from chatkit.flowjson.version import Version
-from chatkit.json_pointer import escape, removing
+from chatkit.util.json_pointer import escape, removing
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields
 _PATTERN_TYPES = ("text", "number", "password", "passcode")

@@ -12,7 +12,7 @@ from typing import Any
 from chatkit.finding import Finding
 from chatkit.flowjson.outline import DEPTH, Outline, ScreenNode
 from chatkit.flowjson.rules.reference import named, types_of, whole
-from chatkit.json_pointer import escape
+from chatkit.util.json_pointer import escape
 
 EXAMPLE = "__example__"
 TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))

@@ -9,7 +9,7 @@ from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ADVISED_COMPONENTS, COMPONENTS, MOST_COMPONENTS, MOST_NESTED
 from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode, by_slot
 from chatkit.flowjson.version import STRICT, Version
-from chatkit.json_pointer import escape
+from chatkit.util.json_pointer import escape
 
 _FREE_FORM = Version(4, 0)  # before, every input stands in a Form
 _RICH_FOOTER = Version(6, 3)  # from here a Footer may stand beside RichText

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import ActionNode, Binding, ComponentNode, Outline, ScreenNode
 from chatkit.flowjson.property import Property, Shape
-from chatkit.json_pointer import PatchOperation, escape, unescape
+from chatkit.util.json_pointer import PatchOperation, escape, unescape
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)

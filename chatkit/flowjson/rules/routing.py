@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.outline import Outline
-from chatkit.json_pointer import PatchOperation, escape, removing
+from chatkit.util.json_pointer import PatchOperation, escape, removing
 
 _BRANCHES = 10
 _ROUTING = "/routing_model"

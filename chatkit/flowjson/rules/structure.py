@@ -21,7 +21,7 @@ from chatkit.flowjson.version import (
     Version,
     data_api_versions,
 )
-from chatkit.json_pointer import PatchOperation
+from chatkit.util.json_pointer import PatchOperation
 
 _LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED = ("success", "SUCCESS")

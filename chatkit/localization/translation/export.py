@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
-from chatkit.display import has_half_character, many, visible
 from chatkit.errors import InputError, Problem
+from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, source_of, words
@@ -27,8 +27,8 @@ from chatkit.localization.translation.units import (
     stamped,
     translator_note,
 )
-from chatkit.progress import say
-from chatkit.tables import write_file
+from chatkit.util.display import has_half_character, many, visible
+from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,19 +17,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from babel.messages.catalog import Catalog, Message
 from babel.messages.pofile import PoFileError, normalize, read_po, write_po
 
-from chatkit.display import many, visible
 from chatkit.errors import InputError
-from chatkit.localization import language
-from chatkit.localization.table import frame_of
-from chatkit.localization.translation import xliff
-from chatkit.localization.translation.units import (
-    Unit,
-    escape_controls,
-    stamp_of,
-    unescape_controls,
-)
-from chatkit.progress import say
-from chatkit.tables import (
+from chatkit.imports.tables import (
     OddCell,
     RawTable,
     as_text,
@@ -40,7 +29,18 @@ from chatkit.tables import (
     read_word,
     workbook,
 )
-from chatkit.tables.delimited import decode_text, read_delimited, to_csv
+from chatkit.imports.tables.delimited import decode_text, read_delimited, to_csv
+from chatkit.localization import language
+from chatkit.localization.table import frame_of
+from chatkit.localization.translation import xliff
+from chatkit.localization.translation.units import (
+    Unit,
+    escape_controls,
+    stamp_of,
+    unescape_controls,
+)
+from chatkit.util.display import many, visible
+from chatkit.util.progress import say
 
 Form = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.

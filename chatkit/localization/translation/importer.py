@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.display import changed_words, cut, has_half_character, many, visible
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, slots
@@ -32,6 +31,7 @@ from chatkit.localization.translation.units import (
     with_texts,
 )
 from chatkit.report import LABEL, MANY, marked
+from chatkit.util.display import changed_words, cut, has_half_character, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -232,7 +232,7 @@ def import_units(
     Raises:
         InputError: The frame is not of contents in full.
     """
-    from chatkit.frame import collector_paused
+    from chatkit.frames.frame import collector_paused
     from chatkit.localization.table import assembled
 
     words = _Words(None if broken else glossary, ledger)

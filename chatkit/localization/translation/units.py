@@ -19,10 +19,10 @@ from hashlib import blake2b
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from chatkit.display import cut, visible
 from chatkit.errors import InputError
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, entries, part, slots
+from chatkit.util.display import cut, visible
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -23,10 +23,10 @@ from xml.etree.ElementTree import (
 )
 from xml.sax.saxutils import escape, quoteattr
 
-from chatkit.display import escaped
 from chatkit.errors import InputError
 from chatkit.localization import language
 from chatkit.localization.translation.units import Unit, escape_controls, unescape_controls
+from chatkit.util.display import escaped
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

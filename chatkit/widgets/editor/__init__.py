@@ -9,11 +9,11 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.display import cut, escaped, many, visible
 from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.finding import Finding
 from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.lint import Findings
+from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import (
     ActionButton,
     Code,

@@ -21,7 +21,7 @@ from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.rules.action import PICKERS
 from chatkit.flowjson.rules.reference import whole
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.json_pointer import (
+from chatkit.util.json_pointer import (
     PatchOperation,
     at,
     changed,

@@ -14,7 +14,7 @@ from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.outline import outline
-from chatkit.json_pointer import (
+from chatkit.util.json_pointer import (
     PatchOperation,
     at,
     changed,
@@ -26,7 +26,7 @@ from chatkit.json_pointer import (
     with_value_at,
     without,
 )
-from chatkit.json_reader import is_deeper
+from chatkit.util.json_reader import is_deeper
 from chatkit.widgets.controls import call_code
 from chatkit.widgets.editor.edits import copied, renamed, require_room, with_action, without_part
 

@@ -10,12 +10,12 @@ from typing import Any, Literal
 import anywidget
 import traitlets
 
-from chatkit.display import cut, many
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
 from chatkit.flowjson.property import Shape
-from chatkit.json_pointer import child
+from chatkit.util.display import cut, many
+from chatkit.util.json_pointer import child
 from chatkit.widgets.controls import joined_text, packed_module
 
 

@@ -21,13 +21,13 @@ from localization.translation.translator import (
 from volume import volume
 
 import chatkit
-from chatkit.display import has_half_character
 from chatkit.localization.content import entries
 from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.files import csv_of
 from chatkit.localization.translation.importer import ImportedTexts, Returned
 from chatkit.localization.translation.units import field_texts
+from chatkit.util.display import has_half_character
 
 FORMS = tuple(FORMATS)
 TEXT = ANY.filter(str.strip)

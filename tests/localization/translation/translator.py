@@ -18,8 +18,8 @@ from localization.contents import GOOD, button, content, website
 from translate.storage.pypo import pofile
 from translate.storage.xliff import xlifffile
 
+from chatkit.imports.tables import guarded_cell, unguarded
 from chatkit.localization.translation.units import Unit, escape_controls, stamped, unescape_controls
-from chatkit.tables import guarded_cell, unguarded
 
 #: Every format, by what is asked for, and how its files end.
 FORMATS = {"xlsx": "xlsx", "csv": "csv", "po": "po", "xliff": "xlf"}

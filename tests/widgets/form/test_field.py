@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from widgets.screen import classes, html
 
+from chatkit.api.record import Body
 from chatkit.contacts import ContactBody
 from chatkit.errors import InputError
 from chatkit.flows import FlowBody
-from chatkit.record import Body
 from chatkit.templates import App, Button, ContentBody, Header
 from chatkit.webhooks import WebhookBody
 from chatkit.widgets.fields import (

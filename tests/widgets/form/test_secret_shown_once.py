@@ -9,8 +9,8 @@ from keyrings import FileKeyring
 from widgets.screen import static, tell
 
 import chatkit
+from chatkit.api.secret import Secret
 from chatkit.client import Client
-from chatkit.secret import Secret
 from chatkit.widgets.form import SecretShownOnce
 
 TEXT = "5ec2e7" * 10

@@ -14,9 +14,9 @@ from bulk.planning import limited, people
 from widgets.screen import buttons, html, page_of, parts, press, tell
 
 import chatkit
+from chatkit.account.fleet_plan import FleetPlan
+from chatkit.account.history import _opened
 from chatkit.errors import PlanRefused
-from chatkit.fleet_plan import FleetPlan
-from chatkit.history import _opened
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 from chatkit.widgets.runsview import RunsView
 

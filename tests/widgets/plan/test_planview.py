@@ -31,11 +31,11 @@ from widgets.screen import (
 )
 
 import chatkit
+from chatkit.api.secret import Secret
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.client import Client, source_of
 from chatkit.errors import AccountBusy, PlanRefused
-from chatkit.secret import Secret
 from chatkit.widgets.controls import Code
 from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
 

@@ -1,0 +1,619 @@
+"""Checkup: what the doctor finds about an account, without changing anything.
+
+It asks read-only questions, derives from the replies what the token may do, and compares what the
+service does at the points that the API document leaves open with the profile.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import ssl
+import textwrap
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+import msgspec
+from pydantic import ValidationError
+
+from chatkit.api.answer import Answer, Pagination, printable
+from chatkit.api.call import Call
+from chatkit.api.connection import Connection
+from chatkit.api.record import document
+from chatkit.api.transport import Transport
+from chatkit.client import Client, connect
+from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
+from chatkit.profile import ServiceProfile
+from chatkit.report import Report, html_heading, html_tables, marked
+from chatkit.settings import TokenPlace, save
+from chatkit.util.display import visible
+from chatkit.webhooks import MAX_WEBHOOKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.sandbox import Sandbox
+
+State = Literal["ok", "warning", "problem", "unknown"]
+
+_POINT = "Profile: "
+_WIDTH = 80  # of the details in the text form
+#: The columns of the table, with their share of its width.
+_COLUMNS = {"check": 24, "state": 10, "detail": 38, "next step": 28}
+_SOON = 21  # days before its end at which a certificate is worth a warning
+_WRITES = {
+    "Chat Flows": ("Add", "Edit", "Delete"),
+    "Chat Templates": ("Add", "Edit", "Delete"),
+    "Chat Contacts": ("Add", "Edit", "Delete"),
+    "Chat Detail": ("Edit", "Delete"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing the doctor looked at, what it found, and what to do about it."""
+
+    check: str
+    state: State
+    detail: str
+    next_step: str = ""
+
+
+class CheckupReport(Report):
+    """The doctor's report: shows itself as text and in a notebook; `.frame()` is a table.
+
+    `checks` stand in the order in which they are shown: what is wrong first, what could not be
+    told last. `status` is 1 when there is a problem, so that nothing can work, and else 0.
+    """
+
+    def __init__(self, subject: str, checks: Iterable[Check]) -> None:
+        self.subject = subject
+        self.checks = tuple(sorted(checks, key=lambda check: _ORDER.index(check.state)))
+
+    @property
+    def status(self) -> int:
+        """The exit status: 1 when any check is a problem."""
+        return int(any(check.state == "problem" for check in self.checks))
+
+    def frame(self) -> pd.DataFrame:
+        """The checks as a DataFrame: `state`, `detail` and `next_step`, indexed by `check`."""
+        from chatkit.frames.frame import Columns
+
+        columns = Columns(dict.fromkeys(Check.__slots__, "text"))
+        columns.add(msgspec.json.encode([asdict(check) for check in self.checks]))
+        return columns.frame("check")
+
+    def painted(self) -> str:
+        """The text for a terminal that shows colours: what is wrong stands out."""
+        return _STATES.sub(lambda found: f"{_ANSI[found[1]]}{found[0]}\x1b[0m", repr(self))
+
+    def _parts(self) -> tuple[list[Check], list[Check]]:
+        """Return what was told, and what could not be."""
+        told = [check for check in self.checks if check.state != "unknown"]
+        return told, list(self.checks[len(told) :])
+
+    def _text(self) -> list[list[str]]:
+        shown, untold = self._parts()
+        if untold:
+            names = ", ".join(check.check.removeprefix(_POINT) for check in untold)
+            line = f"reading cannot tell, or nothing shows it: {names}"
+            shown.append(Check(_count(len(untold)), "unknown", line))
+        width = max((len(check.check) for check in shown), default=0)
+        lines = [printable(f"Checkup of {self.subject}")]
+        for check in shown:
+            details = textwrap.wrap(printable(check.detail), _WIDTH)
+            if check.next_step:
+                details += textwrap.wrap(f"-> {printable(check.next_step)}", _WIDTH)
+            heads = [
+                f"{check.state:<8} {check.check:<{width}}",
+                *[" " * (9 + width)] * len(details),
+            ]
+            lines += [f"  {head}  {detail}" for head, detail in zip(heads, details, strict=False)]
+        return [lines]
+
+    def _html(self) -> list[str]:
+        told, untold = self._parts()
+        calm = [c for c in told if c.check.startswith(_POINT) and c.state == "ok"]
+        rest = [c for c in told if c not in calm]
+        folded = {
+            f"{len(calm)} open points look as assumed": calm,
+            f"{_count(len(untold))} could not be told": untold,
+        }
+        return [
+            html_heading(f"Checkup of {self.subject}"),
+            _table(rest),
+            *(
+                f"<details><summary>{summary}</summary>{_table(checks)}</details>"
+                for summary, checks in folded.items()
+                if checks
+            ),
+        ]
+
+
+#: How checks are shown, with the class of the style and the colour of a terminal.
+_ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
+_CLASSES = {"problem": "delete", "warning": "update", "ok": "create"}
+_ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
+_STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
+
+
+def _count(number: int) -> str:
+    return f"{number} check{'s' * (number != 1)}"
+
+
+def _table(checks: list[Check]) -> str:
+    rows = []
+    for check in checks:
+        name, state, *rest = (marked(visible(text)) for text in asdict(check).values())
+        kind = _CLASSES.get(check.state, "")
+        row = [name, f'<span class="{kind}">{state}</span>' if kind else state, *rest]
+        rows.append(f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>")
+    return html_tables(_COLUMNS, rows, [], len(rows), ".frame()")
+
+
+def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
+    """Check address, TLS, account, token, permissions, webhooks and open points, read-only.
+
+    Nothing is ever written: permissions that only a write could prove are `unknown`.
+
+    Args:
+        to: A client, or what `chatkit.connect` takes: a connection's name, a sandbox, nothing.
+
+    >>> report = chatkit.doctor(client)
+    >>> report.frame().state.value_counts().idxmax()
+    'ok'
+    """
+    if isinstance(to, Mapping):
+        raise TypeError(
+            "doctor checks one account: fleet.doctor() checks all of a fleet, and "
+            "chatkit.doctor(fleet['NAME']) one of them"
+        )
+    if not isinstance(to, Client):
+        with connect(to) as client:
+            return doctor(client)
+    connection = to.connection
+    return CheckupReport(
+        f"account {connection.account_id} at {connection.base_url}",
+        _checks(connection, Prober(to.transport)),
+    )
+
+
+def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
+    """Keep a connection under a name if the doctor finds no problem; else nothing is kept.
+
+    Raises:
+        ChatkitError: There is a problem: what it is, and the next step.
+        SettingsError: It cannot be kept.
+    """
+    with Client(
+        connection.base_url, connection.account_id, connection.token, profile=connection.profile
+    ) as client:
+        report = doctor(client)
+    if report.status:
+        worst = report.checks[0]
+        raise ChatkitError(f"Nothing was kept. {worst.check}: {worst.detail}. {worst.next_step}")
+    save(name, connection, place)
+
+
+def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
+    contacts = ask.get("contacts")
+    address = _address(connection, contacts)
+    yield address
+    yield _tls(connection)
+    if address.state == "problem":
+        return  # whatever else is asked would be answered by nobody, or by somebody else
+    views = {
+        "Chat Flows": ask.get("flows"),
+        "Chat Templates": ask.get("templates", "default", "contents", "lookups", "languages"),
+        "Chat Contacts": contacts,
+        "Chat Detail": ask.get("webhooks"),
+    }
+    accepted = any(reply.granted for reply in views.values())
+    yield _account(connection, views, accepted)
+    yield _token(connection, views, accepted)
+    for group, reply in views.items():
+        yield _view(f"{group}, View", reply, accepted, connection.profile)
+        for operation in _WRITES[group]:
+            yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
+    yield _webhooks(views["Chat Detail"])
+    observations = list(observe(ask, contacts, views["Chat Flows"]))
+    denied = {reply.status for reply in views.values()} & {401, 403}
+    if accepted and len(denied) == 1:
+        observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
+    for observation in observations:
+        yield _point(observation, connection.profile)
+    seen_points = {observation.field for observation in observations}
+    unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
+    yield Check("Other open points", "unknown", f"reading cannot tell: {', '.join(unseen)}")
+
+
+# --- questions and replies ----------------------------------------------------------------
+
+_NO_ID = 2147483646  #: an id that no account has
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Reply to one call: an answer, and the error if there is none that can be used."""
+
+    call: Call
+    answer: Answer | None = None
+    error: CallError | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The HTTP status; None when there was no answer."""
+        return None if self.answer is None else self.answer.status
+
+    @property
+    def granted(self) -> bool:
+        """Whether the service did it, and answered as the document describes."""
+        return self.error is None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the service understood and said no."""
+        return isinstance(self.error, Refused) and self.status != 429
+
+    @property
+    def said(self) -> str:
+        """The status or the kind of failure; never a text of the service: it may be an echo."""
+        return str(self.status) if self.status is not None else type(self.error).__name__
+
+    @cached_property
+    def json(self) -> Any:
+        """The decoded body; `msgspec.UNSET` when it is not JSON."""
+        try:
+            return msgspec.json.decode(self.answer.body if self.answer else b"")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return msgspec.UNSET
+
+    @property
+    def envelope(self) -> dict[str, Any]:
+        """The fields of the envelope; none when it is no object."""
+        return self.json if type(self.json) is dict else {}
+
+    @property
+    def data(self) -> Any:
+        """The `data` of the envelope; `msgspec.UNSET` when there is none."""
+        return self.envelope.get("data", msgspec.UNSET)
+
+    @property
+    def found(self) -> list[dict[str, Any]]:
+        """The records of a list, or the one record, as far as they are objects."""
+        data = self.data if self.granted else []
+        return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
+
+    @property
+    def pagination(self) -> Pagination | None:
+        """Pagination of the page, if it was told."""
+        told = self.envelope.get("pagination") if self.granted else None
+        return None if told is None else msgspec.convert(told, Pagination)
+
+
+class Prober:
+    """Asks an account read-only questions: it makes no other calls than GET."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.profile = transport.profile
+        self._transport = transport
+
+    def get(self, *segments: str | int, **query: str | int) -> Reply:
+        """Read, and bring back whatever came of it."""
+        call = Call("GET", segments, query)
+        answer = None
+        try:
+            answer = self._transport.answer(call)
+            answer.unwrap(self.profile)
+        except CallError as error:
+            return Reply(call, answer, error)
+        return Reply(call, answer)
+
+
+# --- address, token and permissions -------------------------------------------------------
+
+
+def _address(connection: Connection, first: Reply) -> Check:
+    name, url = "Base address", connection.base_url
+    if first.answer is None:
+        reason = str(first.error.reason if first.error else "")
+        proxy = _proxy(connection)
+        way = f" by way of the proxy {proxy}" if proxy else ""
+        return Check(
+            name, "problem", f"{url} does not answer{way}: {reason}",
+            _PROXY_STEP if proxy else "Check the address and the network.",
+        )  # fmt: skip
+    if (by := _intermediary(first)) is not None:
+        step = "Check the port: what listens there is not the service."
+        if first.status in _NO_ANSWER:
+            step = _WAIT_STEP
+        elif not connection.loopback:
+            step = _PROXY_STEP
+        return Check(
+            name, "problem",
+            f"{url} was answered by a proxy or another web site, not by the service: {by}",
+            step,
+        )  # fmt: skip
+    if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
+        return Check(
+            name, "problem",
+            f"{url} answers {first.said}, but not as the API document describes",
+            "Check the address: it is what stands before /api/business/public.",
+        )  # fmt: skip
+    where = "loopback" if connection.loopback else "https"
+    return Check(name, "ok", f"{url} answers ({where})")
+
+
+#: Said by who stands before a service, of a service that did not answer.
+_NO_ANSWER = (502, 504)
+_WAIT_STEP = (
+    "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
+    "tell who runs the service, or the proxy that HTTPS_PROXY names."
+)
+_PROXY_STEP = (
+    "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. A sign-in "
+    "page of a network wants a browser first."
+)
+
+
+def _proxy(connection: Connection) -> str:
+    """Name the host and the port of the proxy that calls go through; empty without one."""
+    from chatkit.api.wire import proxy_for
+
+    proxy = None if connection.loopback else proxy_for(connection.base_url)
+    return urlsplit(proxy).netloc.rpartition("@")[2] if proxy else ""
+
+
+def _intermediary(first: Reply) -> str | None:
+    """Say how an answer shows that somebody on the way has given it; None if nothing does.
+
+    A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
+    (407), or that says that the call came to the wrong server (421), or that who is behind it did
+    not answer (502, 504), unless the service says so itself, in its own envelope.
+    """
+    if first.answer is None or first.granted:
+        return None
+    status = first.answer.status
+    if status in (407, 421) or (status in _NO_ANSWER and "success" not in first.envelope):
+        return f"{status} {HTTPStatus(status).phrase}"
+    html = "html" in first.answer.headers.get("content-type", "").lower()
+    if html:
+        return f"{status} with a page of HTML"
+    return None
+
+
+def _tls(connection: Connection) -> Check:
+    parts = urlsplit(connection.base_url)
+    if parts.scheme == "http":
+        return Check("TLS", "ok", "loopback, no TLS")
+    if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
+        return Check("TLS", "unknown", f"not checked: calls go through the proxy {proxy}")
+    try:
+        days = _days_left(parts.hostname or "", parts.port or 443)
+    except ssl.SSLCertVerificationError as error:
+        return Check(
+            "TLS", "problem", f"the certificate is not trusted: {error.verify_message}",
+            "Ask who runs the service; SSL_CERT_FILE can name a certificate authority of your own.",
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        return Check("TLS", "unknown", f"no direct connection ({type(error).__name__})")
+    if days < _SOON:
+        return Check(
+            "TLS", "warning", f"the certificate ends in {days} days", "Tell who runs the service."
+        )
+    return Check("TLS", "ok", f"the certificate is trusted and ends in {days} days")
+
+
+def _days_left(host: str, port: int) -> int:
+    context = ssl.create_default_context()
+    with (
+        socket.create_connection((host, port), timeout=10) as plain,
+        context.wrap_socket(plain, server_hostname=host) as secure,
+    ):
+        certificate = secure.getpeercert() or {}
+    return int((ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) // 86400)
+
+
+def _account(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
+    name, account_id = "Account", connection.account_id
+    if accepted:
+        return Check(name, "ok", f"{account_id} answers")
+    if all(isinstance(reply.error, NotFound) for reply in views.values()):
+        return Check(
+            name, "problem", f"{account_id} is not found",
+            "Check the account id, and that the token is of this account.",
+        )  # fmt: skip
+    return Check(name, "unknown", f"{account_id}: not told while the token is refused")
+
+
+def _token(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
+    if accepted:
+        return Check("Access token", "ok", "accepted")
+    outcomes = ", ".join(sorted({reply.said for reply in views.values()}))
+    if not any(reply.refused for reply in views.values()):
+        return Check("Access token", "unknown", f"no list can be read ({outcomes})")
+    if {reply.said for reply in views.values()} == {"403"}:
+        return Check(
+            "Access token", "problem",
+            f"refused ({outcomes}): it is a token of another account than "
+            f"{connection.account_id}, or its user has none of the View permissions",
+            f"Make one in the business application of account {connection.account_id} under "
+            "Profile, API access token, with a user who has the View permissions; or correct the "
+            "account id.",
+        )  # fmt: skip
+    return Check(
+        "Access token", "problem", f"refused ({outcomes})",
+        "Make one in the business application under Profile, API access token, with a user "
+        "of this account who has the View permissions.",
+    )  # fmt: skip
+
+
+def _view(permission: str, reply: Reply, accepted: bool, profile: ServiceProfile) -> Check:
+    if reply.granted:
+        return Check(permission, "ok", "its list was read")
+    if not accepted or reply.said not in {"401", "403", str(profile.forbidden_status)}:
+        return Check(permission, "unknown", f"answered with {reply.said}")
+    return Check(
+        permission, "warning", f"refused ({reply.said})",
+        "Give it to the user of the token in the business application.",
+    )  # fmt: skip
+
+
+def _webhooks(reply: Reply) -> Check:
+    name = "Webhooks"
+    if not reply.granted:
+        return Check(name, "unknown", f"answered with {reply.said}")
+    used = len(reply.found)
+    left = max(0, MAX_WEBHOOKS - used)
+    detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
+    return Check(name, "ok", detail) if left else Check(
+        name, "warning", detail, "Delete one before you create another."
+    )  # fmt: skip
+
+
+# --- points that the API document leaves open ---------------------------------------------
+
+#: A text that no account has.
+_NO_TEXT = "chatkit doctor finds nothing"
+#: Pages that are asked for where a service takes more rows than is assumed, the largest first.
+_PAGE_SIZES = (1000, 500, 200)
+_SEARCH_NAMES = ("search", "q", "query", "keyword", "filter")
+_STATUS_NAMES = ("status", "wa_status", "state", "filter")
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One open point: the field of the profile, what was seen, and how it was seen.
+
+    `told` is False when reading could not tell; `how` then says why.
+    """
+
+    field: str
+    how: str
+    value: object = None
+    told: bool = True
+
+
+def _point(observation: Observation, profile: ServiceProfile) -> Check:
+    field, how, value = observation.field, observation.how, observation.value
+    name = f"{_POINT}{field}"
+    assumed = getattr(profile, field)
+    if not observation.told:
+        return Check(name, "unknown", f"assumed {assumed!r}; {how}")
+    if value == assumed:
+        return Check(name, "ok", f"{value!r} as assumed ({how})")
+    detail = f"observed {value!r}, assumed {assumed!r} ({how})"
+    try:
+        ServiceProfile.model_validate({field: value})
+    except ValidationError:
+        return Check(name, "warning", detail, "The profile cannot say this yet: please report it.")
+    return Check(name, "warning", detail, f"Set {field}={value!r} in the profile.")
+
+
+def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]:
+    """Look at one open point after the other. Takes the first pages, read without a query."""
+    resource, first = ("contacts", contacts) if contacts.granted else ("flows", flows)
+    if not first.granted:
+        return
+    yield from _pages(ask, resource, first)
+    yield _number_form(contacts)
+    yield _flow_document(ask, flows)
+    yield _not_found(ask, resource)
+    yield _parameter(ask, "search_param", "contacts", contacts, _SEARCH_NAMES)
+    yield _parameter(ask, "status_param", "flows", flows, _STATUS_NAMES)
+
+
+def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
+    pagination = first.pagination
+    if pagination is None:
+        yield _untold("page_base", "the list came without pagination")
+        return
+    yield Observation("page_base", "the number of the page when none is asked for",
+                      pagination.page)  # fmt: skip
+    yield from _page_sizes(ask, resource)
+    beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
+    yield _page_past_end(beyond)
+
+
+def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
+    assumed = ask.profile.max_page_size
+    largest = ask.get(resource, pageSize=assumed)
+    if largest.pagination is None:
+        yield _untold("max_page_size", f"{assumed} was answered with {largest.said}")
+        return
+    over = ask.get(resource, pageSize=assumed + 1)
+    sizes = [seen.pagination.page_size for seen in (largest, over) if seen.pagination]
+    most = assumed + 1
+    if max(sizes) == most:  # it takes more than is assumed: a larger page is fewer calls
+        for most in [size for size in _PAGE_SIZES if size > most]:
+            if larger := ask.get(resource, pageSize=most).pagination:
+                sizes.append(larger.page_size)
+                break
+    how = f"the most used when {most:,} were asked for"
+    yield Observation("max_page_size", how, max(sizes))
+
+
+def _flow_document(ask: Prober, flows: Reply) -> Observation:
+    field, how = "flow_json_in_get", "reading one flow"
+    key = str(flows.found[0].get("id")) if flows.found else ""
+    flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
+    if flow is None or not flow.found:
+        return _untold(field, "no flow could be read")
+    [record] = flow.found
+    raw = document(record.get("flow_json_raw"))
+    return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
+
+
+def _not_found(ask: Prober, resource: str) -> Observation:
+    reply, field = ask.get(resource, _NO_ID), "not_found_status"
+    if reply.answer is None or not reply.refused:
+        return _untold(field, f"an unknown id was answered with {reply.said}")
+    return Observation(field, "reading an unknown id", reply.answer.status)
+
+
+def _parameter(
+    ask: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
+) -> Observation:
+    """Find the parameter that filters: with it, a text that nothing holds finds nothing."""
+    if not whole.found:
+        return _untold(field, f"there are no {resource} to look among")
+    assumed = getattr(ask.profile, field)
+    names = dict.fromkeys([assumed, *usual] if assumed else usual)
+    for name in names:
+        found = ask.get(resource, **{name: _NO_TEXT})
+        if found.granted and not found.found:
+            return Observation(field, f"it filters the {resource}", name)
+    return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
+
+
+def _number_form(contacts: Reply) -> Observation:
+    """Tell whether the numbers of contacts begin with the digits of their country codes."""
+    pairs = [(row.get("number"), row.get("country_code")) for row in contacts.found]
+    whole = [
+        number.startswith(code.removeprefix("+"))
+        for number, code in pairs
+        if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
+    ]
+    if not whole:
+        return _untold("number_form", "no record shows it")
+    form = "international" if all(whole) else "national"
+    how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
+    return Observation("number_form", how, form)
+
+
+def _untold(field: str, why: str) -> Observation:
+    return Observation(field, why, told=False)
+
+
+def _page_past_end(reply: Reply) -> Observation:
+    field, how = "page_past_end", "a page after the last"
+    if not reply.granted and (not reply.refused or reply.said == "429"):
+        return _untold(field, f"{how} was answered with {reply.said}")
+    if reply.found:
+        return _untold(field, f"{how} has records")
+    return Observation(field, how, "empty" if reply.granted else "refuse")

@@ -1,0 +1,695 @@
+"""FleetPlan: what would happen to many accounts, in one review, one run and one undo.
+
+A run of a fleet is a run of each of its accounts. It has two steps: first the journals of all
+accounts are written, durably; only then is anything sent, by a thread for each account. So
+whatever kills the process in the middle, `chatkit.resume` of the fleet's run finds all of it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, suppress
+from heapq import heapreplace
+from pathlib import Path
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from chatkit.account.cluster import ApplyOptions, GoesOn, apply_one, on_cluster
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import Throttle
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Desk, Gap, Interrupt
+from chatkit.bulk.journal import run_id
+from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.plan import (
+    Plan,
+    Remaining,
+    changes_left,
+    hash_of_plans,
+    how_to_go_on,
+    keep_at,
+    load_plans,
+    plan_of_fleet,
+    prepare_runs,
+    remaining,
+    save_plans,
+    settle_home,
+    store_of,
+)
+from chatkit.bulk.stores import hidden_at, read_run, store_at
+from chatkit.bulk.undo import undo_plan
+from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
+from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
+from chatkit.util.display import duration, visible
+from chatkit.util.display import many as many_of
+from chatkit.util.progress import LONG, AccountBars, Watch, say, working_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T")
+
+#: So many accounts are worked on at once: under their limits one core feeds about as many.
+THREADS = 128
+
+#: The index of a frame of no account: one level, without a name.
+_NO_NAMES = (None,)
+
+
+class FleetProgress:
+    """How far each account of a fleet is that is being applied here."""
+
+    def __init__(self) -> None:
+        self.done: dict[str, int] = {}  #: how many rows, of those at work
+        self.ended: dict[str, pd.DataFrame | Exception] = {}  #: what came of the others
+
+
+class FleetPlan(Report):
+    """What would happen to the accounts of a fleet: a plan for each of them.
+
+    `plans` holds them by what the accounts are called, `failed` says of accounts for which there
+    could be no plan why. Showing it changes nothing; `apply()` does what it shows, once.
+
+    Args:
+        plans: The plans, each of another account.
+        failed: Accounts that could not be planned, and why.
+        notes: What else is to be known.
+        skip_invalid: Apply the plans of the others although some accounts could not be planned.
+        run: The name of its run, if that has begun: then the plans are those of this run.
+
+    >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
+    Connected to 2 accounts, of the sandbox: de, fr.
+    >>> rows = [{"number": "2025550143", "country_code": "+1"}]
+    >>> plan = fleet.contacts.plan(dict.fromkeys(fleet, rows))
+    >>> plan.counts
+    {'create': 2, 'update': 0, 'delete': 0}
+    >>> plan.apply().index.tolist()
+    [('de', 1), ('fr', 1)]
+    >>> fleet.close()
+    """
+
+    def __init__(
+        self,
+        plans: Mapping[str, Plan],
+        *,
+        failed: Mapping[str, str] | None = None,
+        notes: Sequence[str] = (),
+        skip_invalid: bool = False,
+        run: str = "",
+    ) -> None:
+        self.id = run or run_id()
+        self.failed = dict(failed or {})
+        self.notes = list(notes)
+        self._skip_invalid = skip_invalid
+        self._began = bool(run)
+        self._at_work = FleetProgress()
+        self.plans: Mapping[str, Plan] = dict(plans)
+        if not run:
+            at_work = [label for label, plan in plans.items() if len(plan)]
+            self.plans = {
+                label: plan_of_fleet(plan, self.id, label, at_work) if len(plan) else plan
+                for label, plan in plans.items()
+            }
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows it would create, update and delete, in all accounts."""
+        count = Counter({"create": 0, "update": 0, "delete": 0})
+        for plan in self.plans.values():
+            count.update(plan.counts)
+        return dict(count)
+
+    @property
+    def refused(self) -> pd.DataFrame:
+        """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
+        tables = {name: plan.refused for name, plan in self.plans.items()}
+        return rendering.fleet_table(tables, rendering.refused_frame((), _NO_NAMES))
+
+    @property
+    def left_out(self) -> pd.DataFrame:
+        """The rows of runs that changed nothing: `account`, and the columns of `Plan.left_out`."""
+        tables = {name: plan.left_out for name, plan in self.plans.items()}
+        return rendering.fleet_table(tables, rendering.left_frame(()))
+
+    @property
+    def secrets(self) -> dict[str, dict[Any, Secret]]:
+        """The signing secrets of webhooks that it has created, by account and id."""
+        return {name: plan.secrets for name, plan in self.plans.items() if plan.secrets}
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of what it would do in all accounts: an edited plan has another."""
+        return hash_of_plans(self.id, self.plans.values())
+
+    def __len__(self) -> int:
+        return sum(map(len, self.plans.values()))
+
+    def __getitem__(self, label: str) -> Plan:
+        """Return the plan of one account."""
+        return self.plans[label]
+
+    def frame(self) -> pd.DataFrame:
+        """Return its rows as a DataFrame: those of `Plan.frame`, indexed by account first."""
+        frames = {name: plan.frame() for name, plan in self.plans.items()}
+        return rendering.fleet_frame(frames, rendering.changes_frame((), _NO_NAMES))
+
+    def calls(self, gap: Gap = "row") -> int:
+        """Estimate how many calls it takes to apply, in all accounts.
+
+        Args:
+            gap: As for `apply`.
+        """
+        return sum(plan.calls(gap) for plan in self.plans.values())
+
+    def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
+        """Estimate how long it takes to apply here, by as many threads as there are at most.
+
+        That is as long as the slowest account takes, if there are no more accounts than threads,
+        and if their journals lie where so many can be held at once.
+        """
+        each = [plan.seconds(concurrency, rate, gap) for plan in self.plans.values()]
+        return _together(each, THREADS)
+
+    def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
+        """Say why it refuses to be applied, and what would allow it; empty when it does not."""
+        found = []
+        if self.failed and not self._skip_invalid:
+            found.append(
+                f"{many_of(len(self.failed), 'account')} could not be planned "
+                f"({', '.join(self.failed)}): correct that, or plan the others alone with "
+                "plan(…, skip_invalid=True)"
+            )
+        for label, plan in self.plans.items():
+            said = plan.objections(many=many, irreversible=irreversible)
+            found += [f"{label}: {each}" for each in said]
+        return found
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to one file that only you can read, with its hash and those of its plans.
+
+        `fleet.load_plan(path)` reads it again, for a colleague's review or a later day. It is
+        applied to the same accounts then, whatever they are called there. Of when it may be
+        applied after that, what `Plan.save` says holds.
+        """
+        about = {
+            "id": self.id,
+            "accounts": list(self.plans),
+            "failed": self.failed,
+            "notes": self.notes,
+            "skip_invalid": self._skip_invalid,
+        }
+        save_plans(path, self.plans.values(), about)
+        return Path(path)
+
+    # --- as text and HTML -----------------------------------------------------------
+
+    def _text(self) -> list[list[str]]:
+        width = max(map(len, [*self.plans, *self.failed]), default=0)
+        table = [f"  {label:<{width}}  {said}" for label, said in self._accounts()]
+        blocks = [[self._heading()], table]
+        shown = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
+        for label in shown[:FEW]:
+            heading, *others = rendering.plan_text(self.plans[label])[:-1]  # the end: for all
+            blocks += [[f"{visible(label)}: {heading[0]}"], *others]
+        if (more := len(shown) - FEW) > 0:
+            blocks.append([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
+        blocks.append([line for note in self.notes for line in wrapped("", visible(note))])
+        if objections := self.objections():
+            said = [line for each in objections for line in wrapped("  - ", visible(each))]
+            return [*blocks, ["Blocked:", *said]]
+        return [*blocks, ["plan.apply() does it."] if any(self.counts.values()) else []]
+
+    def _html(self) -> list[str]:
+        rows = "".join(
+            f'<tbody><tr><th scope="row" dir="auto">{marked(label)}</th>'
+            f'<td dir="auto">{marked(said)}</td></tr></tbody>'
+            for label, said in self._accounts()
+        )
+        head = (
+            '<thead><tr><th scope="col" style="width: 25%">account</th>'
+            '<th scope="col">plan</th></tr></thead>'
+        )
+        each = [
+            f"<details><summary>{marked(visible(label))}</summary>"
+            f"{''.join(rendering.plan_html(plan)[:-1])}</details>"  # the end is said for all
+            for label, plan in self.plans.items()
+            if plan.changes or len(plan.refused)
+        ]
+        does = "<p><code>plan.apply()</code> does it.</p>" if any(self.counts.values()) else ""
+        objections = [visible(said) for said in self.objections()]
+        return [
+            html_heading(self._heading()),
+            f"<table>{head}{rows}</table>" if rows else "",
+            *each,
+            html_list("told", "", [visible(note) for note in self.notes]),
+            html_list("objections", "Blocked:", objections) or does,
+        ]
+
+    def _heading(self, *, run: bool = False) -> str:
+        kinds = [many_of(number, kind) for kind, number in self.counts.items() if number]
+        rows = sum(len({repr(cell.row) for cell in p._cells}) for p in self.plans.values())
+        refused = f"; {many_of(rows, 'row')} refused" if rows else ""
+        lost = "cannot be read" if run else "could not be planned"
+        failed = f"; {many_of(len(self.failed), 'account')} {lost}" if self.failed else ""
+        of = many_of(len(self.plans), "account")
+        back = any(plan._setting.undoes for plan in self.plans.values())
+        about = "Plan that takes back a run of" if back else "Plan for"
+        if run:
+            about = "Run that takes back another, of" if back else "Run of"
+        return f"{about} {of}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
+
+    def _accounts(self) -> Iterator[tuple[str, str]]:
+        """Say of each account what would happen to it."""
+        for label, plan in self.plans.items():
+            yield visible(label), rendering.heading(plan)
+        for label, reason in self.failed.items():
+            yield visible(label), f"Could not be planned: {visible(reason)}"
+
+    # --- applied --------------------------------------------------------------------
+
+    def apply(
+        self,
+        *,
+        concurrency: int = 8,
+        rate: float | None = None,
+        many: bool = False,
+        irreversible: bool = False,
+        settle: float | None = None,
+        gap: Gap = "row",
+        rehearsed: bool = False,
+        interrupt: Interrupt | None = None,
+        watch: Watch | None = None,
+        on: Any = None,
+        at: str | Path | None = None,
+    ) -> pd.DataFrame:
+        """Do what the plan shows in all accounts at once, and return what truly happened.
+
+        The journals of all accounts are written before anything is sent: after an interrupt or a
+        crash `chatkit.resume(plan.id)` goes on with all of them, `chatkit.undo(result)` takes
+        all of them back. What stops one account (a token that is refused, another kernel at
+        work there) does not stop the others, and is told in the rows of that account.
+
+        Args:
+            concurrency: Calls under way at once, of each account.
+            rate: Calls a second at most, of each account.
+            many: As for `Plan.apply`, like `irreversible`, `settle`, `gap` and `rehearsed`.
+            irreversible: Allow what can never be undone.
+            settle: Seconds until it is believed that a lost change will not land any more.
+            gap: How each record is read before it is written: alone ("row"), or by "page".
+            rehearsed: Send nothing unless a rehearsal of each of its plans went well.
+            interrupt: Its `ask()` stops all accounts, from any thread, as the stop button does.
+            watch: Called with how many rows are done, and of how many, in place of bars.
+            on: A Dask client (`distributed.Client`): each account is applied by one of its
+                workers, which goes on when this process ends. Workers open the connection of the
+                account by its name, with a token of their own. Journals must be where all workers
+                reach them: in PostgreSQL, unless the cluster is on this machine. Without it,
+                threads of this process do it.
+            at: Where the journals are kept, as for `Plan.apply`.
+
+        Returns:
+            The rows of all plans, account first, as `Plan.apply` returns them, whatever has stopped
+            their accounts. `attrs["stops"]` says by account why those that have stopped did, and
+            why others have a journal that cannot be read, or no plan: what could not be planned
+            has no rows here, as in the result of one account.
+
+        Raises:
+            PlanRefused: It would do more than you allow; the text says which argument does. Or
+                its run has begun, and its journals lie elsewhere; the text says where.
+            InputError: An argument, a label or value of a row, or a cluster cannot be used.
+            JournalError: The journals cannot be kept, so nothing is sent.
+        """
+        place = hidden_at(at)
+        del at  # a traceback that prints variables must not find a password
+        settle_home(self.plans.values(), None if place is None else store_at(place))
+        Throttle(concurrency, rate)  # refuses what cannot be
+        if gap not in get_args(Gap):
+            raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
+        if objections := self.objections(many=many, irreversible=irreversible):
+            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
+        at_work = {label: plan for label, plan in self.plans.items() if len(plan)}
+        if rehearsed and (
+            new := [n for n, plan in at_work.items() if plan._rehearsed != plan.hash]
+        ):
+            raise PlanRefused(
+                f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
+                "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
+            )
+        options = ApplyOptions(concurrency, rate, settle, gap)
+        with ExitStack() as opened:
+            cluster = None
+            if on is not None:
+                cluster = opened.enter_context(on_cluster(on, at_work))
+            heard = opened.enter_context(interrupt or Interrupt())
+            goes_on = self._began or any(plan._loaded for plan in at_work.values())
+            if not self._began:
+                first, *others = at_work.values() or [None]
+                # the first at last: it is the sign that all are there
+                prepare_runs([*others, *([first] if first else [])], self.id)
+                self._began = True
+            most = THREADS if cluster is None else len(at_work)
+            if watch is None:
+                self._tell_time(at_work, options, most, goes_on=goes_on)
+            came: Mapping[str, pd.DataFrame | Exception]
+            self._at_work = FleetProgress()
+            if cluster is None:
+                came = _apply_here(at_work, options, heard, watch, self._at_work, most)
+            else:
+                came = _apply_on(cluster, at_work, options, heard, watch)
+        return self._result(at_work, came, watch, gap)
+
+    def _tell_time(
+        self, plans: Mapping[str, Plan], options: ApplyOptions, most: int, *, goes_on: bool
+    ) -> None:
+        """Say how long it takes to apply, where that is long, and that it can be stopped.
+
+        Args:
+            plans: Those that are applied.
+            options: How.
+            most: How many accounts at once.
+            goes_on: Whether some of it may be done: their journals tell.
+        """
+        left = _remaining(plans, options, journals=False)
+        if goes_on and _together([each.seconds for each in left.values()], most) >= LONG:
+            left = _remaining(plans, options, journals=True)
+        seconds = _together([each.seconds for each in left.values()], most)
+        if seconds < LONG:
+            return
+        changes = changes_left(sum(each.changes for each in left.values()), len(self))
+        calls = many_of(sum(each.calls for each in left.values()), "call")
+        slowest = max(left, key=lambda label: left[label].seconds)
+        if len(left) > most:
+            how = f"{many_of(most, 'account')} at a time, the slowest of them, {visible(slowest)},"
+        else:
+            how = f"which the slowest of them, {visible(slowest)}, takes"
+        say(
+            f"{changes} in {many_of(len(plans), 'account')}, {calls}: {duration(seconds)}, {how} "
+            f"at {left[slowest].pace}. The stop button stops the run, and "
+            f"{how_to_go_on(self.id, _home_of(plans))}"
+        )
+
+    def _result(
+        self,
+        plans: Mapping[str, Plan],
+        came: Mapping[str, pd.DataFrame | Exception],
+        watch: Watch | None,
+        gap: Gap = "row",
+    ) -> pd.DataFrame:
+        """Put the results of all accounts together; what gave none is read in its journal."""
+        frames, stops, goes_on = {}, {}, False
+        for label, plan in self.plans.items():
+            there = came.get(label)
+            if not isinstance(there, BaseException | None):
+                frames[label], goes = there, True
+            elif label in plans:
+                frames[label], goes = _result_of_journal(plan, _reason(there) if there else "")
+            else:
+                frames[label] = rendering.result_frame((), plan.id, _names(plan), "")
+            if stop := rendering.stop_of(frames[label]):
+                stops[label] = stop
+                goes_on |= goes
+        stops |= self.failed
+        blank = rendering.result_frame((), self.id, _NO_NAMES, "")
+        result = rendering.fleet_frame(frames, blank)
+        home = _home_of(plans)
+        rendering.remember_fleet(result, self.id, stops, home)
+        result.attrs["gap"] = gap
+        if stops and watch is None:
+            how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
+            say(f"{rendering.result_summary(result)}{how}")
+        return result
+
+
+def load_fleet_plan(
+    path: str | Path, labels: Mapping[str, str], desk_of: Callable[[str, str], Desk]
+) -> FleetPlan:
+    """Read a plan for several accounts that was saved.
+
+    Args:
+        path: The file.
+        labels: What the accounts are called that are open, by which they are.
+        desk_of: Returns where the records of an account, by what it is called, and a noun are.
+
+    Raises:
+        FileNotFoundError: There is no such file.
+        PlanRefused: The file is no such plan, was edited, or is for an account that is not open.
+    """
+
+    def desk(account: str, noun: str) -> Desk | None:
+        return desk_of(labels[account], noun) if account in labels else None
+
+    plans, about = load_plans(path, desk)
+    named = {labels[plan._setting.account]: plan for plan in plans}
+    at_work = tuple(label for label, plan in named.items() if len(plan))
+    for label in at_work:
+        named[label]._fleet, named[label]._fleet_of = (about["id"], label), at_work
+    kept = {name: about[name] for name in ("failed", "notes", "skip_invalid")}
+    plan = FleetPlan(named, **kept, run=about["id"])
+    plan._began = False
+    return plan
+
+
+def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None]) -> FleetPlan:
+    """Make the plan that takes back what a plan has done.
+
+    Args:
+        plan: It was applied.
+        rows: The numbers of the rows to take back, by account; None stands for all of them.
+    """
+    plans, failed = {}, {}
+    for label, only in rows.items():
+        part = plan.plans[label]
+        try:
+            with read_run(part.id, part._at) as kept:
+                back = undo_plan(kept, part._desk, include_adopted=False, only=only)
+            plans[label] = keep_at(back, part._at)
+        except JournalError as error:
+            failed[label] = first_line(error)
+    return FleetPlan(plans, failed=failed, skip_invalid=True)
+
+
+def result_so_far(plan: FleetPlan) -> pd.DataFrame:
+    """Read in the journals what came of a plan whose run has begun."""
+    at_work = {label: part for label, part in plan.plans.items() if len(part)}
+    return plan._result(at_work, {}, watch=lambda *_: None)
+
+
+def progress_of(plan: FleetPlan) -> FleetProgress:
+    """Return how far each account is of a plan that is being applied."""
+    return plan._at_work
+
+
+def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
+    """Count the plan in words, or what its run means to do."""
+    return plan._heading(run=run)
+
+
+def _names(plan: Plan) -> tuple[str | None, ...]:
+    return plan._setting.names
+
+
+def _reason(error: BaseException) -> str:
+    """Say in one line what stopped an account."""
+    said = first_line(error)
+    return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
+
+
+def _home_of(plans: Mapping[str, Plan]) -> str:
+    """Tell where the journals of plans lie; empty: where those of this user do."""
+    homes = (store_at(plan._at).shown for plan in plans.values() if plan._at is not None)
+    return next(homes, "")
+
+
+def _remaining(
+    plans: Mapping[str, Plan], options: ApplyOptions, *, journals: bool
+) -> dict[str, Remaining]:
+    """Estimate what is left to do of plans: all of it, or what their journals tell.
+
+    An account that is not found, and one whose journal cannot be read, is left out: whoever
+    applies its plan says so, of it alone.
+    """
+    found = {}
+    how = options.concurrency, options.rate, options.gap
+    for label, plan in plans.items():
+        with suppress(ChatkitError):
+            if not journals:
+                found[label] = remaining(plan, *how)
+                continue
+            with read_run(plan.id, plan._at) as kept:
+                found[label] = remaining(plan, *how, (kept, rows_of_journal(kept)))
+    return found
+
+
+def _together(seconds: Collection[float], most: int) -> float:
+    """Estimate how long accounts take together, so many at once, begun in their order."""
+    ends = [0.0] * max(min(most, len(seconds)), 1)
+    for each in seconds:
+        heapreplace(ends, ends[0] + each)  # the first that is free takes the next
+    return max(ends)
+
+
+def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
+    """Make the result of one account from its journal; if that cannot be read, all is unknown.
+
+    Args:
+        plan: Its plan.
+        reason: Why it was not gone on with.
+
+    Returns:
+        The result, and whether the run can go on: not if its journal is damaged, or gone.
+    """
+    try:
+        with read_run(plan.id, plan._at) as kept:
+            rows = rows_of_journal(kept)
+    except JournalError as error:
+        why = _reason(error)
+        rows = [Row(n, change) for n, change in enumerate(plan.changes)]
+        for row in rows:
+            if not row.done:
+                row.state, row.reason = "unknown", why
+        return rendering.result_frame(rows, plan.id, _names(plan), why), not _has_home(plan)
+    if all(row.done for row in rows):
+        reason = ""  # a cluster is lost after the run has ended
+    for row in rows:
+        if row.state == "not sent" and reason:
+            row.reason = reason
+    return rendering.result_frame(rows, plan.id, _names(plan), reason), True
+
+
+def _has_home(plan: Plan) -> bool:
+    """Whether the home of a plan's journal can be reached now."""
+    try:
+        store_of(plan).has(plan.id)
+    except ChatkitError:
+        return False
+    return True
+
+
+# --- one thread for each account ------------------------------------------------------
+
+
+def _apply_here(
+    plans: Mapping[str, Plan],
+    options: ApplyOptions,
+    heard: Interrupt,
+    watch: Watch | None,
+    progress: FleetProgress,
+    most: int,
+) -> dict[str, pd.DataFrame | Exception]:
+    """Apply prepared plans, each in a thread of this process, so many at once."""
+    told = heard.quiet or heard.asked > 0  # before it begins, nothing is under way
+
+    def tell_stopping() -> None:
+        nonlocal told
+        if heard.asked and not told:
+            say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+            told = True
+
+    def work(label: str, tell: Watch) -> pd.DataFrame:
+        def count_rows(count: int, total: int | None) -> None:
+            progress.done[label] = count
+            tell(count, total)
+
+        try:
+            asked = Interrupt(quiet=True, within=heard)
+            result = apply_one(plans[label], options, interrupt=asked, watch=count_rows)
+        except Exception as error:
+            progress.ended[label] = error
+            raise
+        progress.ended[label] = result
+        return result
+
+    return in_threads(
+        plans,
+        work,
+        noun="changes",
+        totals={label: len(plan) for label, plan in plans.items()},
+        watch=watch,
+        meanwhile=tell_stopping,
+        most=most,
+    )
+
+
+def _apply_on(
+    cluster: GoesOn,
+    plans: Mapping[str, Plan],
+    options: ApplyOptions,
+    heard: Interrupt,
+    watch: Watch | None,
+) -> dict[str, pd.DataFrame | Exception]:
+    """Apply prepared plans on the workers of a cluster; what came of them is in the journals."""
+    for plan in plans.values():
+        if plan._written:
+            plan._desk.keep(plan._written, plan.id)
+    done: dict[str, tuple[int, int | None]] = {}
+
+    def tell(label: str, count: int, total: int | None) -> None:
+        done[label] = count, total
+
+    totals = {label: len(plan) for label, plan in plans.items()}
+    with AccountBars("changes", list(plans), totals, watch) as bars:
+        ends = cluster(options, heard, watch=tell, meanwhile=lambda: bars.show(done))
+        bars.show(done, list(plans))
+    return {label: ChatkitError(why) for label, why in ends.items() if why}
+
+
+def in_threads(
+    labels: Iterable[str],
+    work: Callable[[str, Watch], T],
+    *,
+    noun: str = "",
+    totals: Mapping[str, int] | None = None,
+    watch: Watch | None = None,
+    meanwhile: Callable[[], object] | None = None,
+    most: int = THREADS,
+) -> dict[str, T | Exception]:
+    """Do something for several accounts at once, each in a thread of its own.
+
+    Args:
+        labels: What the accounts are called.
+        work: Does it for one; it is told a function to call with what is done and the total,
+            which raises when the others have been interrupted.
+        noun: What is counted, like "contacts"; without it there are no bars.
+        totals: How many each account has, where that is known.
+        watch: Called with what is done in all accounts and the total, in place of bars.
+        meanwhile: Called again and again until all is done, in the thread of the caller.
+        most: How many at once.
+
+    Returns:
+        For each account what came of it, in their order: a value, or the exception.
+    """
+    labels = list(labels)
+    done: dict[str, tuple[int, int | None]] = {}
+    stopped = Event()
+
+    def one(label: str) -> T:
+        def tell(count: int, total: int | None) -> None:
+            if stopped.is_set():
+                raise InterruptedError("the work on all accounts was interrupted")
+            done[label] = count, total
+
+        with working_for(label, tell):
+            return work(label, tell)
+
+    pool = ThreadPoolExecutor(min(most, len(labels)) or 1, thread_name_prefix="chatkit")
+    futures: dict[str, Future[T]] = {}
+    try:
+        futures = {label: pool.submit(one, label) for label in labels}
+        with AccountBars(noun, labels, totals, watch) as bars:
+            pending = set(futures.values())
+            while pending:
+                _, pending = wait(pending, 0.1, FIRST_COMPLETED)
+                if meanwhile is not None:
+                    meanwhile()
+                if noun:
+                    bars.show(done, [n for n, each in futures.items() if each.done()])
+    except BaseException:
+        stopped.set()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return {
+        label: error if isinstance(error := future.exception(), Exception) else future.result()
+        for label, future in futures.items()
+    }

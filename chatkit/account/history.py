@@ -1,0 +1,744 @@
+"""History: what was applied to your accounts: look at it, go on with it, take it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+from chatkit.account.fleet_plan import FleetPlan, result_so_far
+from chatkit.api.connection import Connection, account_parts, same_host
+from chatkit.bulk import rendering
+from chatkit.bulk.apply import Desk, Gap
+from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, is_finished
+from chatkit.bulk.outcomes import count_states, rows_of_journal
+from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
+from chatkit.bulk.stores import (
+    KeptRun,
+    find_run,
+    hidden_at,
+    kept_runs,
+    named_runs,
+    store_at,
+)
+from chatkit.bulk.stores import prune as prune_journals
+from chatkit.bulk.undo import undo_plan
+from chatkit.client import Client, connect, open_clients, source_of
+from chatkit.errors import InputError, JournalError, SettingsError, first_line
+from chatkit.imports import accessor
+from chatkit.util.display import many, visible
+from chatkit.util.progress import say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from chatkit.api.transport import Transport
+    from chatkit.endpoints import Endpoints
+    from chatkit.widgets.runsview import RunsView
+
+
+def runs(
+    client: Client | Mapping[str, Client] | None = None, *, at: str | Path | None = None
+) -> pd.DataFrame:
+    """List the runs of this machine, or of another home of journals, indexed by run.
+
+    The latest come first.
+
+    The columns are `started` and `ended` (UTC; an open run has not ended), `connection` (its
+    name, if it has one; of a fleet what that calls the account), `account`, `noun` (contact,
+    flow, content, webhook, or account for a run over several of them), `changes` (how many rows),
+    `applied`, `unknown` and `not_sent` (how many of them), `state`, `undoes` (the run that it took
+    back), `taken_back` (when it was taken back itself, UTC) and `reason` (why its journal cannot be
+    read). The state is one of "finished", "open" (`resume` goes on with it), "taken back", "partly
+    taken back" and "damaged".
+
+    In a notebook the frame shows itself as a table to click: to open a run with all of its rows,
+    to go on with it, to take it or some rows of it back, to see what is in doubt; the runs of the
+    accounts of a fleet are one run there. Whatever you make of the frame is a frame as any other.
+
+    Args:
+        client: Only the runs of its account, or of the accounts of a fleet, and those whose
+            account a damaged journal does not name.
+        at: Where the journals lie, as for `plan.apply`: the address of a PostgreSQL database, or
+            a folder; without it CHATKIT_RUNS, else your own data folder.
+
+    Raises:
+        InputError: `client` is not a client.
+        JournalError: They cannot be listed. Where only one of several homes cannot be reached, that
+            is said, and the runs of the others are listed.
+
+    >>> result = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.runs(client).state.tolist()
+    ['finished']
+    """
+    place = hidden_at(at)
+    del at  # a traceback that prints variables must not find a password
+    home = None if place is None else store_at(place)
+    clients: list[Any] = []
+    if client is not None:
+        clients = [*client.values()] if isinstance(client, Mapping) else [client]
+    if strange := [type(each).__name__ for each in clients if not hasattr(each, "connection")]:
+        raise InputError(
+            f"runs takes a client, as chatkit.connect() returns it, not {strange[0]}: "
+            "without it the runs of all accounts are listed."
+        )
+    accounts = {each.connection.account for each in clients}
+    kept = kept_runs(home, lost=lambda error: say(f"{first_line(error)} Its runs are not shown."))
+    latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
+    found = [run for run in map(_summed_up, latest) if run is not None]
+    _mark_undone(found)
+    anyone = client is None
+    shown = [r for r in found if anyone or r["account"] in accounts or r["state"] == "damaged"]
+    frame = rendering.runs_frame(shown)
+    return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
+
+
+def _table_to_click(
+    client: Client | Mapping[str, Client] | None, home: JournalStore | None, frame: pd.DataFrame
+) -> RunsView | None:
+    """Show runs as a widget; None where widgets are not installed."""
+    try:
+        from chatkit.widgets.runsview import RunsView
+    except ImportError:
+        return None
+    accessor.register()
+    reread = partial(runs, client, at=home)  # type: ignore[arg-type]  # a store is taken too
+    return RunsView(frame, reread, partial(_opened, client, home))
+
+
+def _opened(
+    client: Client | Mapping[str, Client] | None, home: JournalStore | None, run: str
+) -> tuple[Plan | FleetPlan, pd.DataFrame]:
+    """Read a run from its journal: what it means to do, and what came of it so far.
+
+    Its account is looked for only when something is sent or taken back.
+    """
+    if fleet := _runs_of_fleet(run, home):
+        whole = _fleet_to_go_on(fleet, client, False, home)
+        return whole, result_so_far(whole)
+    store, name = find_run(run, home)
+    with store.read(name) as kept:
+        header = kept.header
+        rows = rows_of_journal(kept)
+        if isinstance(client, Mapping):
+            of = {each.connection.account: each for each in client.values()}
+            client = of.get(header.account)
+        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
+    last = store.summary(name).last
+    stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
+    return plan, rendering.result_frame(rows, header.run, header.names, stopped)
+
+
+class _LateDesk:
+    """Where the records of a run are; its account is looked for when it is first needed."""
+
+    def __init__(self, find: Callable[[], Desk]) -> None:
+        self._find = find
+
+    @cached_property
+    def _found(self) -> Desk:
+        return self._find()
+
+    @property
+    def transport(self) -> Transport:
+        """What sends the calls."""
+        return self._found.transport
+
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
+        """Return the endpoints of a template code, or of a resource."""
+        return self._found.of(code, noun)
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what the plan of a run has told of what it writes."""
+        self._found.keep(written, run)
+
+
+def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
+    """Say of each run whether another has taken it back; the latest come first.
+
+    What was taken back of a run itself has taken nothing back any more.
+    """
+    undone: dict[str, list[dict[str, Any]]] = {}
+    for run in found:
+        by = undone.get(run["run"], [])
+        back = run["back"] = sum(one["applied"] - one["back"] for one in by)
+        if back and run["state"] in ("finished", "open"):
+            run["taken_back"] = max(one["ended"] or one["started"] for one in by)
+            if run["state"] == "finished":
+                whole = back >= run["applied"]
+                run["state"] = "taken back" if whole else "partly taken back"
+        if run["undoes"] and run["state"] not in ("taken back", "damaged"):
+            undone.setdefault(run["undoes"], []).append(run)
+
+
+def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.DataFrame:
+    """Show all that a run has noted, in its order: intents, answers, doubts, what was found.
+
+    The columns are `at` (UTC), `row` (its label in the plan), `change`, `label`, `event`,
+    `reason` and `detail`. Events of the run itself have no row.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        at: Where its journal lies, as for `runs`. A result knows that.
+
+    Raises:
+        JournalError: There is no such run, or its journal is damaged.
+
+    >>> result = client.contacts.plan([{"id": 50003, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.journal(result).event.tolist()
+    ['started', 'intent', 'answered', 'verified', 'finished']
+    """
+    place = hidden_at(at)
+    del at  # a traceback that prints variables must not find a password
+    store, name, _, fleet = _found(run, place)
+    if fleet:
+        told, missing = {}, _missing(fleet)
+        for label, each in _labelled(fleet):
+            try:
+                with each.read() as kept:
+                    told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
+            except JournalError as error:
+                if not told and each is fleet[-1]:
+                    raise
+                missing[label] = first_line(error)
+        for label, why in missing.items():
+            say(f"{visible(label)}: {why}")
+        return rendering.fleet_table(told)
+    with store.read(name) as kept:
+        return rendering.journal_frame(kept.events(), rows_of_journal(kept))
+
+
+def resume(
+    run: str | pd.DataFrame,
+    client: Client | Mapping[str, Client] | None = None,
+    *,
+    concurrency: int = 8,
+    rate: float | None = None,
+    settle: float | None = None,
+    gap: Gap = "row",
+    moved: bool = False,
+    secrets: dict[Any, Any] | None = None,
+    on: Any = None,
+    at: str | Path | None = None,
+) -> pd.DataFrame:
+    """Go on with a run that was interrupted, and return what is true of all its rows.
+
+    What was in doubt is looked at first; what was not sent is sent. Neither frame nor plan
+    need be in memory: a fresh kernel will do. A finished run sends nothing. What takes more
+    than a minute is told beforehand, as `plan.apply` does.
+
+    A run of a fleet goes on in all of its accounts at once, as it was applied: `run` is what the
+    names of their runs begin with.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        client: Its account; needed if the run's connection has no name and is not open here. Of
+            a fleet: the fleet, or clients by what it calls its accounts. Each run finds its own
+            account among them, also under another name; the result keeps the names of the run.
+        concurrency: Calls under way at once.
+        rate: Calls a second at most.
+        settle: Seconds until it is believed that a lost change will not land any more.
+        gap: As for `plan.apply`.
+        moved: Say that the client's account is the one of the run, although its service has
+            another address now. A service on this machine that has only taken another port
+            needs no more than its client.
+        secrets: Takes the signing secrets of the webhooks that it creates, by id (of a fleet by
+            account and id): the service never shows them again.
+        on: Of a fleet: the workers that go on with it, as for the `apply` of its plan.
+        at: Where its journal lies, as for `runs`. A result knows that.
+
+    Raises:
+        InputError: `on` is given for the run of one account, or cannot be used.
+        JournalError: There is no such run, or its journal is damaged.
+        AccountBusy: Another kernel is changing this account.
+        SettingsError: The account cannot be found: pass its client.
+
+    >>> result = client.contacts.plan([{"id": 50004, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.resume(result).state.tolist()
+    ['applied']
+    """
+    accessor.register()
+    place = hidden_at(at)
+    del at  # a traceback that prints variables must not find a password
+    store, name, home, fleet = _found(run, place)
+    plan: Plan | FleetPlan
+    workers: dict[str, Any] = {}
+    if fleet:
+        _check_begun(fleet)
+        plan = _fleet_to_go_on(fleet, client, moved, home)
+        workers["on"] = on
+    elif on is not None:
+        raise InputError(
+            f"on= goes on with the run of a fleet, and {name} is the run of one account, which "
+            "needs no more than this process: leave on= out."
+        )
+    else:
+        with store.read(name) as kept:
+            plan = plan_of_run(kept, _desk(kept.header, client, moved), store, home)
+    result = plan.apply(
+        concurrency=concurrency,
+        rate=rate,
+        settle=settle,
+        gap=gap,
+        many=True,
+        irreversible=True,
+        **workers,
+    )
+    if secrets is not None:
+        secrets.update(plan.secrets)
+    return result
+
+
+@overload
+def undo(
+    run: str | pd.DataFrame,
+    client: Client | None = None,
+    *,
+    rows: Iterable[Any] | None = None,
+    include_adopted: bool = False,
+    moved: bool = False,
+    at: str | Path | None = None,
+) -> Plan: ...
+
+
+@overload
+def undo(
+    run: str | pd.DataFrame,
+    client: Mapping[str, Client],
+    *,
+    rows: Iterable[Any] | None = None,
+    include_adopted: bool = False,
+    moved: bool = False,
+    at: str | Path | None = None,
+) -> FleetPlan: ...
+
+
+def undo(
+    run: str | pd.DataFrame,
+    client: Client | Mapping[str, Client] | None = None,
+    *,
+    rows: Iterable[Any] | None = None,
+    include_adopted: bool = False,
+    moved: bool = False,
+    at: str | Path | None = None,
+) -> Plan | FleetPlan:
+    """Make the plan that takes a run back. Nothing happens until you apply it.
+
+    Its last rows come first. A row that somebody has changed since is a conflict when the
+    plan is applied, and stays as it is. What cannot be taken back is in `plan.refused`.
+
+    Args:
+        run: Its name, as `runs()` shows it (the beginning is enough), or a result.
+        client: Its account; needed if the run's connection has no name and is not open here.
+        rows: The labels of the rows to take back, as in the index of the result; without it all
+            of them. `result.index[result.change == "delete"]` are those that it deleted.
+        include_adopted: Delete also what was found after a lost answer to a create: it looks
+            like ours, but somebody else may have made it at the same time.
+        moved: As for `resume`.
+        at: Where its journal lies, as for `runs`; that of the undo is kept there too. A result
+            knows it.
+
+    Raises:
+        InputError: The run has no row of such a label, or `run` is a part of a result.
+        JournalError: There is no such run, or its journal is damaged.
+        SettingsError: The account cannot be found: pass its client.
+
+    >>> result = client.contacts.plan([{"id": 50005, "name": "Ana Cruz"}]).apply()
+    >>> chatkit.undo(result).apply().state.tolist()
+    ['applied']
+    """
+    accessor.register()
+    place = hidden_at(at)
+    del at  # a traceback that prints variables must not find a password
+    store, name, home, fleet = _found(run, place)
+    if rows is None and not isinstance(run, str) and len(run) < rendering.rows_of_run(run):
+        raise InputError(
+            f"This is {len(run):,} of {many(rendering.rows_of_run(run), 'row')} of the result: "
+            "undo(result, rows=part.index) takes only these back, and undo(result) all of them."
+        )
+    if fleet:
+        return _fleet_to_take_back(fleet, client, moved, rows, include_adopted, home)
+    with store.read(name) as kept:
+        header = kept.header
+        label = header.fleet[1] if isinstance(client, Mapping) and header.fleet else None
+        if label is not None and rows is not None:
+            rows = _by_account(rows, [label]).get(label, [])
+        only = None if rows is None else _numbers(kept, rows)
+        desk = _desk(header, client, moved)
+        plan = keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
+    return plan if label is None else FleetPlan({label: plan})
+
+
+# --- a run of a fleet -----------------------------------------------------------------
+
+
+def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
+    """Find the runs that are together the run of a fleet, by its name or the beginning of it.
+
+    Returns:
+        Those that can be read, in the order of its accounts; none if the name is that of one
+        run, of none, or the beginning of others too.
+    """
+    homes, lost = named_runs(at)
+    begins = {each: store for each, store in homes.items() if name and each.startswith(name)}
+    if name in begins or not begins:
+        return []
+    parts = [
+        kept
+        for kept in kept_runs(at, lost=lambda _: None)
+        if kept.run in begins and kept.header is not None  # runs() lists the damaged
+        if kept.header.fleet is not None and kept.header.fleet[0].startswith(name)
+    ]
+    fleets = {kept.header.fleet[0] for kept in parts if kept.header and kept.header.fleet}
+    parts.sort(key=lambda kept: (len(kept.run), kept.run))
+    whole = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in begins)
+    if not whole or (lost and fleets != {name}):
+        return []  # of several runs, `find_run` asks for more of the name
+    return parts
+
+
+def _missing(parts: Sequence[KeptRun]) -> dict[str, str]:
+    """Say of which accounts of the run of a fleet the journal is gone, or cannot be read.
+
+    Returns:
+        Why, by what the account is called; by the name of its run where no journal tells that.
+    """
+    fleet = fleet_of_run(parts[0].run)
+    stores = {kept.store.shown: kept.store for kept in parts}
+    there = {
+        name for store in stores.values() for name in store.runs() if fleet_of_run(name) == fleet
+    }
+    labels = next((kept.header.fleet_of for kept in parts if kept.header), ())
+    last = max(int(name.rpartition("-")[2]) for name in there)
+    names = [run_of_fleet(fleet, n + 1) for n in range(len(labels) or last)]
+    found = {kept.run for kept in parts}
+    return {
+        label: f"The journal of its run {name} cannot be read."
+        if name in there
+        else f"The journal of its run {name} is gone."
+        for label, name in zip(labels or names, names, strict=True)
+        if name not in found
+    }
+
+
+def _labelled(parts: Iterable[KeptRun]) -> Iterator[tuple[str, KeptRun]]:
+    """Name the runs of a fleet by what it calls their accounts."""
+    for kept in parts:
+        if kept.header is not None and kept.header.fleet is not None:
+            yield kept.header.fleet[1], kept
+
+
+def _check_begun(parts: Sequence[KeptRun]) -> None:
+    """Refuse to go on with a fleet whose journals were not all written: nothing was sent then.
+
+    The first of them is written at last.
+
+    Raises:
+        JournalError: It is not there, and no account has begun.
+    """
+    fleet = fleet_of_run(parts[0].run)
+    first = run_of_fleet(fleet, 1)
+    if not parts[0].store.has(first) and all(kept.last is None for kept in parts):
+        raise JournalError(
+            f"The run {fleet} has no journal of its first account, which is written last: it "
+            "ended before, and nothing was sent to any of them, unless that journal was deleted "
+            "since. Plan again from a fresh frame."
+        )
+
+
+def _fleet_to_go_on(
+    parts: Sequence[KeptRun],
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    home: JournalStore | None,
+) -> FleetPlan:
+    """Make the plan that the run of a fleet began with: applied again, the run goes on.
+
+    Raises:
+        JournalError: No journal of it can be read.
+    """
+    plans, failed = {}, _missing(parts)
+    accounts = {each.header.account for each in parts if each.header is not None}
+    for label, each in _labelled(parts):
+        try:
+            with each.read() as kept:
+                desk = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
+                plans[label] = plan_of_run(kept, desk, each.store, home)
+        except JournalError as error:
+            if not plans and each is parts[-1]:
+                raise
+            failed[label] = first_line(error)
+    run = fleet_of_run(parts[0].run)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=run)
+
+
+def _fleet_to_take_back(
+    parts: Sequence[KeptRun],
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    rows: Iterable[Any] | None,
+    include_adopted: bool,
+    home: JournalStore | None,
+) -> FleetPlan:
+    """Make the plan that takes back the run of a fleet, in each account that can be found."""
+    lost = _missing(parts)
+    labels = [*(label for label, _ in _labelled(parts)), *lost]
+    wanted = None if rows is None else _by_account(rows, labels)
+    failed = {label: why for label, why in lost.items() if wanted is None or label in wanted}
+    plans = {}
+    accounts = {each.header.account for each in parts if each.header is not None}
+    for label, each in _labelled(parts):
+        if wanted is not None and label not in wanted:
+            continue
+        try:
+            with each.read() as kept:
+                only = None if wanted is None else _numbers(kept, wanted[label])
+                desk = _desk(kept.header, client, moved, accounts)
+                plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
+            plans[label] = keep_at(plan, home)
+        except (SettingsError, JournalError) as error:
+            failed[label] = first_line(error)
+    return FleetPlan(plans, failed=failed, skip_invalid=True)
+
+
+def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
+    """Part the labels of a result of a fleet by their accounts.
+
+    Raises:
+        InputError: They are no such labels.
+    """
+    found: dict[str, list[Any]] = {}
+    for row in [rows] if isinstance(rows, str | bytes) else rows:
+        if not isinstance(row, tuple) or len(row) < 2 or row[0] not in labels:
+            raise InputError(
+                f"The run has no row {row!r:.60}: rows= takes labels of the index of its result, "
+                f"which begin with an account, like ({next(iter(labels))!r}, 1)."
+            )
+        found.setdefault(row[0], []).append(row[1] if len(row) == 2 else row[1:])
+    return found
+
+
+def _one(
+    client: Client | Mapping[str, Client] | None,
+    header: RunHeader,
+    moved: bool,
+    accounts: Collection[str],
+) -> Client | None:
+    """Return the client of a run, of those that were passed for a fleet.
+
+    That is the one of its account, whatever that is called now. Where there is none, it is the
+    one that is called as its account was: the address may have changed.
+
+    Raises:
+        SettingsError: Several were passed, and the run is not of a fleet. Or the one of that name
+            is another account, and others show that the account of the run has not moved there.
+    """
+    if client is None or isinstance(client, Client):
+        return client
+    if header.fleet is None:
+        raise SettingsError("This is the run of one account: pass the client of that account.")
+    for each in client.values():
+        if each.connection.account == header.account:
+            return each
+    label = header.fleet[1]
+    if label not in client:
+        return None
+    to = client[label].connection.account
+    was, _ = account_parts(header.account)
+    left = [n for n, c in client.items() if account_parts(c.connection.account)[0] == was]
+    if to in accounts or (left and not moved):
+        why = "another run belongs to it" if to in accounts else f"{left[0]} is where that was"
+        raise SettingsError(
+            f"The run of {label} belongs to {header.account}, and the {label} that was passed is "
+            f"{to}, which is another account: {why}. Pass the client of the first as {label!r}."
+        )
+    return client[label]
+
+
+def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
+    """Find the rows of a run by their labels.
+
+    Raises:
+        InputError: There are no labels, or it has no such row.
+    """
+    if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
+        raise InputError(f"rows= takes a list of labels, like rows=[{labels!r:.60}].")
+    wanted = dict.fromkeys(labels)
+    places: dict[Any, list[int]] = {}
+    for n, change in enumerate(kept.changes()):
+        places.setdefault(change.row, []).append(n)
+    if strange := [label for label in wanted if label not in places]:
+        some = ", ".join(f"{label!r:.60}" for label in strange[:5])
+        rest = f" and {len(strange) - 5:,} more" if len(strange) > 5 else ""
+        raise InputError(
+            f"The run has no row {some}{rest}: rows= takes labels of the index of its result."
+        )
+    return {n for label in wanted for n in places[label]}
+
+
+def prune(
+    days: float = 90, *, runs: Collection[str] = (), at: str | Path | None = None
+) -> list[str]:
+    """Delete the journals of finished runs that are older than so many days.
+
+    A journal goes as a whole or not at all. One that is still open stays, unless you name it:
+    without it nobody can find out what landed.
+
+    Args:
+        days: How old a finished run must be.
+        runs: Names of runs to delete in any case; that of a fleet's run stands for those of all
+            its accounts.
+        at: Where the journals lie, as for `runs`.
+
+    Returns:
+        The names of the runs that are gone: they can no longer be resumed or undone.
+
+    Raises:
+        InputError: It is below 0.
+
+    >>> chatkit.prune(days=36_500)
+    []
+    """
+    place = hidden_at(at)
+    del at  # a traceback that prints variables must not find a password
+    if not days >= 0:
+        raise InputError(f"days= must be 0 or more, not {days!r:.40}.")
+    store, named = store_at(place), set(runs)
+    parts = {each for each in store.runs() if named and fleet_of_run(each) in named}
+    return prune_journals(store, days=days, runs=named | parts)
+
+
+class _Found(NamedTuple):
+    """Where the journal of a run lies."""
+
+    store: JournalStore
+    name: str  #: the whole of it
+    home: JournalStore | None  #: the store, if it is not where the journals of this user lie
+    fleet: Sequence[KeptRun] = ()  #: the runs of its accounts, if it is the run of a fleet
+
+
+def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
+    """Find where the journal of a run lies, or the journals of the run of a fleet."""
+    name = run if isinstance(run, str) else None
+    if not isinstance(run, str):
+        name = rendering.run_of(run) if hasattr(run, "attrs") else None
+        at = rendering.home_of_result(run) if name and at is None else at
+    if name is None:
+        raise InputError(
+            "This takes the name of a run or the result of plan.apply(), not "
+            f"{'another ' if hasattr(run, 'attrs') else ''}{type(run).__name__}. "
+            "chatkit.runs() lists the runs."
+        )
+    home = None if at is None else store_at(at)
+    if fleet := _runs_of_fleet(name, home):
+        return _Found(fleet[0].store, fleet[0].run, home, fleet)
+    return _Found(*find_run(name, home), home)
+
+
+def _desk(
+    header: RunHeader,
+    client: Client | Mapping[str, Client] | None,
+    moved: bool,
+    accounts: Collection[str] = (),
+) -> Desk:
+    """Find the account of a run: the client that was passed, one that is open, or a new one.
+
+    Args:
+        header: What is known of the run.
+        client: What was passed.
+        moved: Whether it was said that the account has another address now.
+        accounts: Those of all runs of its fleet.
+    """
+    client = _one(client, header, moved, accounts)
+    passed = client is not None
+    there = next((c for c in open_clients() if c.connection.account == header.account), None)
+    client = client or there
+    if client is None and header.connection is not None:
+        with suppress(SettingsError):  # said below, with what to do
+            client = connect(None if header.connection == "environment" else header.connection)
+    if client is None:
+        raise SettingsError(f"This run belongs to {header.account}: pass its client.")
+    if client.connection.account != header.account:
+        _check_moved(header, client.connection, passed and (moved or None), there is not None)
+    try:
+        return source_of(client, header.noun)
+    except KeyError:
+        raise JournalError(
+            f"The journal of run {header.run} is of {header.noun!r:.40}, which this version of "
+            "chatkit does not know: use the version that wrote it."
+        ) from None
+
+
+def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: bool) -> None:
+    """Let a run go on at another address when the person says that it is the same account.
+
+    Two services may have accounts of one id, and then a run would land among the data of
+    strangers. So passing the client is enough only where the port of a service on this machine
+    has changed, and no client of the old address is open; else `moved=True` must say it.
+
+    Args:
+        header: What is known of the run.
+        to: The account of the client.
+        said: True with `moved=True`, None without it, False if no client was passed.
+        both: Whether a client of the old address is open, so that both services are there.
+
+    Raises:
+        SettingsError: It is another account, or nobody has said that it is the same.
+    """
+    (was, account_id), (where, _) = account_parts(header.account), account_parts(to.account)
+    if account_id != to.account_id or to.passing:
+        raise SettingsError(
+            f"This run belongs to {header.account}, not {to.account}: pass its client."
+        )
+    if said is False:
+        raise SettingsError(
+            f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
+            "is the same account, pass its client and moved=True."
+        )
+    if not said and (both or not same_host(was, where)):
+        raise SettingsError(
+            f"This run belongs to {header.account}, and this client is of {to.account}: the "
+            "same account id at another address. If it is the same account of the same "
+            "service, say moved=True; if it is another service, pass the client of the first."
+        )
+    say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
+
+
+def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
+    """Sum up one journal; a damaged one is listed too, so that nobody misses it.
+
+    None for one that another process has deleted since they were listed.
+    """
+    header, last = kept.header, kept.last
+    counts = {} if last is None else last.detail.get("counts", {})
+    reason = ""
+    if header is None or not counts:  # it is damaged, or did not come to its end
+        try:
+            with kept.read() as whole:
+                counts = count_states(rows_of_journal(whole))
+        except JournalError as error:
+            if not kept.store.has(kept.run):
+                return None
+            header, reason = None, first_line(error)
+    if header is None:
+        nobody = dict.fromkeys(("account", "noun", "undoes"), "")
+        damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0, "reason": reason}
+        return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
+    done = is_finished(last)
+    return {
+        "run": header.run,
+        "started": header.started,
+        "ended": last.at if last is not None and done else None,
+        "connection": header.fleet[1] if header.fleet else header.connection or "",
+        "account": header.account,
+        "noun": header.noun,
+        "changes": header.changes,
+        "applied": counts.get("applied", 0) + counts.get("differs", 0),
+        "unknown": counts.get("unknown", 0),
+        "not_sent": counts.get("not sent", 0),
+        "state": "finished" if done else "open",
+        "undoes": header.undoes or "",
+        "reason": "",
+    }

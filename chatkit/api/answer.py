@@ -1,0 +1,198 @@
+"""Answer: what came back for a call; unwrapped from its envelope, or the error it means."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Any
+
+import msgspec
+
+from chatkit.api.call import Call
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    Conflict,
+    NotAuthenticated,
+    NotFound,
+    NotPermitted,
+    RateLimited,
+    Refused,
+    ServerFault,
+)
+from chatkit.profile import ServiceProfile
+from chatkit.util.display import shortened
+
+_NULL = msgspec.Raw(b"null")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,9})?")
+_PHRASES = {status.value: status.phrase for status in HTTPStatus}
+_TEXTS = ("message", "error", "detail", "title", "code")
+# What is never closed ends with the text: a pattern that looked further would be slow.
+_MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*(>|$)", re.DOTALL | re.IGNORECASE)
+
+
+class Pagination(msgspec.Struct, rename="camel", frozen=True):
+    """Where a page stands in its list (API document, Response envelope)."""
+
+    page: int
+    page_size: int
+    total_count: int
+    total_pages: int
+
+
+class Envelope(msgspec.Struct, rename="camel", frozen=True):
+    """The shell round every success; `data` is still JSON text."""
+
+    success: bool
+    status_code: int | None = None
+    message: str | None = None
+    data: msgspec.Raw = _NULL
+    pagination: Pagination | None = None
+
+
+_decode_envelope = msgspec.json.Decoder(Envelope).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A whole HTTP answer: status, header fields (asked for in lower case), decoded body."""
+
+    call: Call
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def __repr__(self) -> str:
+        """Show which answer it is; the body may hold names and numbers and stays out."""
+        return f"<{self.status} to {self.call}, {len(self.body)} bytes>"
+
+    def unwrap(self, profile: ServiceProfile) -> Envelope:
+        """Return the envelope of a success, or raise the `CallError` that this answer means."""
+        if not 200 <= self.status < 300:
+            raise self._failure(profile)
+        if self.status == 204 and not self.body:
+            return Envelope(success=True)
+        if "json" not in (kind := self.headers.get("content-type", "").lower()):
+            kind = _plain(kind.split(";")[0]) or "of no known type"
+            raise self._bad(f"the answer is {kind}, not JSON: {self._told()[0] or '(empty)'}")
+        try:
+            envelope = _decode_envelope(self.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise self._bad(f"the answer is not the documented envelope ({error})") from None
+        if not envelope.success:
+            reason, fields = self._told()
+            raise Refused(
+                self.call,
+                f"the service answered {self.status} but says success: false. {reason}".strip(),
+                status=self.status,
+                fields=fields,
+            )
+        return envelope
+
+    def retry_after(self) -> float | None:
+        """Seconds the service asks to wait: Retry-After as seconds or date, x-ratelimit-reset.
+
+        Moments are compared with the service's own clock (its Date): ours may be wrong.
+        """
+        value = self.headers.get("retry-after") or self.headers.get("x-ratelimit-reset")
+        if not value:
+            return None
+        if _NUMBER.fullmatch(value.strip()):
+            told = float(value)
+            if told < 1e9:  # a span
+                return max(0.0, told)
+            then: float | None = told / 1000 if told > 1e11 else told  # some count milliseconds
+        else:
+            then = http_date(value)
+        now = http_date(self.headers.get("date"))
+        return None if then is None or now is None else max(0.0, then - now)
+
+    def _failure(self, profile: ServiceProfile) -> CallError:
+        reason, fields = self._told()
+        text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
+        if self.status == 429:
+            return RateLimited(self.call, text, status=self.status, retry_after=self.retry_after())
+        if self.status >= 500 or self.status == 408:
+            return ServerFault(self.call, text, status=self.status)
+        if self.status < 400:
+            return self._bad("the service redirects elsewhere; redirects are never followed")
+        return self._kind(profile)(self.call, text, status=self.status, fields=fields)
+
+    def _kind(self, profile: ServiceProfile) -> type[Refused]:
+        """Choose the class of a refusal. One status may mean two things in a profile."""
+        status = self.status
+        if status == 409:
+            return Conflict
+        if status == profile.unauthenticated_status:
+            return NotAuthenticated
+        if status == profile.not_found_status and (status != profile.validation_status):
+            return NotFound
+        if status == profile.not_found_status and self.call.body is None:
+            return NotFound  # nothing was sent that could be invalid
+        if status in (profile.forbidden_status, 403):
+            return NotPermitted
+        return {401: NotAuthenticated, 404: NotFound, 410: NotFound}.get(status, Refused)
+
+    def _bad(self, reason: str) -> BadAnswer:
+        return BadAnswer(self.call, reason, status=self.status)
+
+    def _told(self) -> tuple[str, list[tuple[str, str]]]:
+        """Find the human text in an error body of any shape, and the fields it names."""
+        try:
+            told = msgspec.json.decode(self.body)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            told = None
+        whole = _plain(self.body[:20_000].decode("utf-8", "replace"))
+        if not isinstance(told, dict):
+            return (_text(told) or whole), []
+        fields = _fields(told.get("errors"))
+        text = next((text for key in _TEXTS if (text := _text(told.get(key)))), "")
+        details = [f"{field}: {message}" for field, message in fields]
+        parts = [text, *(detail for detail in details if detail not in text)]
+        return ("; ".join(filter(None, parts)) or whole), fields
+
+
+def _text(told: Any) -> str:
+    """Read a text, a list of texts, or an object that holds one; anything else is no text."""
+    if isinstance(told, str):
+        return _plain(told)
+    if isinstance(told, list):
+        return "; ".join([_plain(t) for t in told[:10] if isinstance(t, str)])
+    if isinstance(told, dict):
+        return next((_plain(t) for key in _TEXTS if isinstance(t := told.get(key), str)), "")
+    return ""
+
+
+def _fields(errors: Any) -> list[tuple[str, str]]:
+    """Read `errors` as [{field, message}] or {field: message}; anything else names no field."""
+    if isinstance(errors, dict):
+        return [(_plain(field), _text(message)) for field, message in errors.items()]
+    if not isinstance(errors, list):
+        return []
+    return [(_text(e["field"]), _text(e)) for e in errors if isinstance(e, dict) and e.get("field")]
+
+
+def printable(text: str) -> str:
+    """Return a text without what a terminal would obey."""
+    return "".join([c if c.isprintable() else "?" for c in text])
+
+
+def _plain(text: str) -> str:
+    """Make one short line of a text from outside: no markup, nothing that steers a terminal."""
+    text = _MARKUP.sub(" ", text[:20_000])
+    text = "".join([c if c.isprintable() else " " for c in html.unescape(text)])
+    return shortened(" ".join(text.split()), 300)
+
+
+def http_date(value: str | None) -> float | None:
+    """Read a moment as HTTP writes it, in seconds since 1970; None where it is none."""
+    try:
+        moment = parsedate_to_datetime(value or "")
+        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+    except (ValueError, TypeError, OverflowError):
+        return None

@@ -1,0 +1,308 @@
+"""Listing: reads every page of a list, and notices when the list moves meanwhile.
+
+How far a list goes is told by its pagination. Where that is missing, or its figures are
+smaller than what has come already, pages are read until one has nothing new. What cannot
+be read to its end is an error: part of a list is never taken for the whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
+from contextlib import closing, suppress
+from itertools import islice
+from typing import Protocol, cast
+
+import msgspec
+from msgspec import UNSET, Raw, UnsetType
+
+from chatkit.api.answer import Envelope, Pagination
+from chatkit.api.call import Call
+from chatkit.errors import BadAnswer, CallError, Fault, NotFound, Refused
+
+#: So many pages without anything new, one after the other, are the end. As many are in
+#: flight anyway, so looking past a page that is empty costs nothing.
+_PATIENCE = 8
+#: A list without pagination that has not ended after so many pages never will.
+_MOST_PAGES = 100_000
+#: How far pages may run ahead of one that is slow: they wait in memory until it is there.
+_AHEAD = 100
+#: Single records that are read as one page.
+_PAGE = 200
+
+
+class Sender(Protocol):
+    """What sends the calls: a `Transport`, or what stands before one."""
+
+    def send(self, call: Call) -> Envelope:
+        """Send a call and return its envelope, or raise the error it means."""
+
+    def send_all(
+        self, calls: Iterable[Call], *, concurrency: int = ...
+    ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+        """Send many calls at once; yield what came back of each."""
+
+
+#: What msgspec says of a text that is no JSON or of another shape, or is nested too deep.
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class _RowId(msgspec.Struct):
+    """What tells a row from another: its id, where it has one."""
+
+    id: Raw | UnsetType = UNSET
+
+
+class ListReader:
+    """All pages of one list, taken in their order while several are in flight.
+
+    Each page tells how many there are, and may be wrong or change its mind. Whichever of
+    its figures promises more is followed, reading always ends, and `moved` tells what was
+    odd. A page that tells nothing is followed by the next one, until one has nothing new.
+
+    Args:
+        transport: Sends the calls.
+        call: Makes the call for a page number.
+        add: Takes the data of a page and returns how many rows it has.
+        first: The number of the first page.
+        refuses: Whether the service refuses a page after the last, as its profile says.
+        start: The page to go on from, where earlier ones were read before.
+        rows: How many rows there were before that page.
+    """
+
+    def __init__(
+        self,
+        transport: Sender,
+        call: Callable[[int], Call],
+        add: Callable[[Raw], int],
+        *,
+        first: int,
+        refuses: bool = False,
+        start: int | None = None,
+        rows: int = 0,
+    ) -> None:
+        self.rows = rows
+        self._refuses = refuses
+        self._transport = transport
+        self._call = call
+        self._add = add
+        self._first = first
+        self._start = self._due = self._last = first if start is None else start
+        self._announced = first - 1
+        self._limit: int | None = None
+        self._largest = 1
+        self._idle = 0
+        self._previous = b""
+        self._totals: list[int] = []  # the latest, and the least and the most
+        self._odd: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int | None:
+        """How many rows there are, as the service said last."""
+        return self._totals[0] if self._totals else None
+
+    @property
+    def calls(self) -> tuple[int, int]:
+        """How many pages were read here, and how many are to come as far as is known."""
+        return self._due - self._start, max(0, self._last + 1 - self._due)
+
+    @property
+    def moved(self) -> list[str]:
+        """What was odd, each in a few words. A list that stays quiet has nothing odd."""
+        odd = [what if n == 1 else f"{what} ({n} times)" for what, n in self._odd.items()]
+        if len({*self._totals}) > 1:
+            odd.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
+        return odd
+
+    def read(self) -> Generator[int, None, None]:
+        """Read all pages; yield how many rows each one had.
+
+        Raises:
+            BadAnswer: The list goes on, and there is no way to read on; or it never ends.
+        """
+        call = self._call(self._start)
+        envelope = self._transport.send(call)
+        yield self._take(envelope)
+        if "page" not in call.query:
+            refuse_part(call, envelope, self.rows)
+            return
+        while self._due <= self._last:
+            yield from self._rest()
+        if self.rows > max([0, *self._totals]):
+            yield from self._unannounced(call)
+
+    def _rest(self) -> Iterator[int]:
+        for answer in self._answers(self._calls()):
+            yield self._take(answer)
+            if self._due > self._last:
+                return
+
+    def _unannounced(self, call: Call) -> Iterator[int]:
+        """Read on where nothing tells how far the list goes, until a page has nothing new."""
+        size = int(call.query["pageSize"])
+        known = _keys(self._previous)
+        last = len(known)
+        ahead = _PATIENCE if last >= size else 1
+        while self._due - self._start < _MOST_PAGES:
+            pages = range(self._due, self._due + ahead)
+            for answer in self._answers(map(self._call, pages)):
+                if isinstance(answer, Refused):
+                    self._refuse_break(answer, last, size)
+                    return
+                keys = _keys(data := bytes(answer.data))
+                if keys <= known:
+                    if keys and self._due == self._start + 1 and last >= size:
+                        raise BadAnswer(
+                            call,
+                            f"the list has no pagination, and its second page of {size} rows is "
+                            f"the first one again: what follows these {size} cannot be read",
+                        )
+                    return
+                known |= keys
+                last = len(keys)
+                self._previous = data
+                if answer.pagination:
+                    self._told(answer.pagination)
+                self._due += 1
+                self.rows += (rows := self._add(answer.data))
+                self._largest = max(self._largest, rows)
+                yield rows
+            ahead = min(2 * ahead, _AHEAD)
+        raise BadAnswer(
+            call, f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
+        )
+
+    def _refuse_break(self, answer: Refused, last: int, size: int) -> None:
+        """Tell the end of a list from a page in its middle that is refused.
+
+        A page after the last is not found, or is refused where the profile says so. Some
+        services also refuse pages that are far down.
+
+        Raises:
+            BadAnswer: The page before was full, and nothing says that the list ends there.
+        """
+        part = last < self._largest or (last < size and self._due == self._start + 1)
+        if part or self._totals or self._refuses or type(answer) is NotFound:
+            return
+        raise BadAnswer(
+            answer.call,
+            f"the list has no pagination, and after {self.rows} rows its next page was refused "
+            f"({answer.reason}): that may be its end or not. If this service refuses a page "
+            "after the last, set page_past_end='refuse' in the profile",
+        )
+
+    def _answers(self, calls: Iterable[Call]) -> Iterator[Envelope | Refused]:
+        """Send the calls for pages; a page past the end may be refused."""
+        return answers_in_order(self._transport, calls, kept=(Refused, NotFound))
+
+    def _calls(self) -> Iterator[Call]:
+        page = self._due
+        while page <= self._last and page < self._due + _AHEAD:
+            yield self._call(page)
+            page += 1
+
+    def _take(self, answer: Envelope | Refused) -> int:
+        """Take the page that is due, or note why it has nothing new. Returns its rows."""
+        page, rows, odd = self._due, 0, "a page that it announced was empty"
+        self._due += 1
+        if isinstance(answer, Refused):
+            odd = f"a page that it announced was refused ({answer.reason})"
+        elif self._previous == (data := bytes(answer.data)):
+            odd = "a page came twice"
+        else:
+            rows = self._add(answer.data)
+            self._previous = data if rows else self._previous
+        if not rows and page <= self._announced:
+            self._odd[odd] += 1
+        self.rows += rows
+        self._largest = max(self._largest, rows)
+        if not isinstance(answer, Refused) and answer.pagination:
+            self._follow(answer.pagination, page)
+        self._idle = 0 if rows else self._idle + 1
+        if self._idle == _PATIENCE:
+            self._last = page
+        return rows
+
+    def _follow(self, said: Pagination, page: int) -> None:
+        """Look how far the list goes: by its number of pages, and by the rows still to come."""
+        self._told(said)
+        self._announced = max(self._announced, self._first + said.total_pages - 1)
+        to_come = max(0, said.total_count - self.rows)
+        last = max(self._last, self._announced, page + -(-to_come // self._largest))
+        if self._limit is None:
+            self._limit = last + (last - self._first) + _PATIENCE
+        if last > self._limit:
+            self._odd["it grew faster than it could be read"] = 1
+        self._last = min(last, self._limit)
+
+    def _told(self, said: Pagination) -> None:
+        """Keep what a page tells of all rows: a list may have a million pages."""
+        total = said.total_count
+        self._totals = [total, min([total, *self._totals]), max([total, *self._totals])]
+
+
+def refuse_part(call: Call, envelope: Envelope, rows: int) -> None:
+    """Refuse a part of a list that has no pages in the API document.
+
+    Raises:
+        BadAnswer: Its pagination says that there are more rows than came.
+    """
+    if envelope.pagination and envelope.pagination.total_count > rows:
+        raise BadAnswer(
+            call,
+            f"only {rows} of {envelope.pagination.total_count} rows came: the service cuts this "
+            "list into pages, which the API document does not know",
+        )
+
+
+def _keys(data: bytes) -> set[bytes]:
+    """Read what tells the rows of a page apart: their ids, or else the rows themselves."""
+    with suppress(*_BROKEN):
+        return {
+            b"" if row.id is UNSET else bytes(row.id)
+            for row in msgspec.json.decode(data, type=list[_RowId])
+        }
+    with suppress(*_BROKEN):
+        return set(map(bytes, msgspec.json.decode(data, type=list[Raw])))
+    return {data}  # no list at all: who takes the rows says so
+
+
+def answers_in_order(
+    sender: Sender, calls: Iterable[Call], *, kept: Collection[type[CallError]]
+) -> Iterator[Envelope | Refused]:
+    """Send many calls at once; yield their answers in the order of the calls.
+
+    Args:
+        sender: Sends them.
+        calls: Taken one by one, as earlier ones come back.
+        kept: Refusals that are yielded in place of an answer. Any other error is raised as
+            soon as it is there.
+    """
+    place: dict[int, int] = {}  # of the calls under way
+    waiting: dict[int, Envelope | Refused] = {}
+    due = 0
+
+    def numbered() -> Iterator[Call]:
+        for number, call in enumerate(calls):
+            place[id(call)] = number
+            yield call
+
+    with closing(sender.send_all(numbered())) as outcomes:
+        for outcome in outcomes:
+            if not isinstance(outcome, Fault):
+                call, answer = outcome
+                waiting[place.pop(id(call))] = answer
+            elif type(outcome.error) in kept:
+                waiting[place.pop(id(outcome.call))] = cast(Refused, outcome.error)
+            else:
+                raise outcome.error
+            while due in waiting:
+                yield waiting.pop(due)
+                due += 1
+
+
+def pages_of(rows: Iterable[bytes | Raw]) -> Iterator[bytes]:
+    """Join single records to JSON arrays of a good size: one by one they take twice the time."""
+    source = iter(rows)
+    while page := list(islice(source, _PAGE)):
+        yield b"[" + b",".join(map(bytes, page)) + b"]"

@@ -1,0 +1,333 @@
+"""Record and Body: what comes back of a resource, and what may be sent of it."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
+from functools import cache, wraps
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Union, get_args, get_origin
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from chatkit.api.secret import MASK, SECRET, hidden
+from chatkit.errors import HelpPage, InputError, Problem
+from chatkit.util.display import shortened
+
+
+def _no_flag(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("must be an id, not true or false")
+    return value
+
+
+def moment(value: Any) -> datetime | None:
+    """Read a time whose form the API document does not show: ISO 8601, or since 1970.
+
+    A number counts seconds, milliseconds, microseconds or nanoseconds: its size tells which
+    for every year from 1973 to 5138. 0 and an empty text say that there is no time.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    if value is None or value == "" or (value == 0 and not isinstance(value, bool)):
+        return None
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{9,19}([.][0-9]{1,9})?", value):
+        value = float(value) if "." in value else int(value)
+    if isinstance(value, str):
+        time = datetime.fromisoformat(value)
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    units = (unit for unit in (1, 10**3, 10**6, 10**9) if number and 0 < value < 1e11 * unit)
+    if (unit := next(units, None)) is None:
+        raise ValueError("is neither an ISO 8601 time nor a number of seconds since 1970")
+    microseconds = round(value * (10**6 // unit)) if unit <= 10**6 else int(value // 1000)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
+
+
+def document(value: Any) -> Any:
+    """Read a document that some services show as JSON text; what is none stays as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    with suppress(ValueError, RecursionError):
+        return json.loads(value)
+    return value
+
+
+#: An id, which some services print as text.
+Id = Annotated[int, BeforeValidator(_no_flag)]
+#: A time in a form that the API document does not show.
+Moment = Annotated[datetime | None, BeforeValidator(moment)]
+#: A JSON object, which some services show as its text.
+Document = Annotated[dict[str, Any], BeforeValidator(document)]
+
+
+#: A metaclass for a page of help without pydantic, made here because that of models is private.
+_RecordPage: Any = type("_RecordPage", (type(BaseModel),), {"__dir__": HelpPage.__dir__})
+
+
+class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
+    """One record as the service sent it.
+
+    Fields the API document does not know are kept as attributes. Values of named kinds
+    (a status, an event kind) are plain text, so a new one is never refused. What such a
+    field holds under a name that secrets have is not taken in.
+    """
+
+    model_config = ConfigDict(extra="allow", frozen=True, hide_input_in_errors=True)
+
+    #: What a list shows of a record; `get` may show more.
+    listed: ClassVar[tuple[str, ...]] = ()
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Name the fields on the page of help."""
+        cls.__doc__ = (
+            f"{inspect.cleandoc(cls.__doc__ or '')}\n\nFields: {', '.join(cls.model_fields)}."
+        )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _hide(cls, fields: Any) -> Any:
+        """Put a mask in place of secrets in fields that the API document does not know."""
+        if not isinstance(fields, dict) or fields.keys() <= cls.model_fields.keys():
+            return fields
+        known = cls.model_fields
+        return {n: v if n in known else hidden(n, v) for n, v in fields.items()}
+
+
+class Body(BaseModel):
+    """What may be sent of a record, checked before it is sent.
+
+    Fields without a default are required on create. `create_only` cannot be updated.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+    create_only: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    def whole(
+        cls, fields: Mapping[str, Any], what: str, required: Iterable[str] | None = None
+    ) -> dict[str, Any]:
+        """Check the fields of a create. Raises `InputError` with every problem at once."""
+        needed = set(cls.required() if required is None else required)
+        means = {name: field.description or "" for name, field in cls.model_fields.items()}
+        missing = [name for name in cls.model_fields if name in needed and name not in fields]
+        problems = [Problem(name, "", "is required", means.get(name, "")) for name in missing]
+        return cls._checked(fields, problems, f"{what} cannot be created:")
+
+    @classmethod
+    def part(cls, fields: Mapping[str, Any], what: str) -> dict[str, Any]:
+        """Check the fields of an update, each for itself; what is absent stays untouched.
+
+        Raises `InputError` with every problem at once.
+        """
+        problems = []
+        if not fields:
+            problems = [Problem("(no field)", "", f"pass one of {', '.join(cls.updatable())}")]
+        return cls._checked(fields, problems, f"{what} cannot be updated:", fixed=cls.create_only)
+
+    @classmethod
+    def takes_text(cls, name: str) -> bool:
+        """Whether a field may hold text."""
+        annotation = cls.model_fields[name].annotation
+        either = get_origin(annotation) in (Union, UnionType)
+        return annotation is str or (either and str in get_args(annotation))
+
+    @classmethod
+    def column(
+        cls, name: str, values: Sequence[Any]
+    ) -> tuple[dict[int, Any], dict[int, tuple[Problem, ...]]]:
+        """Check many values of one field at once, which is many times as quick.
+
+        Returns:
+            The values as they may be sent, and what is wrong with the others, by their places.
+        """
+        many = _column(cls, name)
+        wrong: dict[int, tuple[Problem, ...]] = {}
+        places = range(len(values))
+        try:
+            return dict(zip(places, _sent(many, values), strict=True)), wrong
+        except (ValidationError, ValueError):
+            for place in places:
+                try:
+                    _sent(many, [values[place]])
+                except ValidationError:
+                    wrong[place] = cls._why(name, values[place])
+                except ValueError as error:
+                    wrong[place] = (Problem(name, _short(values[place], name), _no_json(error)),)
+        right = [n for n in places if n not in wrong]
+        sent = _sent(many, [values[n] for n in right])
+        return dict(zip(right, sent, strict=True)), wrong
+
+    @classmethod
+    def _why(cls, name: str, value: Any) -> tuple[Problem, ...]:
+        try:
+            cls._checked({name: value}, [], "")
+        except InputError as error:
+            return error.problems
+        return ()
+
+    @classmethod
+    def _checked(
+        cls,
+        fields: Mapping[str, Any],
+        problems: list[Problem],
+        heading: str,
+        fixed: frozenset[str] = frozenset(),
+    ) -> dict[str, Any]:
+        body = cls.model_construct()
+        for name, value in fields.items():
+            if name in fixed:
+                reason = "can only be set when it is created"
+                problems.append(Problem(name, _short(value), reason, "leave it out"))
+                continue
+            try:
+                cls.__pydantic_validator__.validate_assignment(body, name, value)
+            except ValidationError as error:
+                problems += cls._problems(error, fields)
+        if problems:
+            raise InputError(heading, problems)
+        return body.model_dump(exclude_unset=True)
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """Name the fields a create must send."""
+        return [name for name, field in cls.model_fields.items() if field.is_required()]
+
+    @classmethod
+    def updatable(cls) -> list[str]:
+        """Name the fields an update may send."""
+        return [name for name in cls.model_fields if name not in cls.create_only]
+
+    @classmethod
+    def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
+        """Say what pydantic found in our words, one problem for each place."""
+        found: dict[str, Problem] = {}
+        for detail in error.errors(include_url=False, include_input=False):
+            field, value = _place(detail["loc"], fields)
+            reason = _reason(detail, value)
+            like = get_close_matches(field, cls.model_fields)
+            if like and detail["type"] in _UNKNOWN and len(detail["loc"]) == 1:
+                reason += f"; did you mean {like[0]}?"
+            if field in found:  # a field that may be this or that is neither
+                reason = f"{found[field].reason} or {reason.removeprefix('must be ')}"
+            shown = "" if detail["type"] == "missing" else _short(value, field)
+            found[field] = Problem(field, shown, reason)
+        return list(found.values())
+
+
+@cache
+def _column(body: type[Body], name: str) -> TypeAdapter[list[Any]]:
+    """Make what checks a list of values of one field, as strictly as the body does."""
+    field = body.model_fields[name]
+    one = Annotated[(field.annotation, *field.metadata)] if field.metadata else field.annotation
+    config = ConfigDict(strict=True)  # its errors are not shown: `Body._why` says them anew
+    return TypeAdapter(list[one], config=config)  # type: ignore[valid-type]
+
+
+def _sent(many: TypeAdapter[list[Any]], values: Sequence[Any]) -> list[Any]:
+    """Check values, and turn nested bodies into what JSON has; raise what JSON has not."""
+    sent: list[Any] = many.dump_python(many.validate_python(values), exclude_unset=True)
+    json.dumps(sent, ensure_ascii=False, allow_nan=False).encode()
+    return sent
+
+
+def _no_json(error: ValueError) -> str:
+    half = isinstance(error, UnicodeEncodeError)
+    return "holds half a character" if half else f"cannot be written as JSON ({error})"
+
+
+#: What pydantic calls a field that there is not: on create, and on update.
+_UNKNOWN = ("extra_forbidden", "no_such_attribute")
+#: What is said of a number where text is needed.
+LOST_DIGITS = ", so that no digit, zero or + is lost"
+_REASONS = {
+    "missing": "is required",
+    **dict.fromkeys(_UNKNOWN, "cannot be sent"),
+    "bool_type": "must be True or False",
+    "dict_type": "must be a dict",
+    "int_type": "must be a whole number",
+    "list_type": "must be a list",
+    "model_type": "must be a dict",
+    "string_too_short": "must not be empty",
+    "string_type": "must be text",
+}
+
+
+def _reason(detail: ErrorDetails, value: object) -> str:
+    if detail["type"] == "literal_error":
+        return f"must be {detail['ctx']['expected']}"
+    reason = _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
+    if detail["type"] == "string_type" and type(value) in (int, float):
+        reason += LOST_DIGITS
+    return reason
+
+
+def _place(loc: tuple[int | str, ...], fields: Mapping[str, Any]) -> tuple[str, object]:
+    """Follow a place that pydantic names into what was passed: its name, and what is there.
+
+    Steps that lead nowhere are pydantic's own: a missing field, or one side of a union.
+    """
+    value: Any = fields
+    names: list[int | str] = []
+    for step in loc:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            if step == "[key]":
+                value = names[-1]
+            elif isinstance(value, Mapping):
+                names.append(step)
+            break
+        names.append(step)
+    return ".".join(map(str, names)), value
+
+
+def described(method: Any, body: type[Body], record: type[Record]) -> Any:
+    """Copy a method with the fields of a body as its signature and in its help."""
+
+    @wraps(method)
+    def copy(self: Any, *args: Any, **fields: Any) -> Any:
+        return method(self, *args, **fields)
+
+    creating = method.__name__ == "create"
+    fields = {n: f for n, f in body.model_fields.items() if creating or n not in body.create_only}
+    own = inspect.signature(method)
+    copy.__signature__ = own.replace(  # type: ignore[attr-defined]
+        parameters=[
+            *(p for p in own.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    annotation=field.annotation,
+                    default=inspect.Parameter.empty if creating and field.is_required() else ...,
+                )
+                for name, field in fields.items()
+            ),
+            *(p for p in own.parameters.values() if p.kind is p.KEYWORD_ONLY),
+        ],
+        return_annotation=record,
+    )
+    listed = "\n".join(f"    {name}: {field.description}" for name, field in fields.items())
+    copy.__doc__ = f"{inspect.cleandoc(method.__doc__ or '')}\n\nFields:\n{listed}\n"
+    return copy
+
+
+def _short(value: object, field: str = "") -> str:
+    return MASK if SECRET.search(field) else shortened(repr(value))

@@ -1,0 +1,369 @@
+"""Transport: send Calls and bring back what came of them: rate limit, retries, timeout.
+
+The loop only sends and receives. Calls are taken, serialized and unwrapped in the thread of the
+caller: what a caller's iterator does there, it does in its own thread, and no call is taken any
+more once the caller has been interrupted.
+
+Retry policy
+------------
+This is the whole of it; every other module that sends something again points here. A read is
+idempotent: it may be repeated whenever no answer to it can be trusted. A write is not, not even a
+PUT or a DELETE: what it meets the second time may be the work of somebody else.
+
+======================================== ============== ==============
+what came of one call                    a read         a write
+======================================== ============== ==============
+429 (it changed nothing)                 when told      when told
+it never left (no connection)            backoff        backoff
+500, 502, 503, 504                       backoff        no: it may have landed
+lost on the way, no whole answer         backoff        no: it may have landed
+an answer that is none, any other        no             no
+======================================== ============== ==============
+
+One call. It is sent `TRIES` times at most. Backoff is exponential with full jitter, so that many
+clients do not come back together: up to 1, 2, 4 s, or what a Retry-After tells, if that is more.
+A 429 does not count: the call waits as told until its timeout, and holds back all calls of the
+account (`AdaptiveThrottle`). The timeout of a call, its deadline, covers waiting, every retry and
+the last byte: nothing is sent after it.
+
+A run (`chatkit.bulk`). A write that may have landed is an unknown outcome. After a settle window it
+is read by its key, or looked for by its natural key (`bulk.reconcile`), and sent again only when it
+has not landed. The window is 2 s for an update or a delete; none for a create of what the service
+refuses a second record of; for any other create, and before the last try of one, the deadline and
+30 s more, when no service is still at it (`bulk.apply`). What an answer does not prove is read back
+by pages of the list where that is fewer calls; a row that no page proves is read alone. One row is
+sent, or read in vain, 5 times (`bulk.outcomes.ATTEMPTS`); a page, or a search, whose answer is
+none, 5 times (`bulk.reconcile.READS`), for the next answer to a read is most often a good one. 401
+and 403 stop the run; 409, 404 and any other refusal are looked into, never retried. 10 refused rows
+in a row stop the run, and so does an outage: 3 times 20 unknown outcomes between which nothing has
+landed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import queue
+import random
+import sys
+import time
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from itertools import count, islice
+from typing import TYPE_CHECKING, Self
+
+from chatkit.api import background
+from chatkit.api.answer import Answer, Envelope, http_date
+from chatkit.api.call import Call
+from chatkit.api.connection import Connection
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import AdaptiveThrottle
+from chatkit.errors import (
+    BadAnswer,
+    CallError,
+    DeadlinePassed,
+    Fault,
+    RateLimited,
+    Unreachable,
+)
+from chatkit.util.progress import Pace
+
+if TYPE_CHECKING:
+    from chatkit.api.wire import Door, Wire
+
+Outcome = tuple[Call, Answer | CallError]
+Landed = queue.SimpleQueue[Outcome | BaseException]
+
+#: How often one call is sent at most; see the retry policy above.
+TRIES = 4
+#: Seconds that one answer can hold back all other calls, unless the deadline is later.
+MAX_PAUSE = 60.0
+
+
+class Transport:
+    """Sends calls to one account of one service.
+
+    Args:
+        connection: Base address, account, token and profile.
+        door: A service in this process that answers in place of the network.
+        deadline: Seconds for a whole call: waiting, retries and the last byte included.
+
+    Raises:
+        SettingsError: The proxy of the environment cannot be used.
+    """
+
+    def __init__(
+        self, connection: Connection, *, door: Door | None = None, deadline: float = 30.0
+    ) -> None:
+        if not deadline > 0:
+            raise ValueError(f"deadline= must be a number of seconds above 0, not {deadline!r:.40}")
+        self.profile = connection.profile
+        self.deadline = deadline
+        self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
+        self.token_refused = False  #: whether the latest answer refused the access token
+        self.connection, self._door = connection, door
+        self._date: str | None = None  # of the latest answer
+        self._wire = None if door else self._new_wire()
+        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, deadline))
+        background.take_in(self)
+
+    def answer(self, call: Call) -> Answer:
+        """Send a call and return its answer whatever its status.
+
+        Raises:
+            InputError: The body cannot be written as JSON; nothing was sent.
+            CallError: There is no answer.
+        """
+        [(_, outcome)] = self._outcomes([call], 1)
+        if isinstance(outcome, CallError):
+            raise outcome
+        return outcome
+
+    def send(self, call: Call) -> Envelope:
+        """Send a call and return its unwrapped envelope, or raise the error it means."""
+        return self.answer(call).unwrap(self.profile)
+
+    def send_all(
+        self, calls: Iterable[Call], *, concurrency: int = 8
+    ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+        """Send many calls at once; yield each one's envelope or fault as it comes back.
+
+        A call is taken when another has come back, so ten or ten million need the same
+        memory, and none is taken while you do not ask for more: as many as are in flight wait
+        for their turn. Closing the iterator, or an interrupt, cancels what is in flight and
+        drops what waits: nothing is sent once that has returned.
+        """
+        if concurrency < 1:
+            raise ValueError(f"concurrency= must be 1 or more, not {concurrency!r:.40}")
+        with closing(self._outcomes(calls, concurrency)) as outcomes:
+            for call, outcome in outcomes:
+                yield self.unwrapped(call, outcome)
+
+    def with_token(self, token: Secret) -> Transport:
+        """Return another transport to the same account, for another access token."""
+        connection = self.connection.model_copy(update={"token": token})
+        return Transport(connection, door=self._door, deadline=self.deadline)
+
+    def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
+        """Tell how fast calls go to this account, as it was so far.
+
+        Args:
+            concurrency: Calls under way at once.
+            rate: Calls a second at most, as a person says; the service may allow fewer.
+        """
+        learnt = self._throttle.rate
+        return Pace(concurrency, self.latency, learnt if rate is None else min(rate, learnt))
+
+    @contextmanager
+    def up_to(self, rate: float | None) -> Iterator[None]:
+        """Let no learnt limit grow beyond a rate that a person told, as long as this lasts.
+
+        Args:
+            rate: Calls a second, which the caller keeps to; None: nobody told one.
+        """
+        self._throttle.max_rate = math.inf if rate is None else rate
+        try:
+            yield
+        finally:
+            self._throttle.max_rate = math.inf
+
+    def service_time(self) -> datetime:
+        """Return the time by the clock of the service, as its latest answer told it.
+
+        What the service stamps is compared with this and not with the clock of this machine,
+        which may be wrong. Without an answer that has a Date it is the time of this machine.
+        """
+        told = http_date(self._date)
+        return datetime.now(UTC) if told is None else datetime.fromtimestamp(told, UTC)
+
+    def _new_wire(self) -> Wire:
+        """Make the way to the service. It loads the HTTP libraries, which takes its time."""
+        from chatkit.api.wire import Wire
+
+        return Wire(self.connection, self._door)
+
+    def close(self) -> None:
+        """Close the connections. The transport opens new ones when it is used again."""
+        if self._wire:
+            self._wire.close()
+
+    def forget(self) -> None:
+        """Start anew in a forked process: what is open and under way is the parent's."""
+        if self._wire:
+            self._wire.forget()
+        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, self.deadline))
+
+    def flight(self, concurrency: int = sys.maxsize) -> Flight:
+        """Return a `Flight`, to dispatch calls one by one and take what came of each.
+
+        Args:
+            concurrency: How many of its calls are sent at once; the others wait for their turn.
+        """
+        self._wire = self._wire or self._new_wire()  # here, not on the loop: it imports
+        return Flight(self, self._wire, concurrency)
+
+    def _outcomes(self, calls: Iterable[Call], concurrency: int) -> Generator[Outcome, None, None]:
+        """Keep `concurrency` calls in flight; yield what came of each as it comes back.
+
+        As many more wait for their turn: the next call leaves as soon as one has come back,
+        and not when this thread has had its turn, which takes a tenth of a slow line's time.
+        """
+        source = iter(calls)
+        with self.flight(concurrency) as flight:
+            while True:
+                flight.start(islice(source, 2 * concurrency - flight.out))
+                if not flight.out:
+                    return
+                yield from flight.outcomes()
+
+    def unwrapped(self, call: Call, outcome: Answer | CallError) -> tuple[Call, Envelope] | Fault:
+        """Unwrap the envelope of an answer; what is none, or no success, is a fault."""
+        if isinstance(outcome, CallError):
+            return Fault(call, outcome)
+        try:
+            return call, outcome.unwrap(self.profile)
+        except CallError as error:
+            return Fault(call, error)
+
+    # --- on the loop ----------------------------------------------------------------
+
+    async def fly(self, call: Call, content: bytes | None, wire: Wire) -> Outcome:
+        """Send a call until its outcome stands, or until the deadline."""
+        end = time.monotonic() + self.deadline
+        tries = count(1)
+        while True:
+            if pause := await self._throttle.turn(end):
+                reason = f"not sent: the service asked to wait, {pause:.0f} s more"
+                return call, RateLimited(call, reason, status=429, retry_after=pause)
+            left = end - time.monotonic()
+            self._throttle.out += 1
+            began = time.monotonic()
+            try:
+                async with asyncio.timeout(left):
+                    outcome = await wire.ask(call, content, left)
+                self.latency += 0.1 * (time.monotonic() - began - self.latency)
+                if isinstance(outcome, Answer):
+                    self._date = outcome.headers.get("date")
+                    refusals = (401, self.profile.unauthenticated_status)
+                    self.token_refused = outcome.status in refusals
+            except TimeoutError:
+                return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
+            finally:
+                self._throttle.out -= 1
+                self._throttle.landed(1)
+            wait = self._retry_wait(outcome, tries, began)
+            if wait is None or time.monotonic() + wait >= end:
+                return call, outcome
+            if outcome.status != 429:  # which holds back all calls: the oldest goes first then
+                await asyncio.sleep(wait)
+
+    def _retry_wait(
+        self, outcome: Answer | CallError, tries: count[int], sent: float
+    ) -> float | None:
+        """Apply the retry policy: seconds until a call is sent again; None: its outcome stands."""
+        told = 0.0
+        if isinstance(outcome, Answer):
+            if outcome.status == 429:
+                return self._throttle.refused(outcome.retry_after(), sent)
+            self._throttle.answered(sent)
+            if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
+                return None
+            told = outcome.retry_after() or 0.0
+        elif isinstance(outcome, Unreachable):
+            if not outcome.passing:
+                return None
+        elif outcome.call.writes or isinstance(outcome, BadAnswer):
+            return None
+        if (tried := next(tries)) == TRIES:
+            return None
+        return max(told, random.uniform(0, 0.5 * 2**tried))  # noqa: S311  (jitter)
+
+
+class Flight:
+    """Calls in flight, and what came of each; leaving its `with` block cancels the rest.
+
+    All of it happens in one thread, that of the caller; only sending is done on the loop. Calls
+    beyond its concurrency wait there, so that one leaves in the moment in which another is back.
+    """
+
+    def __init__(self, transport: Transport, wire: Wire, concurrency: int) -> None:
+        self.out = 0  #: calls that wait or are under way, or are back and not yet taken
+        self._transport, self._wire, self._concurrency = transport, wire, concurrency
+        self._loop = background.loop()
+        self._waiting: deque[tuple[Call, bytes | None]] = deque()
+        self._flying: set[asyncio.Task[Outcome]] = set()
+        self._landed: Landed = queue.SimpleQueue()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._waiting.clear()
+        if self.out:
+            background.wait_for(_cancel(self._flying))
+
+    def start(self, calls: Iterable[Call]) -> None:
+        """Send these calls, or have them wait for their turn.
+
+        Raises:
+            InputError: A body cannot be written as JSON; none of them was sent.
+        """
+        if batch := [(call, call.content()) for call in calls]:
+            self.out += len(batch)
+            self._waiting.extend(batch)
+            self._loop.call_soon_threadsafe(self._fill)
+
+    def landed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
+        """Wait for at least one outcome and take all that are there; none after `wait` seconds."""
+        return [self._transport.unwrapped(*outcome) for outcome in self.outcomes(wait)]
+
+    def outcomes(self, wait: float | None = None) -> list[Outcome]:
+        """Do as `landed` does; answers are still in their envelopes."""
+        back = []
+        for outcome in _wait_for_some(self._landed, wait):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            back.append(outcome)
+        self.out -= len(back)
+        return back
+
+    # --- on the loop ---
+
+    def _fill(self) -> None:
+        with suppress(IndexError):  # they are dropped in the other thread
+            while len(self._flying) < self._concurrency:
+                call, content = self._waiting.popleft()
+                task = self._loop.create_task(self._transport.fly(call, content, self._wire))
+                self._flying.add(task)
+                task.add_done_callback(self._land)
+
+    def _land(self, task: asyncio.Task[Outcome]) -> None:
+        # Not the task itself: Python swallows an interrupt that comes while one is freed.
+        self._flying.discard(task)
+        if not task.cancelled():
+            self._landed.put(task.exception() or task.result())
+        self._fill()
+
+
+def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:
+    """Wait for one, then take what else has come."""
+    end = math.inf if wait is None else time.monotonic() + wait
+    while True:
+        left = max(0.0, end - time.monotonic())
+        try:
+            back = [landed.get(timeout=min(left, 0.2))]  # on Windows an interrupt waits for this
+        except queue.Empty:
+            if time.monotonic() < end:
+                continue
+            return []
+        while not landed.empty():
+            back.append(landed.get())
+        return back
+
+
+async def _cancel(tasks: set[asyncio.Task[Outcome]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

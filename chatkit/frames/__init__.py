@@ -1,0 +1,1 @@
+"""JSON pages to DataFrames, and the snapshot that a frame was read from."""

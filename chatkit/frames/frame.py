@@ -1,0 +1,562 @@
+"""Records to DataFrames: the only import of pandas and pyarrow.
+
+A page of JSON becomes columns without a dict a row. msgspec decodes it into structs of
+exactly the fields expected; Arrow takes 2,000 rows at a time, column by column, and
+refuses values of another type. Nested values stay JSON text until the end.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import chain, repeat
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from msgspec import UNSET, Raw
+from msgspec.json import decode, encode
+from msgspec.structs import astuple
+from pydantic import BaseModel
+
+from chatkit.api.record import Document, Moment, document, moment
+from chatkit.api.secret import SECRET, hidden
+from chatkit.frames.snapshot import remember
+
+#: What a column holds; a moment is a time, and a document is JSON, in forms that are not shown.
+Kind = Literal["number", "text", "flag", "time", "moment", "json", "document"]
+
+#: Rows that become one chunk of the columns: enough to be quick, and still in the cache.
+_CHUNK = 2000
+#: A list with more different fields than this is broken, and would fill the memory.
+_MOST_FIELDS = 1000
+#: For thousands of small chunks the system's allocator is steadier than Arrow's own.
+_MEMORY = pa.system_memory_pool()
+#: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
+_ODD_NAME = re.compile(r'[\x00-\x1f"\\]')
+
+#: What Arrow holds of many rows, for who imports neither.
+Table: TypeAlias = "pa.Table"
+
+#: Kinds that stay JSON text until the end, and are Python objects then.
+_NESTED: tuple[Kind, ...] = ("json", "document")
+#: What msgspec says of a text that is no JSON, and of one that is nested too deep.
+_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+#: What Arrow and Python say of a value that is of another type.
+_REFUSED = (TypeError, ValueError, OverflowError)
+
+
+class WrongRows(ValueError):
+    """Rows that are not as documented: which row (the first is 0), which field, what is there."""
+
+
+def _wrong(row: int, field: str, kind: Kind, found: object, whose: str = "") -> WrongRows:
+    said = f"row {row}, field {field}: expected {_STORED[kind].said}, got {found!r:.60}"
+    return WrongRows(f"{said} ({whose})" if whose else said)
+
+
+# --- kinds of columns -------------------------------------------------------------------
+
+
+def kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
+    """Tell the kind of column for each named field of a record, from its annotation."""
+    return {name: _kind(record.model_fields[name].annotation) for name in names}
+
+
+_KINDS: dict[Any, Kind] = {
+    int: "number", str: "text", bool: "flag", datetime: "time",
+    Moment: "moment", Document: "document",
+}  # fmt: skip
+
+
+def _kind(annotation: Any) -> Kind:
+    if get_origin(annotation) in (Union, UnionType):
+        members = [a for a in get_args(annotation) if a is not NoneType]
+        annotation = members[0] if len(members) == 1 else None
+    if annotation not in _KINDS and get_origin(annotation) is Annotated:  # an id, or None
+        annotation = get_args(annotation)[0]
+    return _KINDS.get(annotation, "json")
+
+
+def _numbers(values: Sequence[Any]) -> Any:
+    if not {int, NoneType}.issuperset(map(type, values)):
+        values = [_whole(value) for value in values]
+    return pa.array(values, pa.int64(), memory_pool=_MEMORY)
+
+
+def _whole(value: Any) -> int | None:
+    """Read a whole number. Some services print ids as text; 007 would not be the same as 7."""
+    if value is None or type(value) is int:
+        return value
+    if re.fullmatch("0|-?[1-9][0-9]{0,18}", value):
+        return int(value)
+    raise ValueError(value)
+
+
+def _texts(values: Sequence[Any]) -> Any:
+    return pa.array(values, pa.large_string(), memory_pool=_MEMORY)
+
+
+def _flags(values: Sequence[Any]) -> Any:
+    return pa.array(values, pa.bool_(), memory_pool=_MEMORY)
+
+
+def _times(values: Sequence[Any]) -> Any:
+    texts = _texts(values)
+    try:
+        return pc.cast(texts, _STORED["time"].arrow, memory_pool=_MEMORY)
+    except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
+        return pa.array(map(_moment, values), _STORED["time"].arrow)
+
+
+def _moments(values: Sequence[Any]) -> Any:
+    return pa.array(map(moment, values), _STORED["time"].arrow)
+
+
+def _moment(text: str | None) -> datetime | None:
+    """Read ISO 8601 as Python does. A time without an offset is UTC."""
+    if text is None:
+        return None
+    time = datetime.fromisoformat(text)
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def _hidden(name: str, values: Sequence[Raw]) -> Sequence[Raw]:
+    """Put a mask in place of secrets in the JSON texts of a field that nobody knows."""
+    if not SECRET.search(name) and not any(
+        SECRET.search(bytes(value).decode("utf-8", "replace")) for value in values
+    ):
+        return values
+    try:
+        return [Raw(encode(hidden(name, decode(value)))) for value in values]
+    except _BROKEN as error:
+        raise WrongRows(f"field {name}: {error}") from None
+
+
+def _nested(values: Sequence[Raw]) -> bytes:
+    return b"[" + b",".join(values) + b"]"
+
+
+class _Stored(NamedTuple):
+    """How one kind of column is said in messages, made, kept in Arrow and shown in pandas."""
+
+    said: str
+    array: Callable[[Sequence[Any]], Any]
+    arrow: Any
+    dtype: Any
+
+
+_STR = pd.StringDtype("pyarrow", na_value=np.nan)  # what pandas calls `str`
+_STORED: dict[Kind, _Stored] = {
+    "number": _Stored("a whole number", _numbers, pa.int64(), pd.Int64Dtype()),
+    "text": _Stored("text", _texts, pa.large_string(), _STR),
+    "flag": _Stored("true or false", _flags, pa.bool_(), pd.BooleanDtype()),
+    "time": _Stored(
+        "an ISO 8601 time", _times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
+    ),
+    "moment": _Stored(
+        "a time", _moments, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
+    ),
+    "json": _Stored("JSON", _nested, None, None),
+    "document": _Stored("JSON", _nested, None, None),
+}
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Make many objects at once without the collector, which would look at all of them each time.
+
+    None of them can be garbage yet. It saves half the time of a million rows.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+# --- columns ----------------------------------------------------------------------------
+
+
+class Columns:
+    """Collects pages of records, as JSON text, into the columns of one DataFrame.
+
+    Fields that are not expected become columns of Python objects: nothing is dropped. In place
+    of what is a secret by its name they have a mask.
+
+    Args:
+        expected: The documented fields and their kinds, in the order of the columns.
+    """
+
+    def __init__(self, expected: Mapping[str, Kind]) -> None:
+        self.rows = 0
+        self._kinds = dict(expected)
+        self._known = frozenset(expected)
+        self._unseen = list(expected)
+        self._optional: set[str] = set()
+        self._waiting: list[msgspec.Struct] = []
+        self._chunks: list[tuple[int, dict[str, Any]]] = []
+        self._learn()
+
+    def add(self, page: Raw | bytes) -> int:
+        """Add one page, a JSON array of objects. Returns its number of rows.
+
+        Raises:
+            WrongRows: It is no such array, or a value is of the wrong type. Values are
+                looked at 2,000 rows at a time, so it may be one of an earlier page.
+        """
+        try:
+            rows = self._read(page)
+        except _BROKEN as error:
+            raise WrongRows(f"the page that begins with row {self.rows}: {error}") from None
+        self._waiting += rows
+        self.rows += len(rows)
+        if len(self._waiting) >= _CHUNK:
+            self._flush()
+        return len(rows)
+
+    @collector_paused()
+    def frame(self, key: str) -> pd.DataFrame:
+        """Make the DataFrame of all rows in their order, indexed by `key`. Only once.
+
+        Raises:
+            WrongRows: A value is of the wrong type, or a row has no `key`.
+        """
+        self._flush()
+        columns = {name: self._column(name, kind) for name, kind in self._kinds.items()}
+        keys = columns.pop(key)
+        if (absent := keys.isna()).any():
+            raise _wrong(int(absent.argmax()), key, self._kinds[key], None)
+        frame = pd.DataFrame(columns, index=keys.index, copy=False)
+        keys = keys.astype("int64") if self._kinds[key] == "number" else keys
+        frame.index = pd.Index(keys, name=key)
+        remember(frame)
+        return frame
+
+    @collector_paused()
+    def take(self, key: str) -> pa.Table:
+        """Hand over the rows that came since the last time as an Arrow table, `key` first.
+
+        An array of a documented field is a list of texts: what is no text in it is JSON. A field
+        that is not documented is JSON text. Each documented field is a column in any case.
+
+        Raises:
+            WrongRows: A value is of the wrong type, or a row has no `key`.
+        """
+        self._flush()
+        chunks, self._chunks = self._chunks, []
+        first = self.rows - sum(rows for rows, _ in chunks)
+        columns = {key: self._kinds[key], **self._kinds}
+        types = [self._arrow_type(name) for name in columns]
+        cells = [
+            pa.chunked_array([self._cells(name, kind, *chunk) for chunk in chunks], each)
+            for each, (name, kind) in zip(types, columns.items(), strict=True)
+        ]
+        if cells[0].null_count:
+            row = first + int(pc.index(pc.is_null(cells[0]), True).as_py())
+            raise _wrong(row, key, self._kinds[key], None)
+        return pa.table(cells, names=list(columns))
+
+    def _arrow_type(self, name: str) -> Any:
+        if self._kinds[name] not in _NESTED:
+            return _STORED[self._kinds[name]].arrow
+        return pa.list_(pa.large_string()) if name in self._known else pa.large_string()
+
+    def _cells(self, name: str, kind: Kind, rows: int, chunk: dict[str, Any]) -> Any:
+        """Return one chunk of one column as it is in a table."""
+        cells = chunk.get(name)
+        if cells is None:
+            return pa.nulls(rows, self._arrow_type(name))
+        if kind not in _NESTED:
+            return cells
+        try:
+            values = decode(cells)
+            if name in self._known:
+                lists = [v if isinstance(v, list | None) else [v] for v in values]
+                values = [v and [*map(_text, v)] for v in lists]
+            else:
+                values = [None if v is None else encode(v).decode() for v in values]
+            return pa.array(values, self._arrow_type(name))
+        except (*_BROKEN, *_REFUSED) as error:
+            raise WrongRows(f"field {name}: {error}") from None
+
+    @property
+    def missing(self) -> list[str]:
+        """Expected fields that none of the rows had. Without rows nothing is missing."""
+        return self._unseen if self.rows else []
+
+    # --- pages to rows ---
+
+    def _learn(self) -> None:
+        """Make the decoder for rows of the fields known by now; it refuses any others."""
+        fields: list[Any] = []
+        names = {}
+        for number, (name, kind) in enumerate(self._kinds.items()):
+            slot = f"__{number}__"
+            names[slot] = slot if _ODD_NAME.search(name) else name
+            default = [UNSET] if name in self._optional else []
+            fields.append((slot, Raw if kind in _NESTED else Any, *default))
+        self._row = msgspec.defstruct(
+            "Row", fields, rename=names, gc=False, forbid_unknown_fields=True, kw_only=True
+        )
+        self._decode: Callable[[Any], list[msgspec.Struct]]
+        self._decode = msgspec.json.Decoder(list[self._row]).decode  # type: ignore[name-defined]
+
+    def _read(self, page: Raw | bytes) -> list[msgspec.Struct]:
+        try:
+            return self._decode(page)
+        except msgspec.ValidationError:
+            return self._read_other_shape(page)
+
+    def _read_other_shape(self, page: Raw | bytes) -> list[msgspec.Struct]:
+        """Read a page whose rows have more or fewer fields, and learn that shape."""
+        rows = []
+        for number, row in enumerate(decode(page, type=list[Raw]), self.rows):
+            try:
+                rows.append(decode(row, type=dict[str, Raw]))
+            except msgspec.ValidationError:
+                found = decode(row)
+                raise WrongRows(f"row {number}: expected an object, got {found!r:.60}") from None
+        self._flush()
+        for name in (name for row in rows for name in row):
+            self._kinds.setdefault(name, "json")
+        if len(self._kinds) > _MOST_FIELDS:
+            raise WrongRows(f"the rows have more than {_MOST_FIELDS} different fields")
+        self._optional |= {name for name in self._kinds if any(name not in row for row in rows)}
+        self._learn()
+        slots = dict(zip(self._kinds, self._row.__struct_fields__, strict=True))
+        return [
+            self._row(
+                **{slots[n]: v if self._kinds[n] in _NESTED else decode(v) for n, v in row.items()}
+            )
+            for row in rows
+        ]
+
+    # --- rows to columns ---
+
+    @collector_paused()
+    def _flush(self) -> None:
+        """Turn the rows that wait into one chunk of each column."""
+        rows, self._waiting = self._waiting, []
+        if not rows:
+            return
+        columns = list(zip(*map(astuple, rows), strict=True))
+        chunk: dict[str, Any] = {}
+        for (name, kind), values in zip(self._kinds.items(), columns, strict=True):
+            if name in self._optional:
+                if all(value is UNSET for value in values):
+                    continue
+                blank = Raw(b"null") if kind in _NESTED else None
+                values = tuple(blank if value is UNSET else value for value in values)
+            if name not in self._known:
+                values = tuple(_hidden(name, values))
+            chunk[name] = self._array(name, kind, values, columns[0])
+        self._unseen = [name for name in self._unseen if name not in chunk]
+        self._chunks.append((len(rows), chunk))
+
+    def _array(self, name: str, kind: Kind, values: Sequence[Any], keys: Sequence[Any]) -> Any:
+        """Make one chunk of one column; name the value that cannot be part of it, and whose."""
+        make = _STORED[kind].array
+        try:
+            return make(values)
+        except _REFUSED:
+            first = self.rows - len(values)
+            for row, (value, key) in enumerate(zip(values, keys, strict=True), first):
+                try:
+                    make([value])
+                except _REFUSED:
+                    column = next(iter(self._kinds))  # of the keys, mostly
+                    known = type(key) in (int, str) and column != name
+                    whose = f"{column} {key!r:.60}" if known else ""
+                    raise _wrong(row, name, kind, value, whose) from None
+            raise
+
+    def _column(self, name: str, kind: Kind) -> pd.Series[Any]:
+        """Join the chunks of one column, and let go of them."""
+        _, _, arrow, dtype = _STORED[kind]
+        chunks = [(rows, chunk.pop(name, None)) for rows, chunk in self._chunks]
+        if kind in _NESTED:
+            objects = self._objects(name, chunks)
+            if kind == "document":
+                objects = np.fromiter(map(document, objects), object, self.rows)
+            return pd.Series(objects, dtype=object, copy=False)
+        arrays = [pa.nulls(rows, arrow) if array is None else array for rows, array in chunks]
+        return pd.Series(dtype.__from_arrow__(pa.chunked_array(arrays, arrow)), copy=False)
+
+    def _objects(self, name: str, chunks: Iterable[tuple[int, bytes | None]]) -> Any:
+        """Decode the JSON texts of one column: each row gets an object of its own."""
+
+        def decoded() -> Iterator[Iterable[Any]]:
+            end = 0
+            for rows, text in chunks:
+                start, end = end, end + rows
+                try:
+                    yield repeat(None, rows) if text is None else decode(text)
+                except _BROKEN as error:
+                    where = f"rows {start} to {end - 1}, field {name}"
+                    raise WrongRows(f"{where}: {error}") from None
+
+        return np.fromiter(chain.from_iterable(decoded()), object, self.rows)
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str | None) else encode(value).decode()
+
+
+def with_texts(table: pa.Table, name: str, texts: Sequence[str | None]) -> pa.Table:
+    """Put other texts into a column of a table."""
+    place = table.schema.get_field_index(name)
+    return table.set_column(place, table.schema.field(place), _texts(texts))
+
+
+def join_texts(table: pa.Table | pd.DataFrame, columns: Sequence[str]) -> Any:
+    """Join columns of texts with single spaces, leaving out what is empty; all empty: null."""
+    parts = [
+        pa.array(table[c], pa.large_string()) if isinstance(table, pd.DataFrame) else table[c]
+        for c in columns
+    ]
+    name, *rest = [pc.if_else(pc.equal(part, ""), None, part) for part in parts]
+    space = pa.scalar(" ", pa.large_string())
+    for part in rest:  # pyarrow's own "skip" of nulls loses the rows in which all are null
+        name = pc.coalesce(pc.binary_join_element_wise(name, part, space), name, part)
+    return name
+
+
+# --- frames -----------------------------------------------------------------------------
+
+
+def join_words(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
+    """Join text columns with single spaces, leaving out what is empty; all empty: NA."""
+    name = pd.array(join_texts(frame, columns), dtype=_STR)
+    return pd.Series(name, index=frame.index, name="name")
+
+
+def repeated(frame: pd.DataFrame) -> int:
+    """How many rows have a key that an earlier row has."""
+    return 0 if frame.index.is_unique else int(frame.index.duplicated().sum())
+
+
+def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep the last of the rows that share a key: it was read last. New rows have none."""
+    if frame.index.is_unique:
+        return frame
+    keyless = frame.index.get_level_values(-1).isna()
+    return frame[~frame.index.duplicated(keep="last") | keyless]
+
+
+def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:
+    """Put frames below each other; `name` is the level of the index that tells them apart."""
+    return pd.concat(frames, keys=codes, names=[name])
+
+
+def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
+    """Put a text for each row before the index, as a level called `name`."""
+    first = pd.Index(pd.array(values, dtype="str"))
+    names = [name, frame.index.name]
+    return frame.set_axis(pd.MultiIndex.from_arrays([first, frame.index], names=names))
+
+
+def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) -> pd.DataFrame:
+    """Put the rows into an order of their keys: all of them, or those of each first level.
+
+    Args:
+        frame: Indexed by its keys, which may have one level before them.
+        order: Puts keys, each of them once, in order.
+    """
+    index, groups = frame.index, np.zeros(len(frame), int)
+    if isinstance(index, pd.MultiIndex):  # its levels are known already: nothing is compared
+        groups = pd.factorize(index.codes[0])[0]
+        numbers, keys = np.asarray(index.codes[-1], np.int64), index.levels[-1]
+    else:
+        numbers, keys = pd.factorize(index)
+    texts = [str(key) for key in keys]
+    ranks = {text: rank for rank, text in enumerate(order(texts))}
+    wanted = np.lexsort([np.array([ranks[text] for text in texts], int)[numbers], groups])
+    return frame if (wanted[1:] > wanted[:-1]).all() else frame.iloc[wanted]
+
+
+def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Put the rows in the order of these columns of texts, by their code points."""
+    table = pa.table({name: pa.array(frame[name], pa.large_string()) for name in names})
+    order = pc.sort_indices(table, [(name, "ascending") for name in names])
+    rows: pd.DataFrame = frame.iloc[order.to_numpy()]
+    return rows
+
+
+def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Make a frame of rows that are no records: each column of the kind of its values."""
+    values = zip(*rows, strict=True) if rows else [[] for _ in columns]
+    return pd.DataFrame(dict(zip(columns, map(list, values), strict=True)))
+
+
+def frame_of_texts(columns: Mapping[str, Any], order: Sequence[str] = ()) -> pd.DataFrame:
+    """Make a frame of Arrow columns of texts, in the order of some of them."""
+    table = pa.table(dict(columns))
+    if order and len(table):
+        table = table.sort_by([(name, "ascending") for name in order])
+    cells = {name: pd.Series(pd.array(table[name], dtype=_STR), copy=False) for name in columns}
+    return pd.DataFrame(cells, copy=False)
+
+
+def column_or_level(frame: pd.DataFrame, name: str) -> pd.Series[Any] | None:
+    """Return the values of a column, or of a level of the index, of that name, by position."""
+    if name in frame.columns:
+        return frame[name].reset_index(drop=True)
+    if name in frame.index.names:
+        return frame.index.get_level_values(name).to_series().reset_index(drop=True)
+    return None
+
+
+# --- cells as Python values ------------------------------------------------------------
+
+#: What JSON can hold, and most cells are.
+_PLAIN = frozenset({bool, int, float, str, list, dict, type(None)})
+#: From here on floats are not exact: 2**53 + 1 has become 2**53.
+INEXACT = 2**53
+
+
+def plain(value: Any) -> Any:
+    """Take the Python value of what numpy holds: Parquet files bring arrays for lists."""
+    if type(value) in _PLAIN:
+        return value
+    if isinstance(value, np.generic):
+        return value.item()
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def listed(cells: pd.Series[Any]) -> list[Any]:
+    """Make Python values of cells, None of NA."""
+    if isinstance(cells.dtype, pd.StringDtype):
+        texts: list[Any] = cells.array.to_numpy(object, na_value=None).tolist()
+        return texts
+    values = zip(cells.astype(object).tolist(), cells.isna().tolist(), strict=True)
+    return [None if absent else plain(value) for value, absent in values]
+
+
+def whole(value: Any) -> bool:
+    """Tell whether a value is a float that surely was a whole number."""
+    return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
+
+
+def none(value: Any) -> Any:
+    """Take what pandas holds for nothing as None, and of numpy what Python has."""
+    if isinstance(value, list | dict):
+        return value
+    return None if value is None or pd.isna(value) else plain(value)
+
+
+def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+    """Return some rows of a frame as dicts of Python values."""
+    if not len(places):  # to take none of many takes as long as to take some
+        return
+    for record in frame.iloc[list(places)].astype(object).to_dict("records"):
+        yield {str(name): none(value) for name, value in record.items()}

@@ -1,0 +1,522 @@
+"""Columns: the rows of a table as a frame, in which the columns of contacts have their names.
+
+The columns of the number, the country code and the name are chosen by what all headings mean, and
+by what the cells below them hold. A row of which a cell cannot be read is left out, and the reason
+is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import NoneType
+from typing import Any
+
+import pandas as pd
+
+from chatkit.errors import InputError, Problem
+from chatkit.imports.headings import (
+    OTHERS,
+    Heading,
+    heading_words,
+    label_stem,
+    looks_like_data,
+    mentions_country,
+    parse_heading,
+    read_headings,
+    row_of_names,
+)
+from chatkit.imports.tables import (
+    ROW,
+    RawTable,
+    Reader,
+    TableRow,
+    as_text,
+    column_letter,
+    keep_cell,
+    list_rows,
+    quoted_name,
+    read_digits,
+    read_word,
+)
+from chatkit.util.display import many, shortened
+
+_DATE_OR_AMOUNT = re.compile(
+    r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T].*)?"
+    r"|[^\d+]*(?:\d{1,3}(?:[,.' ]\d{3}){1,2}|\d{1,7})[.,]\d{1,2}\D*"
+)
+_PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
+_CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
+_SAMPLE = 200  #: So many rows show what a column holds.
+_SHOWN = 12  #: columns that a message names
+
+
+@dataclass(eq=False)
+class FileColumn:
+    """A column of the table that has a heading or any cell."""
+
+    place: int
+    name: str  #: as written; the later of those called alike with its letter
+    heading: Heading
+    cells: list[Any]
+    alike: str = ""  #: the names of all that are called alike
+
+    def share(self, fits: Callable[[str], Any]) -> float:
+        """Return the share of the first cells that fit, of those that are not empty."""
+        texts = [text for cell in self.cells[:_SAMPLE] if (text := _text(cell))]
+        return sum(map(bool, map(fits, texts))) / len(texts) if texts else 0.0
+
+    def is_empty(self) -> bool:
+        """Check if the first cells are all empty."""
+        return not any(map(_text, self.cells[:_SAMPLE]))
+
+
+def _text(cell: Any) -> str:
+    return (keep_cell(cell)[0] or "").strip()
+
+
+@dataclass
+class Reading:
+    """What there is to know about the cells of a table besides their texts."""
+
+    notes: list[str]
+    #: What cannot be read, with row and place, to sort it.
+    broken: list[tuple[int, int, Problem]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)  #: the numbers of the rows that are read
+
+    def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
+        """Leave a row out."""
+        where = f"row {row}, {quoted_name(column)}" if column else f"row {row}"
+        text = keep_cell(value)[0] or ""
+        self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
+
+
+def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableRow]:
+    """Return the rows that have as many cells as there are columns; the others are refused."""
+    if all(len(row.cells) == width for row in rows):
+        return rows
+    extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
+    if len(extra) == len(rows) > 1:
+        raise InputError(
+            f"All rows have more cells than the {width} columns that have a name, so it "
+            "cannot be told which is which. Give each column a name, also the first."
+        )
+    even = []
+    for number, cells in rows:
+        beyond = next((n for n in range(width, len(cells)) if cells[n] is not None), None)
+        if beyond is not None:
+            reason = f"is beyond the {width} columns that have a name, so some may be shifted"
+            reading.refuse(number, beyond, f"column {column_letter(beyond)}", cells[beyond], reason)
+        elif len(cells) < width:
+            reason = f"has {len(cells)} of {width} cells, so some may be shifted"
+            reading.refuse(number, 0, "", ", ".join(as_text(cell) or "" for cell in cells), reason)
+        else:
+            even.append(TableRow(number, cells))
+    return even
+
+
+def make_columns(
+    headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: Reading
+) -> list[FileColumn]:
+    """Return the columns, each with a name of its own."""
+    columns = []
+    reading.rows = [row.number for row in rows]
+    places = defaultdict[str, list[FileColumn]](list)
+    for place, (name, heading) in enumerate(headings):
+        cells = [row.cells[place] for row in rows]
+        if name is not None:
+            columns.append(FileColumn(place, name, heading, cells))
+            places[name].append(columns[-1])
+        elif any(cell is not None for cell in cells):
+            columns.append(FileColumn(place, f"column {column_letter(place)}", heading, cells))
+            reading.notes.append(f"{columns[-1].name} has no name")
+    for name, alike in places.items():
+        for column in alike[1:]:
+            column.name = f"{name} (column {column_letter(column.place)})"
+        if len(alike) > 1:
+            names = " and ".join(repr(column.name) for column in alike)
+            reading.notes.append(f"{len(alike)} columns are called {name!r}: they are {names} here")
+            for column in alike:
+                column.alike = names
+    return columns
+
+
+def choose_numbers(columns: Sequence[FileColumn]) -> list[FileColumn]:
+    """Return the column of numbers, and those to take a number from where it has none.
+
+    The heading decides, then the content, then the place. A column that is of somebody else, or
+    that holds something else, is not chosen.
+    """
+    ours = {column.name: column for column in columns}
+    if {"number", "country_code"} <= {*ours}:  # a frame of contacts, written to a file
+        return [ours["number"]]
+    ranked = []
+    for place, column in enumerate(columns):
+        heading = column.heading
+        if "code" in heading.roles and column.share(is_like_a_number) >= 0.5:
+            words = heading.extra | {"code"}  # Phone (country code + number)
+            roles = heading.roles - {"code"} | {"phone"}
+            column.heading = heading._replace(roles=roles, extra=words)
+        if rank := column.heading.number_rank():
+            other = not column.heading.roles.isdisjoint(OTHERS)
+            weak = column.share(is_like_a_number) < 0.5
+            ranked.append(((other, weak, len(column.heading.extra), *rank, place), column))
+    if not ranked:
+        return []
+    (is_other, is_weak, extra, *_), best = min(ranked)
+    of_names = {column.heading.extra for column in columns if column.heading.name_part()}
+    stranger = is_other and (best.heading.extra not in of_names or frozenset() in of_names)
+    doubtful = extra or (not best.heading.is_phone() and best.name != "number")
+    if stranger or (is_weak and best.cells and doubtful):
+        return []
+    others = [
+        column
+        for (_, unfit, *_), column in sorted(ranked)[1:]
+        if not unfit and column.heading.is_phone() and column.heading[1:] == best.heading[1:]
+    ]
+    return [best, *others]
+
+
+def is_like_a_number(text: str) -> bool:
+    """Check if a text could be a telephone number, and not a date, an amount or a word."""
+    digits, letters = sum(map(str.isdigit, text)), sum(map(str.isalpha, text))
+    lost = re.fullmatch(r"\d[.,\d]*[eE]\+?\d+", text)  # 4.9E+11
+    return bool(lost) or (digits > max(4, letters) and not _DATE_OR_AMOUNT.fullmatch(text))
+
+
+def pick_numbers(
+    columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: Reading
+) -> tuple[list[FileColumn | None], bool]:
+    """Return for each row the column of its best number, and whether labels decide.
+
+    A label like Mobile in `Phone 1 - Type` ranks the number beside it. Without labels, the first
+    number that is not empty is the best.
+    """
+    labels = {
+        label_stem(column.name): column.cells for column in columns if column.heading.is_label()
+    }
+    labels_of = [labels.get(label_stem(column.name)) for column in numbers]
+    if len(numbers) < 2 and not any(labels_of):
+        return [*numbers] * len(reading.rows), False
+    picks: list[FileColumn | None] = []
+    rows_of = defaultdict[FileColumn | None, list[int]](list)
+    for n, row in enumerate(reading.rows):
+        options = []
+        filled = False
+        for place, (column, of) in enumerate(zip(numbers, labels_of, strict=True)):
+            if not _text(column.cells[n]):
+                continue
+            filled, label = True, _text(of[n]) if of else ""
+            rank = parse_heading(label).label_rank() if label else column.heading.number_rank()
+            if rank:
+                options.append((rank, place))
+        picks.append(numbers[min(options)[1]] if options else None)
+        if filled:
+            rows_of[picks[-1]].append(row)
+    for column in numbers[1:]:
+        if where := rows_of[column]:
+            why = "by its label" if any(labels_of) else f"{numbers[0].name!r} is empty there"
+            text = f"{column.name!r} is the number in {many(len(where), 'row')}, {why}"
+            reading.notes.append(f"{text}: {list_rows(where)}")
+    if where := rows_of[None]:
+        reading.notes.append(f"only a fax or the like, so no number: {list_rows(where)}")
+    return picks, any(labels_of)
+
+
+def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> list[FileColumn]:
+    """Return the columns of country codes like +49, not of DE or Germany; the best first."""
+    words = {*heading_words(number.name)} if number else set()
+    codes = [
+        column
+        for column in columns
+        if (
+            column.heading.is_code() and (column.is_empty() or column.share(_CODE.fullmatch) >= 0.5)
+        )
+        or (column.heading.is_country() and column.share(_PLUS_CODE.fullmatch) > 0.5)
+    ]
+    return sorted(
+        codes, key=lambda c: (c.name != "country_code", -len(words & {*heading_words(c.name)}))
+    )
+
+
+def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColumn]:
+    """Return the name, or its parts in order, all of them of the same person.
+
+    `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
+    is the first name, by the same rule.
+    """
+    columns = [column for column in columns if column.heading.name_part()]
+    contacts = {column.heading.contact for column in columns} - {frozenset()}
+    if len(contacts) > 1:  # Buyer Name, Attendee Name
+        contact = number.contact if number.contact in contacts else frozenset()
+        columns = [column for column in columns if column.heading.contact == contact]
+    groups = defaultdict[tuple[bool, int, bool, frozenset[str]], list[FileColumn]](list)
+    for column in columns:
+        heading = column.heading
+        if heading.extra == number.extra or "person" not in heading.roles:
+            weak = not column.is_empty() and column.share(_has_letter) < 0.5
+            other = heading.extra != number.extra
+            groups[weak, len(heading.extra), other, heading.extra].append(column)
+    if not groups:
+        return []
+    parts = defaultdict[str | None, list[FileColumn]](list)
+    for column in groups[min(groups, key=lambda key: key[:3])]:
+        parts[column.heading.name_part()].append(column)
+    whole = sorted(parts["name"], key=lambda column: column.name != "name")[:1]
+    first, middle, last = parts["first"][:1], parts["middle"], parts["last"]
+    if not whole or (first and last) or not (first or last):
+        return whole or first + middle + last
+    repeats = [
+        str(part) in str(name)
+        for column in first + last
+        for name, part in zip(whole[0].cells[:_SAMPLE], column.cells, strict=False)
+        if name and part
+    ]
+    ours = {"name", "first_name", "last_name"} >= {column.name for column in whole + first + last}
+    if ours or sum(repeats) * 2 > len(repeats):
+        return whole
+    return first + middle + whole if first else whole + middle + last
+
+
+def _has_letter(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+#: The columns of contacts, and how their cells are read.
+FIELDS: Mapping[str, Reader] = {
+    "number": read_digits,
+    "country_code": read_digits,
+    "name": read_word,
+}
+#: What the file calls each of these; None to find out, nothing if it has none.
+Wanted = Mapping[str, Sequence[str] | None]
+#: Characters to point out; the line breaks only where a name or number stands.
+_UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
+
+
+@dataclass
+class ContactColumns:
+    """The frame of the rows that can be read, and what there is to know of the others."""
+
+    frame: pd.DataFrame
+    columns: dict[str, tuple[str, ...]]  #: for each column those of the file that it was made of
+    notes: list[str]
+    problems: list[Problem]
+    left_out: int
+
+
+def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
+    """Find the columns of contacts, and read the rows below their headings.
+
+    Raises:
+        InputError: It cannot be decided which columns are meant, or none is the number.
+    """
+    rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
+    if not rows:
+        raise InputError(
+            "The file is empty: export it again, with its column names in the first row."
+        )
+    asked = [name for names in wanted.values() for name in names or ()]
+    top = row_of_names(rows, asked) if table.titled else 0
+    above = [cell for cell in rows[top - 1].cells if cell] if top and not asked else []
+    if len(above) > 1 and not any(parse_heading(as_text(cell) or "").unknown for cell in above):
+        top -= 1  # Customer | | Billing |
+    reading = Reading(table.notes)
+    for n, text, reason in table.broken:
+        reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
+    headings, below = read_headings(rows, top, reading.notes, titled=table.titled)
+    columns = make_columns(headings, even_rows(below, len(headings), reading), reading)
+    if table.ours:
+        ours = {column.name for column in columns}
+        wanted = {name: wanted.get(name) or [name] * (name in ours) for name in FIELDS}
+    chosen = {
+        name: [find_column(columns, each) for each in names]
+        for name, names in wanted.items()
+        if names is not None
+    }
+    taken = [column for of in chosen.values() for column in of]
+    if len(taken) > len({*taken}):
+        raise InputError("A column can be only one of number, country code and name.")
+    named = {*chosen}
+    free = [column for column in columns if column not in taken]
+    if "number" not in named:
+        chosen["number"] = choose_numbers(free)
+        if not chosen["number"] and all(column.name != "id" for column in columns):
+            raise _no_number(rows[top], columns)
+    number = next(iter(chosen["number"]), None)
+    if "country_code" not in named:
+        codes = choose_codes(free, number)
+        chosen["country_code"] = codes[:1]
+        if len(codes) > 1:  # each may belong to another number
+            del chosen["number"][1:]
+    if "name" not in named:
+        chosen["name"] = choose_name(free, number.heading if number else Heading(frozenset()))
+    for name in {"country_code", "name"} - named:
+        for column in chosen[name]:
+            if column.alike:
+                raise InputError(
+                    f"{column.alike} are called alike: {name}='…' names the right one."
+                )
+    frame, of = read_columns(columns, chosen, named, reading)
+    reading.broken.sort(key=lambda problem: problem[:2])
+    problems = [problem for _, _, problem in reading.broken]
+    left_out = len({row for row, _, _ in reading.broken})
+    return ContactColumns(frame, of, reading.notes, problems, left_out)
+
+
+def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
+    """Return the column that a person names, whatever its blanks and capitals.
+
+    Raises:
+        InputError: There is none.
+    """
+    for alike in (str, lambda text: text.strip().casefold()):
+        if matches := [column for column in columns if alike(column.name) == alike(name)]:
+            return matches[0]
+    near = get_close_matches(name, [column.name for column in columns], 1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else f". Columns: {_listed(columns)}."
+    raise InputError(f"No column is called {name!r}{hint}")
+
+
+def _listed(columns: Sequence[FileColumn]) -> str:
+    """List the names of columns, as many as a person would read."""
+    more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+    return ", ".join(repr(column.name) for column in columns[:_SHOWN]) + more
+
+
+def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
+    if looks_like_data(first):
+        return InputError(
+            f"Row {first.number} is a contact already: put a row above it that says what each "
+            "column is, like number, country_code, name."
+        )
+    possible = [column for column in columns if column.heading.is_phone()]
+    reason = f"{_listed(possible)} may be of somebody else, or hold something else."
+    if not possible:
+        reason = "No column has a name that says it holds the telephone numbers. "
+        reason += f"Columns: {_listed(columns)}."
+    name = repr(possible[0].name) if possible else "'…'"
+    return InputError(
+        f"{reason} Name it: read_contacts(path, number={name}), or number='' if there is none."
+    )
+
+
+def read_columns(
+    columns: Sequence[FileColumn],
+    chosen: Mapping[str, Sequence[FileColumn]],
+    named: Collection[str],
+    reading: Reading,
+) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
+    """Read all cells, and make the frame of the rows in which all can be read.
+
+    The columns keep the order of the file. The best column of numbers becomes `number`; the
+    others stay beside it, and all of them stay where labels decide between them.
+
+    Returns:
+        The frame, and for each of its columns those of the file that it was made of.
+    """
+    numbers, count = chosen["number"], len(reading.rows)
+    picks, labelled = pick_numbers([] if "number" in named else columns, numbers, reading)
+    used = [column for column in numbers if column in picks] or numbers[:1]
+    fields = {**chosen, "number": numbers[:1]}
+    starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
+    consumed = [c for name, of in fields.items() if name != "number" or not labelled for c in of]
+    texts: dict[str, list[str | None]] = {}
+    made_of: dict[str, tuple[str, ...]] = {}
+    for column in columns:
+        if name := starts.get(column):
+            sources = [picks] if name == "number" else [[c] * count for c in fields[name]]
+            parts = [_read_cells(source, FIELDS[name], reading) for source in sources]
+            texts[name] = parts[0] if len(parts) == 1 else _join_names(parts)
+            made_of[name] = tuple(c.name for c in (used if name == "number" else fields[name]))
+        if column not in consumed:
+            name = column.name
+            if name in starts.values():  # it is called so, but another one is it
+                name = f"{name} (column {column_letter(column.place)})"
+            texts[name] = _read_cells([column] * count, keep_cell, reading)
+            made_of[name] = (column.name,)
+    bad = {row for row, _, _ in reading.broken}
+    index = pd.Index(reading.rows, dtype="int64", name=ROW)
+    series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
+    frame = pd.DataFrame(series, index)
+    frame = frame[~index.isin([*bad])] if bad else frame
+    _note_cells(
+        frame, {"number": picks, "country_code": [*fields["country_code"]] * count}, reading
+    )
+    _note_columns(columns, chosen, named, used, reading.notes)
+    return frame, made_of
+
+
+def _read_cells(
+    picks: Sequence[FileColumn | None], reader: Reader, reading: Reading
+) -> list[str | None]:
+    """Read a cell of each row. A cell that cannot be read takes its row out."""
+    values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
+    if reader is not read_digits and {str, NoneType}.issuperset(map(type, values)):
+        return values
+    texts: list[str | None] = []
+    for row, column, value in zip(reading.rows, picks, values, strict=True):
+        text, reason = reader(value)
+        texts.append(text)
+        if reason and column:
+            reading.refuse(row, column.place, column.name, value, reason)
+    return texts
+
+
+def _join_names(parts: Sequence[Sequence[str | None]]) -> list[str | None]:
+    """Join the parts of names by spaces."""
+    rows = zip(*parts, strict=True)
+    return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in rows]
+
+
+def _note_cells(
+    frame: pd.DataFrame, picks: Mapping[str, Sequence[FileColumn | None]], reading: Reading
+) -> None:
+    """Note cells that are read, but should be looked at."""
+    for name, columns in picks.items():
+        rows = zip(reading.rows, enumerate(columns), strict=False)
+        stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
+        if stored:
+            reading.notes.append(
+                f"{name} is a number in the file, not text, in {list_rows(stored)}: "
+                "a zero or + in front, if there was one, is gone"
+            )
+    for name in frame.columns:
+        for character, description in _UNUSUAL.items():
+            if character != "\n" or name in FIELDS:
+                where = frame.index[frame[name].str.contains(character, regex=False, na=False)]
+                if len(where):
+                    reading.notes.append(
+                        f"{name} holds {description} in {list_rows(where.tolist())}"
+                    )
+
+
+def _note_columns(
+    columns: Sequence[FileColumn],
+    chosen: Mapping[str, Sequence[FileColumn]],
+    named: Collection[str],
+    used: Sequence[FileColumn],
+    notes: list[str],
+) -> None:
+    """Note which columns were passed over, that there is no name, and which holds countries."""
+    names = {column.name for column in columns}
+    phones = [column for column in columns if column.heading.is_phone() and column not in used]
+    passed = [c for c in columns if c in phones or "unreachable" in c.heading.roles]
+    if passed and used and "number" not in named and "number" not in names:
+        phones.sort(key=lambda column: not column.heading.roles.isdisjoint(OTHERS))
+        another = f"; number={phones[0].name!r} takes that one" if phones else ""
+        notes.append(f"not read as the number: {_listed(passed)}{another}")
+    if not chosen["name"] and "name" not in named and "id" not in names:
+        notes.append("no column of names was recognised: name='…' names it")
+    if not chosen["country_code"] and "country_code" not in named:
+        countries = [
+            repr(column.name)
+            for column in columns
+            if mentions_country(column.name) and column.share(_has_letter) > 0.5
+        ]
+        if countries:
+            takes = f"check(frame, region={countries[0]}) reads the numbers by it"
+            notes.append(f"{countries[0]} holds countries: {takes}")

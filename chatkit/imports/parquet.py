@@ -1,0 +1,409 @@
+"""A list as a folder of Parquet files: streamed, so that memory stays flat, and resumable.
+
+    contacts/_complete.json                                what was read; written last
+    contacts/part-000000-5f1c09d2a3b4c5d6.parquet          10,000 rows or more
+
+The name of a part ends with the hash of its content, and its metadata names the read that it
+belongs to. Nothing else lists the parts, so nothing can point to a file outside the folder. Until
+all of them are there their names begin with a dot: pandas and Dask see the whole list or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from hashlib import file_digest, sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from msgspec import Raw
+
+from chatkit.api.connection import account_words
+from chatkit.api.listing import ListReader
+from chatkit.endpoints import Endpoints
+from chatkit.errors import BadAnswer, InputError, NotFound, Refused, StoreError
+from chatkit.frames import frame as frames
+from chatkit.util.display import cut, many
+from chatkit.util.lock import make_folder, replacing, sync_folder, writing
+from chatkit.util.progress import Forecast, Progress, say
+
+#: Rows of a part, at least: so many are read again after a kill, and 10⁸ rows are 10⁴ files.
+PART_ROWS = 10_000
+#: Seconds to wait for another process that writes into the folder.
+PATIENCE = 5.0
+
+_COMPLETE = "_complete.json"
+_PART_NAME = re.compile(r"\.?part-([0-9]{6,})-([0-9a-f]{16})\.parquet")
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+
+class PartOrigin(msgspec.Struct, frozen=True):
+    """Where the rows of a part come from; every part holds this in its metadata."""
+
+    account: str  #: account and service, as `Connection.account` names them
+    noun: str
+    read: str  #: differs from read to read, so that parts of two reads are not mixed
+    position: int  #: rows of the list up to the end of this part
+
+
+class ExportTotals(msgspec.Struct, frozen=True):
+    """The totals of a read that has ended."""
+
+    parts: int
+    rows: int
+    when: str
+    notes: list[str]
+
+
+class ExportedPart(NamedTuple):
+    """A part on the disk that has been verified."""
+
+    path: Path
+    rows: int
+    columns: list[str]
+    origin: PartOrigin
+
+
+def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> int:
+    """Read the whole list of a resource into a folder, or go on where an earlier call stopped.
+
+    Returns:
+        The number of rows.
+
+    Raises:
+        InputError: The folder holds other files or another account, or the list has changed so
+            that rows would be missing or doubled.
+        StoreError: A part is missing or damaged, or cannot be written.
+        CallError: The list cannot be read. The rows read so far stay.
+    """
+    folder = Path(folder).expanduser()
+    _prepare(folder)
+    with _writable(folder), writing(folder / _COMPLETE, patience=PATIENCE):
+        export = _Export(endpoints, folder)
+        if (complete := export.complete()) is not None:
+            return complete.rows
+        try:
+            with Progress(f"{endpoints.noun}s") as progress:
+                export.read(progress)
+        except BaseException:
+            with suppress(frames.WrongRows, OSError):
+                export.write()
+            raise
+        return export.finish()
+
+
+class _Export:
+    """One read of a list into a folder.
+
+    Args:
+        endpoints: The resource.
+        folder: It exists, and holds nothing else.
+    """
+
+    def __init__(self, endpoints: Endpoints[Any], folder: Path) -> None:
+        self.endpoints, self.folder, self.key = endpoints, folder, endpoints.key
+        self.parts = self._verified_parts()
+        self.read_name = self.parts[0].origin.read if self.parts else token_hex(8)
+        self.resumed = bool(self.parts)
+        self.columns = frames.Columns(frames.kinds(endpoints.record, endpoints.record.listed))
+        self.pages_end = self.written = 0  # rows of `columns` in whole pages, and in parts
+        self.position = self.parts[-1].origin.position if self.parts else 0
+        self.expected: list[Any] = []  # ids that the next page has to begin with
+        self.previous: set[Any] = {*self._ids(self.parts[-1])} if self.parts else set()
+        self.duplicates = 0
+        self.listing: ListReader
+
+    @property
+    def rows(self) -> int:
+        return sum(part.rows for part in self.parts)
+
+    # --- parts on the disk --------------------------------------------------------------
+
+    def _verified_parts(self) -> list[ExportedPart]:
+        """Return the parts in their order.
+
+        Raises:
+            StoreError: One is missing, or is not as it was written.
+            InputError: They are of another account.
+        """
+        parts: dict[int, ExportedPart] = {}
+        for path in sorted(self.folder.iterdir()):
+            if name := _PART_NAME.fullmatch(path.name):
+                part, number = self._verified(path, name[2]), int(name[1])
+                if number in parts:  # killed while `finish` gave it the columns of the others
+                    path.unlink()
+                else:
+                    parts[number] = part
+        if missing := [number for number in range(len(parts)) if number not in parts]:
+            raise StoreError(f"Part {missing[0]} of {self.folder} is missing. {self._anew}")
+        ordered = [parts[number] for number in range(len(parts))]
+        for part in ordered[1:]:
+            if part.origin.read != ordered[0].origin.read:
+                raise StoreError(f"{part.path} belongs to another read. {self._anew}")
+        return ordered
+
+    def _verified(self, path: Path, digest: str) -> ExportedPart:
+        if path.is_symlink() or not path.is_file():
+            raise StoreError(f"{path} is a link or a folder, not a part. {self._anew}")
+        try:
+            with path.open("rb") as content:
+                if file_digest(content, "sha256").hexdigest()[: len(digest)] != digest:
+                    raise StoreError(
+                        f"{path} is damaged: its content is not what was written. {self._anew}"
+                    )
+            with pq.ParquetFile(path) as file:
+                schema, rows = file.schema_arrow, file.metadata.num_rows
+            origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
+        except (OSError, pa.ArrowException, KeyError, *_NOT_JSON) as error:
+            raise StoreError(f"{path} cannot be read ({error!s:.200}). {self._anew}") from error
+        account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
+        if (origin.account, origin.noun) != (account, noun):
+            other = account_words(origin.account)
+            other = "another sandbox" if other == account_words(account) else other
+            raise InputError(
+                f"{self.folder} holds {origin.noun}s of {other}, not {noun}s of "
+                f"{account_words(account)}: name another folder."
+            )
+        return ExportedPart(path, rows, schema.names, origin)
+
+    @property
+    def _anew(self) -> str:
+        return f"Delete {self.folder}, or name another folder, to read all {self.endpoints.noun}s."
+
+    def complete(self) -> ExportTotals | None:
+        """Return the totals of the folder if all of it was read; None if not.
+
+        Raises:
+            StoreError: The parts do not hold so many rows.
+        """
+        path = self.folder / _COMPLETE
+        if not path.exists():
+            return None
+        try:
+            complete = msgspec.json.decode(path.read_bytes(), type=ExportTotals)
+        except (OSError, *_NOT_JSON) as error:
+            raise StoreError(f"{path} cannot be read ({error!s:.200}). {self._anew}") from error
+        if (len(self.parts), self.rows) != (complete.parts, complete.rows):
+            raise StoreError(
+                f"{self.folder} holds {self.rows:,} rows in {many(len(self.parts), 'part')}, and "
+                f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written. "
+                f"{self._anew}"
+            )
+        notes = f" {'; '.join(complete.notes)}." if complete.notes else ""
+        say(
+            f"{self.folder}: {many(complete.rows, self.endpoints.noun)}, complete since "
+            f"{complete.when[:10]}; nothing was read again.{notes} To read anew, delete the folder "
+            "or name another one."
+        )
+        return complete
+
+    def _ids(self, part: ExportedPart) -> list[Any]:
+        return pq.read_table(part.path, columns=[self.key])[self.key].to_pylist()  # type: ignore[no-any-return]
+
+    # --- pages --------------------------------------------------------------------------
+
+    def read(self, progress: Progress) -> None:
+        """Read the pages that are not in a part yet, and write them into parts.
+
+        Raises:
+            InputError: The list has changed so that rows would be missing or doubled.
+        """
+        endpoints, profile = self.endpoints, self.endpoints.profile
+        size, first = profile.max_page_size, profile.page_base
+        before = max(self.position - 1, 0) // size  # pages before that of the last row
+        if self.resumed:
+            say(
+                f"{self.folder}: goes on after {many(self.rows, endpoints.noun)} that were read "
+                "before."
+            )
+            answer = endpoints.transport.send(endpoints.list_call(first))
+            self._refuse_moved(self._keys(answer.data), self._ids(self.parts[0])[:size])
+            self.expected = self._last_ids(self.position - before * size)
+            progress.add(self.rows)
+        self.listing = listing = ListReader(
+            endpoints.transport,
+            endpoints.list_call,
+            self._add,
+            first=first,
+            start=first + before,
+            rows=before * size,
+            refuses=profile.page_past_end == "refuse",
+        )
+        forecast = Forecast("The stop button ends it; called again, it goes on from there.")
+        try:
+            with closing(listing.read()) as pages:
+                for _ in pages:
+                    progress.total = listing.total
+                    progress.add(self.columns.rows - self.pages_end)
+                    self.pages_end, self.position = self.columns.rows, listing.rows
+                    remaining = (listing.total or listing.rows) - self.rows
+                    endpoints.tell_time(forecast, remaining, *listing.calls)
+                    if self.pages_end - self.written >= PART_ROWS:
+                        self.write()
+        except frames.WrongRows as error:
+            reason = f"the list is not as documented: {error}"
+            raise BadAnswer(endpoints.list_call(), reason) from None
+        except (Refused, NotFound) as error:
+            if self.expected and type(error) in (Refused, NotFound):  # past the end
+                self._refuse_moved([], self.expected)
+            raise
+
+    def _last_ids(self, count: int) -> list[Any]:
+        """Return the ids of the last rows that were written."""
+        ids: list[Any] = []
+        for part in reversed(self.parts):
+            if len(ids) >= count:
+                break
+            ids = self._ids(part) + ids
+        return ids[len(ids) - min(count, len(ids)) :]
+
+    def _add(self, data: Raw) -> int:
+        """Take the rows of a page that are not in a part. Return how many rows the page has."""
+        if not self.expected:
+            return self.columns.add(data)
+        keys, rows = self._keys(data), msgspec.json.decode(data, type=list[Raw])
+        known = self._refuse_moved(keys, self.expected)
+        self.expected = []
+        self.columns.add(b"[" + b",".join(map(bytes, rows[known:])) + b"]")
+        return len(rows)
+
+    def _keys(self, data: Raw) -> list[Any]:
+        """Return the ids of a page."""
+        try:
+            keys = [
+                row.get(self.key) for row in msgspec.json.decode(data, type=list[dict[str, Any]])
+            ]
+        except _NOT_JSON as error:
+            reason = f"the list is not as documented: {error}"
+            raise BadAnswer(self.endpoints.list_call(), reason) from None
+        return [int(key) if isinstance(key, str) and key.isdecimal() else key for key in keys]
+
+    def _refuse_moved(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
+        """Return how many rows of a page were read before: the first ones, in the same order.
+
+        Rows that were deleted meanwhile move the others to the front, which does no harm while
+        a page still has some of its rows. New rows before them, or none of them, do.
+
+        Raises:
+            InputError: Rows would be missing or doubled.
+        """
+        kept = [key for key in expected if key in keys]
+        if expected and (not kept or [*keys[: len(kept)]] != kept):
+            raise InputError(
+                f"{self.folder}: the list of {self.endpoints.noun}s has changed since "
+                f"{many(self.rows, self.endpoints.noun)} of it were read, so that others would be "
+                f"missing or doubled. {self._anew}"
+            )
+        return len(kept)
+
+    # --- parts --------------------------------------------------------------------------
+
+    def write(self) -> None:
+        """Write the rows of whole pages as a part; of rows with one id the last one."""
+        rows, number = self.pages_end - self.written, len(self.parts)
+        table = self.columns.take(self.key)
+        if len(table) < rows or (not rows and self.parts):  # interrupted while a page was added
+            return
+        table = table.slice(0, rows)
+        places = {key: place for place, key in enumerate(table[self.key].to_pylist())}
+        kept = sorted(place for key, place in places.items() if key not in self.previous)
+        table = self.endpoints.part(table.take(pa.array(kept, pa.int64())))
+        self.written, self.previous = self.pages_end, {*places}
+        self.duplicates += rows - len(kept)
+        connection = self.endpoints.transport.connection
+        origin = PartOrigin(connection.account, self.endpoints.noun, self.read_name, self.position)
+        self.parts.append(self._store(number, table, origin))
+
+    def _store(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
+        table = table.replace_schema_metadata()
+        shown = table.slice(0, 0).to_pandas().set_index(self.key)
+        metadata = {
+            b"pandas": pa.Schema.from_pandas(shown, preserve_index=True).metadata[b"pandas"],
+            b"chatkit": msgspec.json.encode(origin),
+        }
+        buffer = pa.BufferOutputStream()
+        table = table.replace_schema_metadata(metadata)
+        pq.write_table(table, buffer, compression="zstd", row_group_size=max(len(table), 1))
+        content = buffer.getvalue()
+        digest = sha256(content).hexdigest()[:16]
+        path = self.folder / f".part-{number:06}-{digest}.parquet"
+        with replacing(path, beside=self.folder / ".writing") as file:
+            file.write(content)
+        return ExportedPart(path, len(table), table.column_names, origin)
+
+    def finish(self) -> int:
+        """Write the last part, show all of them, and note the totals. Return the rows."""
+        self.write()
+        names = list(dict.fromkeys(name for part in self.parts for name in part.columns))
+        for number, part in enumerate(self.parts):
+            path = part.path
+            if part.columns != names:  # the service began to send a field in another part
+                table = pq.read_table(path)
+                for name in (name for name in names if name not in part.columns):
+                    table = table.append_column(name, pa.nulls(len(table), pa.large_string()))
+                path = self._store(number, table.select(names), part.origin).path
+                part.path.unlink()
+            visible = path.rename(self.folder / path.name.removeprefix("."))
+            self.parts[number] = part._replace(path=visible)
+        sync_folder(self.folder)
+        endpoints, rows = self.endpoints, self.rows
+        self.listing.rows = rows + self.duplicates
+        moved = endpoints.moved(self.listing, self.duplicates + self._repeated())
+        when = endpoints.transport.service_time().isoformat(timespec="seconds")
+        notes = [f"The list moved while it was read: {'; '.join(moved)}"] if moved else []
+        with replacing(self.folder / _COMPLETE) as file:
+            file.write(msgspec.json.encode(ExportTotals(len(self.parts), rows, when, notes)))
+        if not self.resumed:
+            endpoints.warn_if_missing(self.columns.missing)
+        endpoints.warn_moved(moved)
+        return rows
+
+    def _repeated(self) -> int:
+        """Return how many rows have an id that a row of another part has."""
+        ids = np.concatenate([np.array(self._ids(part), np.int64) for part in self.parts])
+        return 0 if (ids[1:] > ids[:-1]).all() else len(ids) - len(np.unique(ids))
+
+
+# --- the folder ---------------------------------------------------------------------------
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder, for its owner alone and never in git.
+
+    Raises:
+        InputError: It is a file, or holds other files.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file: name a folder.")
+    other = sorted(
+        path.name
+        for path in (folder.iterdir() if folder.exists() else ())
+        if not path.name.startswith((".", "_")) and not _PART_NAME.fullmatch(path.name)
+    )
+    if other:
+        names = cut(", ".join(other))
+        raise InputError(f"{folder} holds other files ({names}): name a new folder.")
+    with _writable(folder):
+        make_folder(folder)
+        if not (folder / ".gitignore").exists():
+            with replacing(folder / ".gitignore") as file:
+                file.write(b"# Names and numbers of people\n*\n")
+
+
+@contextmanager
+def _writable(folder: Path) -> Iterator[None]:
+    """Name the file that the disk refuses."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"{error.filename or folder} cannot be written ({error.strerror or error}). The parts "
+            "that are complete stay: call it again to go on."
+        ) from error

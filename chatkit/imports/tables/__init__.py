@@ -1,0 +1,326 @@
+"""Tables: what files hold before anyone asks what it means, and frames written into files.
+
+A file is opened, its kind is told by its content, and it is read into a `RawTable` of cells. Cells
+stay as they are written; `read_word` and `read_digits` say which of them cannot be a name or a
+number any more. A frame is written as texts that can be read back as they were. They are guarded:
+none becomes a formula when a spreadsheet program opens the file. `delimited` reads and writes
+CSV, `workbook` XLSX; here stands what both share.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import IO, Any, NamedTuple, TypeAlias
+
+import pandas as pd
+
+from chatkit.errors import InputError, Problem, file_bytes
+from chatkit.util.display import has_half_character
+from chatkit.util.lock import replacing
+
+#: The index of a frame that was read from a file: the number of each row in the file.
+ROW = "row"
+
+
+class TableRow(NamedTuple):
+    """One row: its number in the file, as a spreadsheet program shows it, and its cells."""
+
+    number: int
+    cells: Sequence[Any]
+
+
+class OddCell(NamedTuple):
+    """A cell that holds nothing usable: what a person sees there, and what is wrong with it."""
+
+    text: str
+    reason: str
+
+
+class BrokenRow(NamedTuple):
+    """A row that could not be read into cells, and why."""
+
+    number: int
+    text: str  #: as it stands in the file
+    reason: str
+
+
+@dataclass
+class RawTable:
+    """The rows of a file from top to bottom; one of the first holds the names of the columns.
+
+    A cell is text where the file has text, None where there is nothing, and else what the file
+    holds: a number, a time, `OddCell`.
+    """
+
+    kind: str  #: what was read, in words: "CSV (UTF-8, commas)"
+    rows: list[TableRow]
+    notes: list[str] = field(default_factory=list)
+    broken: list[BrokenRow] = field(default_factory=list)
+    titled: bool = True  #: whether a title may stand above the names of the columns
+    ours: bool = False  #: whether we have named the columns ourselves
+
+
+def column_letter(column: int) -> str:
+    """Name a column as a spreadsheet program does: A is 0, AA is 26."""
+    name = ""
+    while column >= 0:
+        column, rest = divmod(column, 26)
+        name = chr(ord("A") + rest) + name
+        column -= 1
+    return name
+
+
+def list_rows(numbers: Sequence[int], most: int = 5) -> str:
+    """Say which rows, the first of them if there are many."""
+    shown = ", ".join(map(str, numbers[:most]))
+    rest = len(numbers) - most
+    return f"row{'s' * (len(numbers) > 1)} {shown}" + (f" and {rest} more" if rest > 0 else "")
+
+
+def quoted_name(name: str) -> str:
+    """Show a name that a stranger chose: in quotes if something of it would not be seen."""
+    return name if name.isprintable() and name.strip() == name != "" else repr(name)
+
+
+Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | IO[Any]"
+
+#: How files begin that are no text, and what to do with those we do not read.
+_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
+_OTHERS = {
+    b"\x89PNG": "a picture: get the table as .xlsx or .csv",
+    b"\xff\xd8\xff": "a picture: get the table as .xlsx or .csv",
+    b"GIF8": "a picture: get the table as .xlsx or .csv",
+    b"SQLite format 3": "a database: write the table to .csv or .xlsx",
+    b"\xd0\xcf\x11\xe0": "an old Excel file, or one with a password: save it as .xlsx",
+    b"%PDF": "a PDF: get the table as .xlsx or .csv",
+    b"\x1f\x8b": "compressed: unpack it first",
+    b"{\\rtf": "a document: save the table as .xlsx or .csv",
+    b"MZ\x90\0": "a program: pass .xlsx, .csv or .parquet",
+    b"\x7fELF": "a program: pass .xlsx, .csv or .parquet",
+}
+_VCARD = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
+
+
+def open_source(source: Source) -> tuple[str, bytes | str]:
+    """Return the name and the content of what was passed.
+
+    Raises:
+        InputError: It is nothing that can be read.
+        OSError: There is no such file, or it cannot be opened.
+    """
+    if isinstance(source, str) and re.search(r"[\t\r\n]", source):
+        return "the pasted table", source
+    if isinstance(source, str | os.PathLike):
+        path = Path(source).expanduser()
+        return path.name, file_bytes(path)
+    if isinstance(source, bytes | bytearray):
+        return "the data", bytes(source)
+    if not hasattr(source, "read"):
+        raise InputError(
+            "read_contacts takes a path, an open file, bytes or a pasted table, "
+            f"not {type(source).__name__}."
+        )
+    name = getattr(source, "name", None)
+    return os.path.basename(name) if isinstance(name, str) else "the data", source.read()
+
+
+def file_kind(content: bytes | str) -> str:
+    """Tell what kind of file it is by its content: parquet, xlsx, vcard or text.
+
+    Raises:
+        InputError: It is of a kind that is not read.
+    """
+    beginning = (
+        content[:200] if isinstance(content, bytes) else content[:200].encode("ascii", "replace")
+    )
+    if _VCARD.match(beginning):
+        return "vcard"
+    if isinstance(content, str):
+        return "text"
+    for mark, reason in _OTHERS.items():
+        if content.startswith(mark):
+            raise InputError(f"This file is {reason}.")
+    if content.startswith(_PARQUET):
+        return "parquet"
+    if content.startswith(_ZIP):
+        return "xlsx"
+    return "text"
+
+
+_NESTED = (list, tuple, dict)
+
+# A number that went through a spreadsheet or a DataFrame as a decimal: 9.19877E+11, 919876.0,
+# 919,876,543.00. A telephone number written with dots, 06.12.34.56.78, is none of these.
+_DECIMAL = re.compile(
+    r"\s*[+-]?(?:"
+    r"\d+(?:[.,]\d*)?[eE][+-]?\d+"
+    r"|\d+[.,]\d{0,2}"
+    r"|\d{1,3}(?:(?:,\d{3})+[.]|(?:[.]\d{3})+,|(?:[ '’\u00a0\u202f]\d{3})+[.,])\d{1,2}"
+    r")\s*"
+)
+_NOTHING = re.compile(r"\s*(?:nan|none|null|nil|n/?a|nat|inf|<na>|#.*)\s*", re.IGNORECASE)
+
+
+def as_text(value: Any) -> str | None:
+    """Return any value as text: times as ISO 8601, nested ones as JSON, None for none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, _NESTED):
+        return json.dumps(
+            value,
+            ensure_ascii=False,
+            default=lambda each: each.tolist() if hasattr(each, "tolist") else as_text(each),
+        )
+    if hasattr(value, "tolist"):  # of numpy: Parquet files bring arrays for lists
+        return as_text(value.tolist())
+    if value is None or pd.isna(value):
+        return None
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))  # what pandas makes of whole numbers beside an empty cell
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    return str(value)
+
+
+def column_texts(cells: pd.Series[Any]) -> list[str | None]:
+    """Return a column as texts."""
+    if isinstance(cells.dtype, pd.StringDtype):
+        return cells.astype(object).where(cells.notna(), None).tolist()
+    return [as_text(value) for value in cells.astype(object)]
+
+
+Reader = Callable[[Any], tuple[str | None, str]]
+
+
+def keep_cell(value: Any) -> tuple[str | None, str]:
+    """Read a cell of a column that means nothing to us: whatever it says is kept."""
+    return (value.text if isinstance(value, OddCell) else as_text(value)), ""
+
+
+def read_word(value: Any) -> tuple[str | None, str]:
+    """Read a cell that holds a name: its text, or why it is none. NA and None are names."""
+    if isinstance(value, OddCell):
+        return None, value.reason
+    if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+        return as_text(value), ""
+    return None, f"is {_type_name(value)}, not text: a spreadsheet may have changed what was typed"
+
+
+def read_digits(value: Any) -> tuple[str | None, str]:
+    """Read a cell that holds a number: as it is written, unless it has lost digits."""
+    if isinstance(value, str) and value.removeprefix("+").isdigit():  # most are
+        return value, ""
+    text, reason = read_word(value)
+    if reason or text is None:
+        return text, reason
+    if _DECIMAL.fullmatch(text):
+        return None, "is a decimal: digits, zeros or a + may be lost, so write it again as text"
+    if _NOTHING.fullmatch(text):
+        return None, "is not a number: write one, or leave the cell empty"
+    return text, ""
+
+
+def _type_name(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    kinds = {float: "a decimal", date: "a date", time: "a time"}
+    return next((said for kind, said in kinds.items() if isinstance(value, kind)), "a list")
+
+
+# The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the
+# machine of whoever opens the file. Such a text gets an apostrophe in front; reading takes exactly
+# that one off, so what comes back in is what went out. `+91` is such a text, too: it would become
+# the number 91.
+
+# What a program takes for a formula, whatever blanks, quotes or apostrophes stand before it.
+_FORMULA = r"(?=['\"\s\x00-\x1f]*[=+\-@＝＋－＠])"
+# A control character in front may be dropped by a program, and an empty text is not seen at all.
+_UNSEEN = r"\A(?='*(?:[\x00-\x1f]|\Z))"
+# A program that splits cells at other characters than we do begins a cell after these.
+_START = r"(?:\A|(?<=[;|\t\r\n]))"
+
+_RISKY = re.compile(f"{_UNSEEN}|{_START}{_FORMULA}")
+_GUARDED = re.compile(rf"\A'(?='*(?:[\x00-\x1f]|\Z))|{_START}'{_FORMULA}")
+_LOOKS_GUARDED = re.compile(rf"\A(?='(?:'*[\x00-\x1f]|'*\Z))|\A\Z|{_START}(?='){_FORMULA}")
+
+
+def guarded(text: str) -> str:
+    """Put apostrophes where a text could begin a formula in a CSV file."""
+    return _RISKY.sub("'", text)
+
+
+def guarded_cell(text: str) -> str:
+    """Put apostrophes only where `unguarded` would take one off: the cell is known to be text."""
+    return _LOOKS_GUARDED.sub("'", text)
+
+
+def unguarded(text: str) -> str:
+    """Take off the apostrophes that `guarded` or `guarded_cell` has put on."""
+    return _GUARDED.sub("", text) if "'" in text else text
+
+
+#: What is wrong with a text that is not in any encoding.
+_HALF = "holds half a character"
+
+Target: TypeAlias = "str | os.PathLike[str] | IO[bytes]"
+
+
+def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | None, ...]]]:
+    """Return the names and the rows of a frame as texts, with the levels of the index it names.
+
+    Raises:
+        InputError: A file could not tell its columns apart, or cannot hold a cell.
+    """
+    named = [level for level in frame.index.names if level not in (None, ROW)]
+    if twice := {*named} & {*frame.columns}:
+        raise InputError(f"{', '.join(map(repr, twice))} is in the index and in the columns.")
+    whole = frame.reset_index(named) if named else frame
+    names = [str(name) for name in whole.columns]
+    if not names:
+        raise InputError("A frame without columns makes no file.")
+    if whole.columns.nlevels > 1 or len(set(names)) < len(names):
+        raise InputError("Each column needs one name of its own before it can be written.")
+    columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
+    problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
+    for name, cells in zip(names, columns, strict=True):
+        places = [
+            n for n, cell in enumerate(cells) if cell is not None and has_half_character(cell)
+        ]
+        problems += [
+            Problem(f"row {whole.index[n]!r}, {name}", ascii(cells[n]), _HALF) for n in places
+        ]
+    if problems:
+        raise InputError("A file cannot hold all of this:", problems)
+    return names, list(zip(*columns, strict=True))
+
+
+def write_file(target: Target, data: bytes) -> None:
+    """Write the bytes of a file: of a new one for its owner alone, it may name people.
+
+    Raises:
+        InputError: It cannot be written; one that was there is as it was.
+    """
+    if not isinstance(target, str | os.PathLike):
+        target.write(data)
+        return
+    path = Path(target).expanduser()
+    try:
+        if path.exists() and not path.is_file():  # a device or a pipe is written into
+            path.write_bytes(data)
+        else:
+            with replacing(path.resolve(), None) as file:
+                file.write(data)
+    except FileNotFoundError as error:
+        raise InputError(
+            f"There is no folder {str(path.parent)!r} to write {path.name} into: make it, or "
+            "name another path."
+        ) from error
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise InputError(f"{path} cannot be written: {why}. Name another path.") from error

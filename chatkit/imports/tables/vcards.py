@@ -1,0 +1,264 @@
+"""vCards of versions 2.1, 3.0 and 4.0, as telephones and mail programs write them (RFC 6350).
+
+Content lines are unfolded as bytes, because some programs fold inside a character, and a line
+is decoded by its own CHARSET. `_phone_rank` decides which telephone is the number of a contact.
+"""
+
+from __future__ import annotations
+
+import codecs
+import quopri
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from chatkit.errors import InputError
+from chatkit.imports.tables import BrokenRow, RawTable, TableRow
+from chatkit.imports.tables.delimited import decode_text
+from chatkit.util.display import many
+
+_PARAMETER = r";((?:\"[^\"]*\"|\([^)]*\)|[^\":;(])*)"  # Samsung writes others inside brackets
+_LINE = re.compile(rf"(?:([\w-]+)\.)?([\w-]+)\s*((?:{_PARAMETER})*):(.*)", re.DOTALL)
+_EDGE = re.compile(r"\s*(BEGIN|END)\s*:\s*VCARD\s*", re.IGNORECASE)
+_QUOTED_PRINTABLE = re.compile(rb"[^:(]*[;=]\"?QUOTED-PRINTABLE", re.IGNORECASE)
+_CHARSET = re.compile(rb"[^:(]*;CHARSET=\"?([\w-]+)", re.IGNORECASE)
+#: Properties that no contact can hold, and those that are read on their own.
+_LEFT_OUT = {
+    *("PHOTO", "LOGO", "SOUND", "KEY", "AGENT", "VERSION", "PRODID", "REV", "X-ABLABEL"),
+    *("FN", "N", "TEL", "X-WHATSAPP"),
+}
+_LISTS = {"ADR", "CATEGORIES", "GEO", "N", "ORG"}
+#: Words of a TYPE or a label: telephones without messages, and those that people carry.
+_NO_MESSAGES = ("FAX", "PAGER", "MODEM", "BBS")
+_MOBILE = {"CELL", "IPHONE", "MOBILE", "MOBIL", "MÓVIL", "CELULAR", "HANDY", "PCS", "GSM"}
+#: A PREF without a number comes after PREF=100, and no PREF comes last.
+_PREFERRED, _NOT_PREFERRED = 101, 102
+
+
+class _Property(NamedTuple):
+    """One content line of a card."""
+
+    name: str  #: in capitals
+    types: set[str]  #: the words of TYPE, of parameters without a name, and of the label
+    preference: int  #: 1 is the most preferred
+    whatsapp_id: str
+    value: str  #: with its escapes
+
+
+def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
+    """Read vCards, one row each, counted from 1: number, name, and all else as text.
+
+    Args:
+        content: The file.
+        encoding: That of lines without a CHARSET of their own, None to detect it; or that
+            which a text had, for people.
+
+    Raises:
+        InputError: It is text in no encoding that can be detected.
+    """
+    data = content if isinstance(content, bytes) else decode_text(content)[0].encode()
+    unfolded = _unfolded(data)
+    own = [_own_text(line) for line in unfolded]
+    rest = (b"" if text else line for line, text in zip(unfolded, own, strict=True))
+    plain, detected, notes = decode_text(
+        b"\n".join(rest), encoding if isinstance(content, bytes) else "utf-8"
+    )
+    lines = [text or line for text, line in zip(own, plain.split("\n"), strict=True)]
+    kind = ", ".join(filter(None, ("vCard", detected if data is content else encoding)))
+    table = RawTable(kind, [], notes, titled=False, ours=True)
+    cards: dict[int, dict[str, str]] = {}
+    for number, card in enumerate(_cards(lines), 1):
+        try:
+            cards[number] = dict(_fields([*_properties(card)]))
+        except InputError as error:
+            reason = f"cannot be read: {error}"
+            table.broken.append(BrokenRow(number, "\n".join([*card, ""]), reason))
+    columns = [
+        *dict.fromkeys(("number", "name", *(name for card in cards.values() for name in card)))
+    ]
+    rows = [TableRow(number, [*map(card.get, columns)]) for number, card in cards.items()]
+    table.rows = [TableRow(0, columns), *rows]
+    if several := sum("other number" in card for card in cards.values()):
+        table.notes.append(
+            f"{many(several, 'card')} with several numbers: number is the one for WhatsApp, else "
+            "the mobile, else the preferred one; the others are in other number, other number 2 "
+            "and so on"
+        )
+    silent = sum(
+        "number" not in card and bool({*_NO_MESSAGES} & {*card}) for card in cards.values()
+    )
+    if silent:
+        table.notes.append(f"{many(silent, 'card')} with a fax or pager only: number is empty")
+    return table
+
+
+def _unfolded(data: bytes) -> list[bytearray]:
+    """Return the content lines, each of them whole."""
+    lines: list[bytearray] = []
+    retained = b""
+    soft = False  # a line break inside quoted-printable
+    for line in data.removeprefix(codecs.BOM_UTF8).replace(b"\0", b"").splitlines():
+        if lines and soft:
+            lines[-1][-1:] = line.lstrip()
+        elif lines and line[:1] in (b" ", b"\t") and line.strip():
+            lines[-1] += retained + line[1:]
+        else:
+            lines.append(bytearray(line))
+            if line.upper().startswith(b"VERSION:"):
+                retained = b" " * (b"2.1" in line)  # 2.1 folds before a space, which remains
+        soft = lines[-1].endswith(b"=") and _QUOTED_PRINTABLE.match(lines[-1]) is not None
+    return lines
+
+
+def _own_text(line: bytearray) -> str:
+    """Decode a line by its CHARSET; "" if it has none, or none that fits."""
+    if (charset := _CHARSET.match(line)) and not _QUOTED_PRINTABLE.match(line):
+        with suppress(LookupError, UnicodeError):
+            return line.decode(charset[1].decode())
+    return ""
+
+
+def _cards(lines: Iterable[str]) -> Iterator[list[str]]:
+    """Split lines into cards; one inside another stays in it, and one that never ends is one."""
+    card: list[str] = []
+    depth = 0
+    for line in lines:
+        edge = _EDGE.fullmatch(line)
+        depth += (edge[1].upper() == "BEGIN") - (edge[1].upper() == "END") if edge else 0
+        if depth or edge:
+            card.append(line)
+        if edge and depth <= 0:
+            yield card
+            card, depth = [], 0
+    if card:
+        yield card
+
+
+def _properties(card: Sequence[str]) -> Iterator[_Property]:
+    """Yield the properties of a card, each with the label of its group."""
+    if (last := _EDGE.fullmatch(card[-1])) is None or last[1].upper() != "END":
+        raise InputError("the line END:VCARD is missing")
+    matches: list[tuple[str, str, list[str], str]] = []
+    depth, binary = 0, False
+    for line in card:
+        if edge := _EDGE.fullmatch(line):
+            depth += 1 if edge[1].upper() == "BEGIN" else -1
+        elif match := _LINE.fullmatch(line):
+            parameters = re.findall(_PARAMETER, match[3])
+            binary = bool({"BASE64", "B"} & {p.upper().split("=")[-1] for p in parameters})
+            if depth == 1:
+                matches.append((match[1] or "", match[2].upper(), parameters, match[5]))
+        elif line.strip() and not binary:  # 2.1 breaks the lines of a picture anywhere
+            raise InputError(f"the line {line[:60]!r} has no colon after the name of a property")
+    labels = {group: value for group, name, _, value in matches if name == "X-ABLABEL"}
+    for group, name, parameters, value in matches:
+        yield _property(name, parameters, value, labels.get(group, "") if group else "")
+
+
+def _property(name: str, parameters: Iterable[str], value: str, label: str) -> _Property:
+    types = re.findall(r"\w+", label.upper())  # Apple writes _$!<Mobile>!$_ for its own labels
+    values: dict[str, str] = {}
+    for parameter in parameters:
+        key, equals, words = parameter.partition("=")
+        if key.upper().startswith("X-CUSTOM("):
+            words = parameter[9:-1].rpartition(",")[2]
+            types += re.findall(r"\w+", _quoted_printable(words, "").upper())
+        elif not equals or key.strip().upper() == "TYPE":
+            types += (words if equals else key).strip('" ').upper().split(",")
+        else:
+            values[key.strip().upper()] = words.strip('" ')
+    if "QUOTED-PRINTABLE" in (values.get("ENCODING", "").upper(), *types):
+        value = _quoted_printable(value, values.get("CHARSET", ""))
+    rank = values.get("PREF", "")
+    preferred = _PREFERRED if "PREF" in values or "PREF" in types else _NOT_PREFERRED
+    preference = int(rank) if rank.isdecimal() else preferred
+    types += re.findall(r"\w+", values.get("X-SERVICE-TYPE", "").upper())
+    whatsapp_id = values.get("WAID", "").removeprefix("+")
+    return _Property(name, {word.strip("_ ") for word in types}, preference, whatsapp_id, value)
+
+
+def _quoted_printable(text: str, charset: str) -> str:
+    data = quopri.decodestring(text.encode())
+    try:
+        return decode_text(data, charset or None)[0]
+    except InputError:
+        return decode_text(data)[0]
+
+
+def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a contact, each under a name of its own."""
+    commas = any(p.name == "VERSION" and "2.1" in p.value for p in properties)
+    names: dict[str, str] = {}
+    fields: list[tuple[str, str]] = []
+    for name, _, _, _, value in properties:
+        if name == "N" and not commas:  # from 3.0 on they separate several names
+            value = re.sub(r"(?<!\\),", " ", value)
+        parts = _split(value, ";" if name in _LISTS else "")
+        text = ", ".join(filter(None, parts))
+        if name in ("FN", "N", "ORG"):
+            order = [*parts[1:3], parts[0]] if name == "N" else parts[:1]
+            names[name] = names.get(name) or " ".join(filter(None, order))
+        if name not in _LEFT_OUT:
+            fields.append((name, text))
+    numbers: list[tuple[str, str]] = []
+    for phone in sorted(properties, key=_phone_rank):
+        number, extension = _phone_number(phone)
+        silent = next(
+            (kind for kind in _NO_MESSAGES if any(t.endswith(kind) for t in phone.types)), ""
+        )
+        if not number or number in [other for _, other in numbers]:
+            continue
+        if silent:
+            numbers.append((silent, number))
+        else:
+            numbers.append(("other number" if "number" in dict(numbers) else "number", number))
+            numbers += [("extension", extension)]
+    yield "name", names.get("FN") or names.get("N") or names.get("ORG") or ""
+    seen: Counter[str] = Counter()
+    for name, text in [*numbers, *fields]:
+        seen[name] += bool(text)
+        if text:
+            yield name if seen[name] == 1 else f"{name} {seen[name]}", text
+
+
+def _split(value: str, separator: str) -> list[str]:
+    """Split a value, and take the escapes off."""
+    parts = [""]
+    for token in re.findall(r"\\[nN,;:\\]|.", value, re.DOTALL):
+        if token == separator:
+            parts.append("")
+        else:
+            parts[-1] += "\n" if token in (r"\n", r"\N") else token[-1]
+    return [part.strip() for part in parts]
+
+
+def _phone_rank(phone: _Property) -> tuple[bool, bool, int]:
+    """Sort first what WhatsApp has, then mobiles, then by preference; else as in the file."""
+    return not _is_whatsapp(phone), _MOBILE.isdisjoint(phone.types), phone.preference
+
+
+def _is_whatsapp(phone: _Property) -> bool:
+    marks = (phone.name, *phone.types, phone.value.partition(":")[0].upper())
+    return bool(phone.whatsapp_id) or not {"X-WHATSAPP", "WHATSAPP"}.isdisjoint(marks)
+
+
+def _phone_number(phone: _Property) -> tuple[str, str]:
+    """Return a number and its extension; "" for a property that is no telephone."""
+    if phone.name not in ("TEL", "X-WHATSAPP") and not (
+        phone.name == "IMPP" and _is_whatsapp(phone)
+    ):
+        return "", ""
+    number, extension = "".join(_split(phone.value, "")), ""
+    if uri := re.fullmatch(r"(?:tel|whatsapp|x-apple):([^;]*)(.*)", number, re.IGNORECASE):
+        number = unquote(uri[1])
+        parameters = dict(re.findall(r";([\w-]+)=([^;]*)", uri[2].lower()))
+        extension = parameters.get("ext", "")
+        if (context := parameters.get("phone-context", "")).startswith("+"):
+            number = f"{context}{number}"
+    if not number.startswith("+"):  # an id has no plus, and always a country code
+        number = phone.whatsapp_id or number
+        number = f"+{number}" if phone.whatsapp_id or phone.name == "IMPP" else number
+    return number, extension

@@ -1,0 +1,509 @@
+"""Sheet: XLSX files, read and written; the only import of openpyxl.
+
+What a person sees in a cell and what the file holds are two things: 00491 may be the number
+491 with a format, and 9.2E+11 a number that has lost its digits. The first is read as it is
+seen, the second is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+import warnings
+import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from functools import lru_cache
+from io import BytesIO
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
+from xml.parsers import expat
+
+import openpyxl
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.styles import Alignment, Font
+
+from chatkit.errors import InputError, Problem
+from chatkit.frames.frame import collector_paused
+from chatkit.imports.tables import (
+    OddCell,
+    RawTable,
+    TableRow,
+    Target,
+    column_letter,
+    frame_texts,
+    guarded_cell,
+    list_rows,
+    quoted_name,
+    unguarded,
+    write_file,
+)
+from chatkit.util.display import many
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: What a spreadsheet program can hold.
+MOST_ROWS, _MOST_COLUMNS, LONGEST = 2**20, 2**14, 32767
+#: What is read at most: a file can be small, and unpacked larger than any memory. Each element is
+#: in memory as a whole, but for the one that holds all rows.
+_MOST_BYTES, _MOST_CELLS, _DEEPEST = 2**30, 2**25, 100
+_MOST_IN = {"c": 2**20, "si": 2**20, "": 2**20, "row": 2**23}  #: bytes of an element; "": of a tag
+_MOST_IN_OTHERS = 2**25
+_MOST_CHILDREN = {"row": _MOST_COLUMNS, "si": LONGEST, "is": LONGEST, "c": 2**4}
+_MOST_CHILDREN_OF_OTHERS = 2**21
+# XML cannot hold these; the format writes them as _x0001_, and a text that looks so as well.
+_ESCAPE = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+_ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
+
+# The parts of a number format: literals, brackets, space as wide as a character, the others.
+_FORMAT = re.compile(r'"([^"]*)"|\\(.)|\[([^]]*)]|[_*].|,(?=[0#?])|(General|[eE][+-]|.)')
+_PLACES = ("0", "#", "?")
+_CONDITION = re.compile(r"([<>=]+)(-?\d+)")
+_COMPARISONS = {
+    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
+    **{"=": operator.eq, "<>": operator.ne},
+}
+_COLOUR_OR_LOCALE = re.compile(
+    r"\$.*|black|blue|cyan|green|magenta|red|white|yellow|color ?\d+", re.I
+)
+#: So wide is a column of sentences, and any other one at most.
+_SENTENCES, _WORDS = 60, 30
+
+_SheetRows = Sequence[Sequence[str | None]]
+
+
+def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTable:
+    """Read one sheet of a workbook.
+
+    Args:
+        data: The file.
+        sheet: Its name; None for the first one that is not hidden.
+        hidden: Whether to read hidden rows and columns; a note names them either way.
+
+    Raises:
+        InputError: It is no workbook that can be read, or has no such sheet.
+    """
+    with _reading(data) as book:
+        name = sheet or book.shown()[0]
+        table = book.table(name, hidden=hidden)
+        if others := [other for other in book.visible if other != name]:
+            table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
+        return table
+
+
+def read_sheets(data: bytes) -> dict[str, RawTable]:
+    """Read every sheet of a workbook, also those that are hidden, by its title.
+
+    Raises:
+        InputError: It is no workbook that can be read.
+    """
+    with _reading(data) as book:
+        return {name: book.table(name) for name in book.names}
+
+
+class _PartScan:
+    """One pass over a part of a workbook, which keeps nothing of its text.
+
+    Raises:
+        InputError: An element is too large for the memory, or a row is beyond the last of a sheet.
+    """
+
+    def __init__(self, part: IO[bytes]) -> None:
+        self.hidden_rows: set[int] = set()
+        self.hidden_columns: set[int] = set()  #: from 0
+        self.filtered = False
+        #: Elements, the byte at which each begins, and how many others are in it.
+        self._open: list[list[Any]] = []
+        self._row = size = 0
+        parser = self._parser = expat.ParserCreate(namespace_separator=" ")
+        parser.StartElementHandler = self._start
+        parser.EndElementHandler = lambda _: self._open.pop()
+        with suppress(expat.ExpatError):  # a picture; what has to be XML is refused when it is read
+            while chunk := part.read(2**16):
+                parser.Parse(chunk)
+                size += len(chunk)
+                for name, start, _ in [*self._open[1:], ["", parser.CurrentByteIndex, 0]]:
+                    most = _MOST_IN.get(name, _MOST_IN_OTHERS)
+                    if size - start > most and name != "sheetData":
+                        where = f"row {self._row}" if self._row else part.name
+                        raise InputError(
+                            f"More than {most >> 20} MB are in one cell or element ({where})."
+                        )
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        name = name.rpartition(" ")[2]
+        if self._open:
+            parent = self._open[-1]
+            parent[2] += 1
+            if parent[2] > _MOST_CHILDREN.get(parent[0], _MOST_CHILDREN_OF_OTHERS):
+                raise InputError(f"Row {self._row} or another part holds {parent[2]:,} elements.")
+        self._open.append([name, self._parser.CurrentByteIndex, 0])
+        if len(self._open) > _DEEPEST:
+            raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
+        hidden = attributes.get("hidden") in ("1", "true")
+        if name == "row":
+            self._row = int(attributes.get("r", self._row + 1))
+            if self._row > MOST_ROWS:
+                raise InputError(f"Row {self._row} is beyond the {MOST_ROWS:,} rows of a sheet.")
+            self.hidden_rows |= {self._row} if hidden else set()
+        elif name == "col" and hidden:
+            last = min(int(attributes["max"]), _MOST_COLUMNS)
+            self.hidden_columns.update(range(int(attributes["min"]) - 1, last))
+        self.filtered |= name == "filterColumn"
+
+
+class _Book:
+    """A workbook that is open: opening it costs as much as reading a small sheet."""
+
+    def __init__(self, data: bytes) -> None:
+        with zipfile.ZipFile(BytesIO(data)) as archive:
+            if sum(part.file_size for part in archive.infolist()) > _MOST_BYTES:
+                raise InputError(f"Unpacked, this file is larger than {_MOST_BYTES >> 30} GB.")
+            self._scans: dict[str, _PartScan] = {}
+            for name in archive.namelist():
+                with archive.open(name) as part:
+                    self._scans[name] = _PartScan(part)
+        self._data = data
+        self._opened: dict[bool, Any] = {}
+        sheets = self._open(values=False).worksheets
+        self.names = [sheet.title for sheet in sheets]
+        self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
+
+    def shown(self) -> list[str]:
+        """The titles of the sheets that are not hidden.
+
+        Raises:
+            InputError: All are.
+        """
+        if not self.visible:
+            raise InputError("All sheets of this workbook are hidden: unhide one.")
+        return self.visible
+
+    def table(self, name: str, *, hidden: bool = True) -> RawTable:
+        """Read a sheet, with its hidden rows and columns or without.
+
+        Raises:
+            InputError: There is none of that name, or it is too wide.
+        """
+        if name not in self.names:
+            there = ", ".join(map(repr, self.visible))
+            raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
+        scan = self._scans[self._open(values=False)[name]._worksheet_path]
+        rows: dict[int, list[Any]] = {}
+        formats: dict[str, list[int]] = {}
+        width = 0
+        with collector_paused():
+            for number, row in enumerate(self._cells(name), 1):
+                if cells := _trimmed(row):
+                    rows[number] = cells
+                    width = max(width, len(cells))
+                if width * len(rows) > _MOST_CELLS:
+                    last = column_letter(width - 1)
+                    raise InputError(f"It is too wide: clear what stands in column {last}.")
+                for cell, value in zip(row, cells, strict=False):
+                    if type(value) is int and not _is_understood(cell.number_format):
+                        formats.setdefault(cell.number_format, []).append(number)
+        for cells in rows.values():
+            cells += [None] * (width - len(cells))
+        places = [
+            place
+            for place in sorted(scan.hidden_columns)
+            if place < width and any(cells[place] is not None for cells in rows.values())
+        ]
+        numbers = [number for number in rows if number in scan.hidden_rows]
+        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+        if not hidden:
+            for number in numbers:
+                del rows[number]
+            for cells in rows.values():
+                for place in places:
+                    cells[place] = None
+        table.rows = [TableRow(number, cells) for number, cells in rows.items()]
+        for noun, count, shown in (
+            ("row", len(numbers), list_rows(numbers)),
+            ("column", len(places), ", ".join(map(column_letter, places))),
+        ):
+            if count:
+                filtered = " by a filter" if scan.filtered and noun == "row" else ""
+                them = "it" if count == 1 else "them"
+                action = f"read; leave {them} out with read_contacts(path, hidden=False)"
+                table.notes.append(
+                    f"{many(count, noun)} hidden{filtered} ({shown}): "
+                    f"{action if hidden else 'left out'}"
+                )
+        for form, numbers in formats.items():
+            table.notes.append(
+                f"the number format {form} in {list_rows(numbers)} is not understood: the digits "
+                "are read without it"
+            )
+        return table
+
+    def close(self) -> None:
+        """Close what was opened."""
+        for book in self._opened.values():
+            book.close()
+
+    def _open(self, *, values: bool) -> Any:
+        """Open it for formulas or for their results, once each."""
+        if values not in self._opened:
+            self._opened[values] = openpyxl.load_workbook(
+                BytesIO(self._data), read_only=True, data_only=values
+            )
+        return self._opened[values]
+
+    def _cells(self, name: str) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a sheet; for formulas, the results that the file keeps of them."""
+        results: Iterator[tuple[Any, ...]] | None = None
+        for number, row in enumerate(self._rows(name, values=False)):
+            if results is None and "f" in [cell.data_type for cell in row]:
+                results = islice(self._rows(name, values=True), number, None)
+            yield row if results is None else _calculated(row, next(results))
+
+    def _rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
+        sheet = self._open(values=values)[name]
+        sheet.reset_dimensions()  # some programs write a size that is not true
+        rows: Iterator[tuple[Any, ...]] = sheet.iter_rows()
+        return rows
+
+
+@contextmanager
+def _reading(data: bytes) -> Iterator[_Book]:
+    """Open a workbook, and say of a broken one what it is."""
+    try:
+        with warnings.catch_warnings():  # of styles and rules of input, which are not needed
+            warnings.simplefilter("ignore")
+            with closing(_Book(data)) as book:
+                yield book
+    except InputError:
+        raise
+    except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
+        raise InputError(
+            f"This is not a readable XLSX file ({type(error).__name__}): open it in a spreadsheet "
+            "program, and save it again."
+        ) from None
+
+
+def _trimmed(row: Sequence[Any]) -> list[Any]:
+    """Return what a row holds up to its last cell with something in it."""
+    values = [_value(cell) for cell in row]
+    while values and values[-1] is None:
+        values.pop()
+    return values
+
+
+def _calculated(row: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+    """Take the results that the file keeps for formulas in place of the formulas."""
+    return [
+        result if cell.data_type == "f" and result.value is not None else cell
+        for cell, result in zip(row, results, strict=True)
+    ]
+
+
+def _value(cell: Any) -> Any:
+    """Return what a person sees in a cell, as far as it is a text or a whole number."""
+    value, kind = cell.value, cell.data_type
+    if value is None or value == "":
+        return None
+    if kind == "f":
+        return OddCell(str(value), "is a formula whose result is not in the file: open and save it")
+    if kind == "e":
+        return OddCell(str(value), "is an error in the spreadsheet")
+    if isinstance(value, str):
+        if "_x" in value:
+            value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+        return unguarded(value)
+    if type(value) is int:
+        return _shown(value, cell.number_format)
+    if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
+        return value.date()
+    return value
+
+
+@dataclass(slots=True)
+class _Section:
+    """One section of a number format."""
+
+    condition: tuple[str, int] | None = None
+    parts: list[str] = field(default_factory=list)  #: places of digits; literal digits and plus
+    decimals: bool = False
+    understood: bool = True
+    unusual: bool = False  #: it shows a percentage or an exponent
+
+
+@lru_cache(1024)
+def _sections(form: str) -> list[_Section]:
+    """Parse a number format (ECMA-376, 18.8.31)."""
+    sections = [_Section()]
+    for quoted, escape, bracket, code in _FORMAT.findall(form):
+        section = sections[-1]
+        if code == ";":
+            sections.append(_Section())
+        elif code in (*_PLACES, "General", "@"):
+            place = code if code in _PLACES else "#"
+            section.parts += [place] * (not section.decimals)
+        elif code and code[0] in "eE%":
+            section.unusual = True
+        elif condition := _CONDITION.fullmatch(bracket):
+            section.condition = condition[1], int(condition[2])
+        elif bracket or code == ",":  # a comma after the last place divides by 1,000
+            section.understood &= bool(_COLOUR_OR_LOCALE.fullmatch(bracket))
+        else:
+            section.decimals |= code == "."
+            literal = quoted or escape or code
+            dialled = re.sub("[^0-9+]", "", literal)
+            section.parts += [dialled] * bool(dialled)
+            section.understood &= not (any(map(str.isalpha, literal)) and (code or dialled))
+    return sections
+
+
+def _shown(value: int, form: str) -> Any:
+    """Return a whole number with the zeros, the digits and the plus that its format shows.
+
+    It stays a number where the format adds none of these, or is not understood.
+    """
+    sections = _sections(form)
+    if any(section.condition for section in sections):
+        section = next(
+            (
+                s
+                for s in sections
+                if not s.condition or _COMPARISONS[s.condition[0]](value, s.condition[1])
+            ),
+            sections[-1],
+        )
+    else:
+        place = 1 if value < 0 else 2 if value == 0 else 0
+        section = sections[place if place < len(sections) else 0]
+    if section.unusual:
+        return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
+    slots = sum(part in _PLACES for part in section.parts)
+    if not slots or not section.understood:
+        return value
+    text, left = "", str(abs(value))
+    for part in reversed(section.parts):
+        if part in _PLACES:
+            slots -= 1
+            digits, left = (left[-1:], left[:-1]) if slots else (left, "")
+            part = digits or "0" * (part == "0")
+        text = part + text
+    text = "-" * (value < 0) + text
+    return value if text == str(value) else text
+
+
+def _is_understood(form: str) -> bool:
+    return all(section.understood or section.unusual for section in _sections(form))
+
+
+def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
+    """Write a frame as XLSX with one sheet, in which each cell is text."""
+    write_file(target, xlsx_bytes({"Contacts": frame}))
+
+
+def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -> bytes:
+    """Write frames as the sheets of a workbook, with the columns of all; each cell is text.
+
+    Args:
+        sheets: The frames by the titles of their sheets.
+        wide: Columns of sentences: their lines break.
+    """
+    with collector_paused():
+        if len(sheets) > 1:
+            columns = list(dict.fromkeys(name for frame in sheets.values() for name in frame))
+            sheets = {title: frame.reindex(columns=columns) for title, frame in sheets.items()}
+        texts = {title: frame_texts(frame) for title, frame in sheets.items()}
+        names = next(iter(texts.values()))[0]
+        rows = {title: cells for title, (_, cells) in texts.items()}
+        return workbook_of(names, rows, wide=wide)
+
+
+def workbook_of(
+    columns: Sequence[str], sheets: Mapping[str, _SheetRows], *, wide: Collection[str] = ()
+) -> bytes:
+    """Write a workbook in which each cell is text, also what is typed later.
+
+    Args:
+        columns: The names of the columns, the same in every sheet.
+        sheets: The rows of each sheet by its title.
+        wide: Columns of sentences: their lines break.
+
+    Raises:
+        InputError: It is more than a spreadsheet can hold.
+    """
+    for title, rows in sheets.items():
+        if len(rows) >= MOST_ROWS or len(columns) > _MOST_COLUMNS:
+            raise InputError(
+                f"A sheet has at most {MOST_ROWS - 1:,} rows below the names and "
+                f"{_MOST_COLUMNS:,} columns; {title} would have {len(rows):,} and "
+                f"{len(columns):,}. A CSV file has no limit."
+            )
+    texts = {
+        title: [[None if text is None else escaped(text) for text in row] for row in rows]
+        for title, rows in sheets.items()
+    }
+    if too_long := [
+        Problem(f"{title}, row {n}, {name}", f"{text[:40]!r}…", f"has {len(text):,} characters")
+        for title, rows in texts.items()
+        for n, row in enumerate(rows, 2)
+        for name, text in zip(columns, row, strict=True)
+        if text is not None and len(text) > LONGEST // 2 and units(text) > LONGEST
+    ]:
+        raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
+    book = openpyxl.Workbook(write_only=True)
+    for title, rows in texts.items():
+        _fill(book.create_sheet(title), columns, rows, wide)
+    target = BytesIO()
+    book.save(target)
+    return target.getvalue()
+
+
+def escaped(text: str) -> str:
+    """Write what XML cannot hold as a workbook does."""
+    return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", guarded_cell(text))
+
+
+def units(text: str) -> int:
+    """Count characters as a spreadsheet program does: some of ours are two of its."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[str]) -> None:
+    """Write the names of the columns and the rows, escaped already, each cell as text."""
+    made.freeze_panes = "A2"
+    size = f"A1:{column_letter(len(columns) - 1)}{len(rows) + 1}"
+    made.calculate_dimension = lambda: size  # at the top, or readers look for it in all rows
+    for place, name in enumerate(columns):
+        longest = max((len(row[place] or "") for row in rows), default=0)
+        dimension = made.column_dimensions[column_letter(place)]
+        dimension.number_format = "@"
+        dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
+    # A row is written when it is appended: one cell a column serves all rows, for half of the
+    # time would go into making equal styles equal.
+    head = [_text_cell(made, font=Font(bold=True)) for _ in columns]
+    made.append(_texts(head, [escaped(column) for column in columns]))
+    broken = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
+    cells = [_text_cell(made, **broken) for _ in columns]
+    for row in rows:
+        made.append(_texts(cells, row))
+
+
+def _text_cell(sheet: Any, **styles: Any) -> Any:
+    """Make a cell that stays text, whatever is typed into it."""
+    cell = WriteOnlyCell(sheet)
+    cell.number_format = "@"
+    for name, style in styles.items():
+        setattr(cell, name, style)
+    return cell
+
+
+def _texts(cells: Sequence[Any], texts: Sequence[str | None]) -> list[Any]:
+    """Put texts into cells; None leaves its place empty."""
+    row: list[Any] = []
+    for cell, text in zip(cells, texts, strict=True):
+        if text is not None:
+            cell.value = text
+            cell.data_type = "s"  # whatever it begins with, it is no formula and no error
+        row.append(None if text is None else cell)
+    return row

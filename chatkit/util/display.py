@@ -1,0 +1,379 @@
+"""Display one value, or the two sides of a change, in few words, safely.
+
+The values were written by strangers. A character that would not be seen, or that changes how
+the rest is read (control characters, direction marks, zero-width characters), is spelled out:
+⟨U+202E⟩.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
+from html import escape
+from itertools import takewhile, zip_longest
+from typing import Any, Literal, NamedTuple
+
+LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
+#: Stands for what one side does not have.
+MISSING: Any = type("Missing", (), {"__repr__": lambda self: "(absent)"})()
+
+# Joiners and variation selectors are kept where they shape what stands beside them: Persian and
+# Indic words (also at the end, after a virama), emoji, old forms of Han. Anywhere else they are
+# as invisible as the blanks.
+_SHAPING = re.compile(
+    "(?<=[\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd\u0d4d\u0dca])[\u200c\u200d]|"
+    "(?<=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\ufe0f\U0001f000-\U0001faff])[\u200c\u200d]"
+    "(?=[\u0600-\u1cff\u2190-\u2bff\ua840-\uabff\U0001f000-\U0001faff])"
+    "|(?<=[0-9#*\u00a9\u00ae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
+    "|(?<=[\u3400-\u9fff\U00020000-\U000323af])[\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_BLANK = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0f\U000e0100-\U000e01ef]"
+)
+_RIGHT_TO_LEFT = re.compile(
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+
+
+# --- texts and counts -----------------------------------------------------------------------
+
+
+def visible(text: str) -> str:
+    """Spell out the characters that would not be seen, or change how the rest is read."""
+    return "".join(_units(text))
+
+
+def escaped(text: str) -> str:
+    """Escape a text for HTML, all of its characters visible."""
+    return escape(visible(text))
+
+
+def cut(text: str, room: int = LONG, *, strict: bool = False) -> str:
+    """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
+    units = _units(text[: room + 1], strict=strict)
+    used = 0
+    for n, unit in enumerate(units):
+        used += len(unit)
+        if used > room:
+            return "".join(units[: max(n - 1, 1)]) + "…"
+    return "".join(units)
+
+
+def shortened(text: str, most: int = LONG) -> str:
+    """Shorten a text that is visible already, as a `repr` is, to so many characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def squeezed(text: str, room: int) -> str:
+    """Shorten a text in its middle, to keep apart what only differs at the end."""
+    if len(text) <= room:
+        return cut(text, room)
+    half = (room - 1) // 2
+    return f"{cut(text[:half], half)}…{cut(text[-half:], half)}"
+
+
+def columns(text: str) -> int:
+    """Count the columns of a terminal that a text takes."""
+    wide = sum(unicodedata.east_asian_width(c) in "WF" for c in text)
+    return len(text) + wide - sum(unicodedata.combining(c) > 0 for c in text)
+
+
+def right_to_left(text: str) -> bool:
+    """Whether any of it is written from right to left."""
+    return _RIGHT_TO_LEFT.search(text) is not None
+
+
+def unseen(text: str) -> list[int]:
+    """Find the characters that would not be seen, or change how the rest is read."""
+    if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
+        return []
+    shaping = {found.start() for found in _SHAPING.finditer(text)}
+    return [n for n, c in enumerate(text) if n not in shaping and not _seen(c)]
+
+
+def has_half_character(text: str) -> bool:
+    """Whether a text holds half a character, which no file and no call can hold."""
+    try:
+        return not text.isascii() and not text.encode()
+    except UnicodeEncodeError:
+        return True
+
+
+def _units(text: str, *, strict: bool = False) -> list[str]:
+    """Split a text into characters, spelled out where they would not be seen.
+
+    With `strict`, for texts that look alike, whatever is beyond ASCII is spelled out too.
+    """
+    if text.isascii() and text.isprintable():
+        return list(text)
+    if strict:
+        return [c if c.isascii() and c.isprintable() else _spelled(c) for c in text]
+    hidden = set(unseen(text))
+    return [_spelled(c) if n in hidden else c for n, c in enumerate(text)]
+
+
+def _seen(c: str) -> bool:
+    if c.isascii():
+        return c.isprintable()
+    return (c.isprintable() or unicodedata.category(c) == "Zs") and not _BLANK.match(c)
+
+
+def _spelled(c: str) -> str:
+    return "↵" if c == "\n" else f"⟨U+{ord(c):04X}⟩"
+
+
+def many(count: int, noun: str) -> str:
+    """Say how many there are, in the singular or the plural."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def duration(seconds: float) -> str:
+    """Say about how long something takes, in the unit that a person would use."""
+    for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= (3 if noun == "day" else 1.5) * size:
+            return f"about {many(round(seconds / size), noun)}"
+    if seconds >= 10:
+        return f"about {10 * round(seconds / 10)} seconds"
+    return f"about {many(round(seconds), 'second')}" if seconds >= 1 else "less than a second"
+
+
+# --- one value ------------------------------------------------------------------------
+
+
+class Shown(NamedTuple):
+    """A value as it is shown; beside another one, `text` is what differs.
+
+    `head` and `tail` are what both sides share. `words` stand where there is no value.
+    """
+
+    text: str
+    head: str = ""
+    tail: str = ""
+    kind: Literal["text", "value", "words"] = "value"
+
+    def __str__(self) -> str:
+        """Put a text between quotes, so that nobody takes it for words, or for two texts."""
+        whole = self.head + self.text + self.tail
+        if self.kind != "text":
+            return whole
+        quote = "'" if '"' in whole and "'" not in whole else '"'
+        return quote + whole.replace(quote, "\\" + quote) + quote
+
+
+def words(text: str) -> Shown:
+    """Say something in place of a value."""
+    return Shown(text, kind="words")
+
+
+def values(value: Any) -> str:
+    """Return a value in so few words that many of them can be read one below the other."""
+    return str(shown(value))
+
+
+def shown(value: Any) -> Shown:
+    """Show one value."""
+    if value is MISSING:
+        return words("(absent)")
+    if value is None:
+        return words("(none)")
+    if isinstance(value, str):
+        return Shown(cut(_edged(value), LONG), kind="text") if value else words("(empty)")
+    nested = isinstance(value, Mapping | list | tuple)
+    return Shown(cut(_outline(value) if nested else str(value), LONG))
+
+
+def _edged(text: str) -> str:
+    """Make the spaces at the edges of a text visible."""
+    left = len(text) - len(text.lstrip(" "))
+    right = max(left, len(text.rstrip(" ")))
+    return "␣" * left + text[left:right] + "␣" * (len(text) - right)
+
+
+def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
+    """Write a nested value whole if it is small, and else how it begins, or how large it is."""
+    if isinstance(value, Mapping) and isinstance(screens := value.get("screens"), list):
+        return f"{many(len(screens), 'screen')}, version {value.get('version', '(none)')}"
+    text = _json(value)
+    return text if len(text) <= LONG or isinstance(value, Mapping) else many(len(value), "item")
+
+
+def small(value: Any) -> bool:
+    """Whether a value is nested, but can be shown whole."""
+    return isinstance(value, Mapping | list | tuple) and len(_json(value)) <= LONG
+
+
+def _json(value: Any) -> str:
+    """Write JSON until it is long. A value may be what JSON refuses: it is shown all the same."""
+    encoder = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=str)
+    text = ""
+    try:
+        for piece in encoder.iterencode(value):
+            text += piece
+            if len(text) > LONG:
+                break
+    except TypeError:  # a key of an odd type
+        return str(value)
+    return text
+
+
+def short_json(value: Any) -> str:
+    """Show one value of a JSON document as JSON, or by what it is where that is long."""
+    if value is MISSING:
+        return "(absent)"
+    text = json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict | list) and len(text) > LONG:
+        return _named(value)
+    return cut(text)
+
+
+def _named(value: dict[str, Any] | list[Any]) -> str:
+    """Name a long value by what it is."""
+    if isinstance(value, list):
+        return many(len(value), "item")
+    names = [value[key] for key in ("type", "id", "name") if isinstance(value.get(key), str)]
+    texts = [value[key] for key in ("title", "label", "text") if isinstance(value.get(key), str)]
+    said = [*(cut(name, 30) for name in names), *(f'"{cut(text, 30)}"' for text in texts[:1])]
+    return " ".join(said) or cut(json.dumps(value, ensure_ascii=False))
+
+
+# --- two sides ------------------------------------------------------------------------
+
+
+def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Find the places, as in a JSON pointer, where two nested values differ.
+
+    They are compared as they are written: 1 is not True.
+    """
+    if isinstance(before, Mapping) and isinstance(after, Mapping):
+        for key in {**before, **after}:
+            a, b = before.get(key, MISSING), after.get(key, MISSING)
+            if repr(a) != repr(b):
+                yield from differences(f"{name}/{key}", a, b)
+    elif isinstance(before, list) and isinstance(after, list):
+        yield from _items(name, before, after)
+    else:
+        yield name, before, after
+
+
+def _items(name: str, before: list[Any], after: list[Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Compare two lists: what was put in or taken out in one place does not move the rest."""
+    texts = [repr(item) for item in before], [repr(item) for item in after]
+    head = _alike(*texts)
+    tail = _alike(*(side[head:][::-1] for side in texts))
+    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
+    for n, (x, y) in enumerate(zip_longest(a, b, fillvalue=MISSING), head):
+        if repr(x) != repr(y):
+            yield from differences(f"{name}/{n}", x, y)
+
+
+def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """Count the items or characters with which both begin."""
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(a, b, strict=False)))
+
+
+def pair(before: Any, after: Any) -> tuple[Shown, Shown]:
+    """Show both sides of a change so that where they differ is seen, however long or alike."""
+    if isinstance(before, str) and isinstance(after, str) and before and after:
+        return _texts(before, after)
+    sides = shown(before), shown(after)
+    same = sides[0].text == sides[1].text  # "5" and 5: quotes tell them apart
+    return (Shown(str(sides[0])), Shown(str(sides[1]))) if same else sides
+
+
+def json_pair(before: Any, after: Any) -> list[str]:
+    """Show both sides of a change as JSON, so that where two long texts differ is seen."""
+    if not (isinstance(before, str) and isinstance(after, str)):
+        return [short_json(before), short_json(after)]
+    long = max(len(before), len(after)) > LONG - 2
+    start = max(_alike(before, after) - AROUND, 0) if long else 0
+    return [f"{'…' if start else ''}{short_json(side[start:])}" for side in (before, after)]
+
+
+#: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.
+_WORDS = re.compile(
+    r"\{\{[^{}]*\}\}|[\u3040-\u30ff\u3400-\u9fff]|\s+|"
+    r"[^\s!-/:-@\[-`{-~\u00a1-\u00bf\u2010-\u205e\u3000-\u30ff\u3400-\u9fff\uff01-\uff0f]+|."
+)
+
+
+def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", "in"], str]]:
+    """Part two texts into what both have, what was taken out and what was put in, word by word.
+
+    >>> from chatkit.util.display import changed_words
+    >>> changed_words("Your bike is ready", "Your red bike is ready")
+    [('same', 'Your'), ('in', ' red'), ('same', ' bike is ready')]
+    >>> changed_words("Please come by", "Now go to it")
+    [('out', 'Please come by'), ('in', 'Now go to it')]
+    """
+    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    parts: list[tuple[Literal["same", "out", "in"], str]] = []
+    steps: list[tuple[str, int, int, int, int]] = []
+    for step in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        several = step[0] == "replace" and len(steps) > 1 and steps[-2][0] == "replace"
+        if several and "".join(a[steps[-1][1] : step[1]]).isspace():  # words in place of words
+            _, i, _, k, _ = steps[-2]
+            steps[-2:] = [("replace", i, step[2], k, step[4])]
+        else:
+            steps.append(step)
+    for kind, i, j, k, m in steps:
+        if kind == "equal":
+            parts.append(("same", "".join(a[i:j])))
+            continue
+        if i < j:
+            parts.append(("out", "".join(a[i:j])))
+        if k < m:
+            parts.append(("in", "".join(b[k:m])))
+    return parts
+
+
+def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Shown]:
+    a, b = (before, after) if strict else (_edged(before), _edged(after))
+    head = _shared(a, b, whole_words=not strict)
+    tail = _shared(a[head:][::-1], b[head:][::-1], whole_words=not strict)
+    long = max(len(a), len(b)) > LONG
+    left, right = (_side(side, head, tail, long=long, strict=strict) for side in (a, b))
+    if not strict and _skeleton(left) == _skeleton(right):
+        return _texts(before, after, strict=True)
+    return left, right
+
+
+def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Shown:
+    """Show one of two texts: what differs, between some of what is shared."""
+    first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
+    blank = text.isspace()
+    text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
+    text = text.replace(" ", "␣") if blank else text
+    if long:
+        first = _ending(first)
+    room = max(LONG - AROUND - len(text), 1) if long else LONG
+    return Shown(text, visible(first), cut(last, room), "text")
+
+
+def _ending(text: str) -> str:
+    """Keep the last words of what stands before a difference."""
+    if len(text) <= AROUND:
+        return text
+    kept = text[-AROUND:]
+    return "…" + (kept.partition(" ")[2].lstrip() or kept)
+
+
+def _shared(a: str, b: str, *, whole_words: bool) -> int:
+    """Count the characters with which two texts begin, in whole words if they are not long."""
+    n = _alike(a, b)
+    if not whole_words:
+        return n
+    for place in range(n, max(n - 24, -1), -1):
+        ends = all(not x[place : place + 1].strip() for x in (a, b))
+        if place == 0 or ends or a[place - 1].isspace():
+            return place
+    while n and any(unicodedata.category(c)[0] in "MC" for x in (a, b) for c in x[n - 1 : n + 1]):
+        n -= 1  # never between a letter and its accent
+    return n
+
+
+def _skeleton(side: Shown) -> str:
+    """Reduce a text to what eyes can tell apart."""
+    return unicodedata.normalize("NFKC", _SHAPING.sub("", str(side)))

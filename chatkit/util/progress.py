@@ -1,0 +1,304 @@
+"""Progress: a bar for work that takes more than a second, and nothing for the rest."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from chatkit.util.display import duration, many, visible
+
+#: Takes what is done, and how much there is if that is known.
+Watch = Callable[[int, int | None], object]
+
+#: More accounts than this share one progress bar, and so many of them have one of their own.
+BARS = 10
+#: Seconds of work before there is a bar.
+PATIENCE = 1.0
+#: Seconds from which on work says beforehand how long it takes.
+LONG = 60.0
+#: So many calls show how fast a reading goes.
+_MEASURED = 20
+#: What was said is said anew when it takes so many times as long.
+_FAR_OFF = 2.0
+
+#: Whom the work of a thread is for, and who watches it in place of a bar.
+_whose: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", default=("", None))
+
+
+@contextmanager
+def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
+    """Let this thread work for one account of several: each line that it says names the account.
+
+    Args:
+        name: What the account is called.
+        watch: Watches all of its work, in place of bars.
+    """
+    token = _whose.set((name, watch))
+    try:
+        yield
+    finally:
+        _whose.reset(token)
+
+
+class Progress:
+    """Counts work done; shows a bar once it lasts, live in JupyterLab, text in a terminal.
+
+    Args:
+        noun: What is counted, like "contacts".
+        total: How many there are. It may be set and changed while the work goes on.
+        watch: Called with what is done and the total, in place of a bar.
+        name: Stands before the bar, where there are several. It may change too.
+        whole: The bar of what this is a part of. It stands below that one then, and goes when its
+            work has ended.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        total: int | None = None,
+        watch: Watch | None = None,
+        name: str = "",
+        *,
+        whole: Progress | None = None,
+    ) -> None:
+        self.total = total
+        self.name = name
+        self._noun = noun
+        self._watch = watch or _whose.get()[1]
+        self._whole = whole
+        self._done = 0
+        self._began = time.monotonic()
+        self._bar: Any = None
+        self._output: Any = None  # of a notebook, where the bar is a widget
+        self._box: Any = None  # of that widget, and of those of its parts
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            line = str(self._bar)
+            self._bar.leave = self._whole is None
+            self._bar.close()
+            if self._whole is not None and self._whole._box is not None:
+                kept = [each for each in self._whole._box.children if each is not self._shown]
+                self._whole._box.children = kept
+            if self._output is not None:
+                self._output.update({"text/plain": line}, raw=True)
+
+    def add(self, count: int) -> None:
+        """Say that `count` more are done."""
+        self._done += count
+        if self._watch is not None:
+            self._watch(self._done, self.total)
+            return
+        passed = time.monotonic() - self._began
+        if self._bar is None and passed < PATIENCE:
+            return
+        if self._bar is None:
+            self._show()
+            self._began_before(passed)
+        if self.total not in (None, self._bar.total):
+            self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
+            self._began_before(passed)
+        if self.name and not self._bar.disable:
+            self._bar.set_description(self.name, refresh=False)
+        self._bar.update(self._done - self._bar.n)
+
+    @property
+    def done(self) -> int:
+        """How many are done."""
+        return self._done
+
+    @property
+    def _shown(self) -> Any:
+        """The widget of the bar, in a notebook."""
+        return getattr(self._bar, "container", None)
+
+    def _show(self) -> None:
+        """Show the bar. In a notebook a line of text takes its place at the end: that is saved."""
+        from tqdm.auto import tqdm  # slow to load, and rarely needed
+        from tqdm.notebook import tqdm as live
+
+        options = {"display": False} if issubclass(tqdm, live) else {}
+        named = self.name or None
+        self._bar = tqdm(total=self.total, desc=named, unit=f" {self._noun}", **options)
+        if not options or self._bar.disable:
+            return
+        if self._whole is not None and self._whole._box is not None:
+            self._whole._box.children += (self._shown,)
+            return
+        from IPython.display import display
+        from tqdm import notebook
+
+        self._box = notebook.HBox([self._shown], layout={"flex_flow": "column"})
+        self._output = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
+
+    def _began_before(self, seconds: float) -> None:
+        if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time
+            self._bar.start_t -= seconds
+
+
+class AccountBars:
+    """Bars of the work on several accounts at once.
+
+    Up to ten have a bar each. More have one for all together, which says how many of them are
+    done, and below it those of ten that are at work: when one is done, the next takes its place.
+
+    Args:
+        noun: What is counted.
+        accounts: What they are called.
+        totals: How many each has, where that is known before its work begins.
+        watch: Called with what is done in all accounts and the total, in place of bars.
+    """
+
+    def __init__(
+        self,
+        noun: str,
+        accounts: Sequence[str],
+        totals: Mapping[str, int] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._noun, self._accounts = noun, list(accounts)
+        self._totals = totals or {}
+        self._watch = watch
+        self._whole: Progress | None = None
+        self._each: dict[str, Progress] = {}
+        wide = max(map(len, map(visible, accounts)), default=0)
+        self._names = {label: visible(label).ljust(wide) for label in accounts}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        for bar in (*self._each.values(), *filter(None, [self._whole])):
+            bar.__exit__(*error)
+
+    def show(self, done: Mapping[str, tuple[int, int | None]], ended: Collection[str] = ()) -> None:
+        """Show how far all are.
+
+        Args:
+            done: What is done of each account whose work has begun, and its total.
+            ended: Accounts whose work has ended, whether all of it was done or not.
+        """
+        now = dict(done)  # other threads write it
+        if not now:
+            return  # the bars begin with the work: what is loaded first does not count
+        if self._watch is None and len(self._accounts) <= BARS:
+            for label in filter(now.__contains__, self._accounts):
+                self._tell(label, *now[label])
+            return
+        over = {label for label, (count, total) in now.items() if count == total}.union(ended)
+        self._tell_whole(now, len(over))
+        if self._watch is not None:
+            return
+        for label in over.intersection(self._each):
+            self._each.pop(label).__exit__(None, None, None)
+        at_work = [label for label in self._accounts if label in now and label not in over]
+        others = [label for label in at_work if label not in self._each]
+        for label in [*self._each, *others[: max(BARS - len(self._each), 0)]]:
+            self._tell(label, *now[label])
+
+    def _tell_whole(self, now: Mapping[str, tuple[int, int | None]], over: int) -> None:
+        """Show what is done in all of them together."""
+        if self._whole is None:
+            self._whole = Progress(self._noun, watch=self._watch).__enter__()
+        bar = self._whole
+        totals = [now[n][1] if n in now else self._totals.get(n) for n in self._accounts]
+        known = [total for total in totals if total is not None]
+        bar.total = sum(known) if len(known) == len(totals) else None
+        bar.name = f"{over:,} of {many(len(self._accounts), 'account')}"
+        new = sum(count for count, _ in now.values()) - bar.done
+        if new > 0 or self._watch is None:
+            bar.add(max(new, 0))
+
+    def _tell(self, label: str, count: int, total: int | None) -> None:
+        """Show what is done in one of them."""
+        if label not in self._each:
+            part = Progress(self._noun, name=self._names[label], whole=self._whole)
+            self._each[label] = part.__enter__()
+        bar = self._each[label]
+        bar.total = total
+        if count > bar.done or self._whole is not None:
+            bar.add(max(count - bar.done, 0))
+
+
+class Forecast:
+    """Says how long a long work takes, once that can be told, and again where it was far off.
+
+    It can be told when the limit of the service is known, or after some calls: as fast as
+    these went. Nothing is said of what takes less than a minute.
+
+    Args:
+        after: What else to say: what a person can do who does not want to wait for it.
+        noun: What is counted, where that is not calls: what is done on this machine.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(
+        self, after: str = "", noun: str = "call", *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._after, self._noun = after, noun
+        self._clock = clock
+        self._began = clock()
+        self._told = 0.0  # how long all of it takes, as it was said last
+
+    def tell(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
+        """Say how long the calls that are left take, if that is long and was not said yet.
+
+        Args:
+            what: What is done, like "Reading 1,000,000 contacts".
+            done: Calls that have come back.
+            left: Calls still to come.
+            rate: Calls a second that the service takes; infinite while that is not known.
+        """
+        passed = self._clock() - self._began
+        if done >= _MEASURED and passed:
+            rate = min(rate, done / passed)
+        seconds = left / rate
+        if seconds < LONG or passed + seconds < _FAR_OFF * self._told:
+            return
+        self._told = passed + seconds
+        counted = many(left, f"more {self._noun}" if done else self._noun)
+        calls = f"{counted} at {rate_words(rate, self._noun)}"
+        say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
+
+
+class Pace(NamedTuple):
+    """How fast calls go: by what they take and how many go at once, or by a limit."""
+
+    concurrency: int  #: calls under way at once
+    latency: float  #: seconds that a call takes, about; 0 while that is not known
+    rate: float  #: calls a second at most; infinite where no limit is known
+
+    def seconds(self, calls: int) -> float:
+        """Estimate how long so many calls take."""
+        return calls * max(self.latency / self.concurrency, 1 / self.rate)
+
+    def __str__(self) -> str:
+        if self.rate * self.latency > self.concurrency or self.rate == math.inf:
+            return f"{self.concurrency} call{'s' * (self.concurrency != 1)} at once"
+        return rate_words(self.rate)
+
+
+def rate_words(rate: float, noun: str = "call") -> str:
+    """Return a rate in words: "10 calls a second"."""
+    number = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
+    return f"{number} {noun}{'s' * (number != '1')} a second"
+
+
+def say(line: str) -> None:
+    """Print one line that a person must see."""
+    name, _ = _whose.get()
+    sys.stdout.write(f"{name}: {line}\n" if name else f"{line}\n")

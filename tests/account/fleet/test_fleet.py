@@ -1,0 +1,563 @@
+"""A fleet: several accounts read, checked, planned, applied and taken back together."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack
+
+import keyring
+import keyring.backends.fail
+import pandas as pd
+import pytest
+from bulk.planning import active, content, flow, limited, number, people, through, webhook
+from displayed import html_of
+
+import chatkit
+from chatkit import settings
+from chatkit.account import fleet_plan
+from chatkit.account.fleet_plan import FleetPlan
+from chatkit.api.connection import Connection, StoredConnection
+from chatkit.api.secret import Secret
+from chatkit.api.throttle import AdaptiveThrottle
+from chatkit.bulk.apply import Interrupt
+from chatkit.client import Client
+
+LABELS = ("de", "fr", "it")
+Opened = tuple[dict[str, chatkit.Sandbox], chatkit.Fleet]
+
+
+@pytest.fixture
+def opened(capsys: pytest.CaptureFixture[str]) -> Iterator[Opened]:
+    """Three accounts with two contacts each, of a sandbox each."""
+    with ExitStack() as stack:
+        sandboxes = {n: stack.enter_context(chatkit.Sandbox(seed="empty")) for n in LABELS}
+        for n, sandbox in enumerate(sandboxes.values()):
+            people(sandbox, 2, name=f"Ana {n}")
+        fleet = stack.enter_context(chatkit.connect_all(sandboxes))
+        capsys.readouterr()
+        yield sandboxes, fleet
+
+
+def names(sandbox: chatkit.Sandbox) -> list[str]:
+    return [record["first_name"] for record in active(sandbox, "contacts").values()]
+
+
+def states(result: pd.DataFrame) -> dict[str, list[str]]:
+    return {n: part.state.tolist() for n, part in result.groupby(level="account", sort=False)}
+
+
+# --- opened ---------------------------------------------------------------------------------
+
+
+def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
+    with (
+        chatkit.Sandbox(seed="empty") as one,
+        chatkit.Sandbox(seed="empty") as other,
+        chatkit.connect_all({"de": one, "fr": other}) as fleet,
+    ):
+        told = capsys.readouterr().out
+        assert told == "Connected to 2 accounts, of the sandbox: de, fr.\n"
+        assert list(fleet) == ["de", "fr"]
+        assert fleet["de"].connection.sandbox == one.identity
+        assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
+        assert "<table>" in html_of(fleet)
+        with pytest.raises(chatkit.SettingsError, match="No account is called 'es'"):
+            fleet["es"]
+
+
+def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_names_itself(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    for n, name in enumerate(("agency-de", "agency-fr", "shop")):
+        kept = StoredConnection(base_url="https://api.example.com", account_id=str(n))
+        token = tmp_path / f"{name}.token"
+        if name != "agency-fr":
+            whole = Connection(
+                **kept.model_dump(exclude={"token_file"}), token=Secret("secret-token")
+            )
+            settings.save(name, whole, token)
+        else:
+            settings.save(name, kept, "nowhere")
+    with chatkit.connect_all("agency-*") as fleet:
+        assert list(fleet) == ["agency-de"]
+        assert list(fleet.failed) == ["agency-fr"]
+        assert "not open" in repr(fleet)
+        with pytest.raises(chatkit.SettingsError, match="agency-fr could not be opened"):
+            fleet["agency-fr"]
+    said = capsys.readouterr().out
+    assert "Connected to 1 account, live data: agency-de." in said
+    assert "Not connected to agency-fr:" in said
+    assert "secret-token" not in said + repr(fleet)
+    with pytest.raises(chatkit.SettingsError, match="None of the accounts"):
+        chatkit.connect_all(["agency-fr"])
+    with pytest.raises(chatkit.SettingsError, match="Those kept are: agency-de"):
+        chatkit.connect_all("no-*")
+
+
+def test_the_token_of_the_environment_is_sent_for_one_account_and_never_for_several(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("CHATKIT_CONFIG", str(tmp_path / "connections.toml"))
+    monkeypatch.setenv("CHATKIT_TOKEN", "token-of-the-environment")
+    monkeypatch.setattr(keyring, "get_password", keyring.backends.fail.Keyring().get_password)
+    for name in ("de", "fr", "it"):
+        address = f"https://{name}.example.com"
+        kept = StoredConnection(base_url=address, account_id="1001")
+        whole = Connection(**kept.model_dump(exclude={"token_file"}), token=Secret("own-token"))
+        if name == "it":
+            settings.save(name, whole, tmp_path / "it.token")
+        else:
+            settings.save(name, kept, "nowhere")
+    with chatkit.connect_all(["de"]) as alone:
+        assert alone["de"].connection.token == Secret("token-of-the-environment")
+    with chatkit.connect_all(["de", "fr", "it"]) as fleet:
+        assert {name: each.connection.token for name, each in fleet.items()} == {
+            "it": Secret("own-token")
+        }
+        assert list(fleet.failed) == ["de", "fr"]
+        assert re.search(
+            "no access token: `.*chatkit login de` keeps it, .*CHATKIT_TOKEN is of one account",
+            fleet.failed["de"],
+        )
+
+
+@pytest.mark.parametrize("given", [5, None, ["de", 5], {1}])
+def test_what_is_no_name_of_an_account_is_refused_with_what_is_taken(given):
+    with pytest.raises(TypeError, match=r"connect_all takes names of .* not (int|NoneType)"):
+        chatkit.connect_all(given)
+
+
+def test_the_doctor_of_one_account_names_that_of_a_fleet(opened):
+    _, fleet = opened
+    with pytest.raises(TypeError, match=r"fleet\.doctor\(\) checks all"):
+        chatkit.doctor(fleet)
+
+
+def test_a_refused_token_shows_in_the_fleet_from_its_first_call_on(opened, capsys):
+    sandboxes, fleet = opened
+    bad = through(sandboxes["fr"], sandboxes["fr"].answer, "revoked")
+    with chatkit.connect_all({"de": fleet["de"], "fr": bad}) as both:
+        assert "refused" not in repr(both)
+        frame = both.contacts.frame()
+        assert "Make a token in the business application" in frame.attrs["stops"]["fr"]
+        (line,) = [line for line in repr(both).splitlines() if line.startswith("  fr ")]
+        assert "its token was refused. Make a token" in line
+        assert "its token was refused" in html_of(both)
+        (line,) = [line for line in repr(both).splitlines() if line.startswith("  de ")]
+        assert line.endswith("open")
+
+
+def test_one_account_under_two_names_is_refused():
+    with (
+        chatkit.Sandbox(seed="empty") as sandbox,
+        pytest.raises(chatkit.SettingsError, match="are the same account"),
+    ):
+        chatkit.connect_all({"de": sandbox, "at": sandbox})
+
+
+# --- read, planned, applied -----------------------------------------------------------------
+
+
+def test_an_edited_frame_of_all_accounts_is_one_plan_one_run_and_one_undo(opened):
+    sandboxes, fleet = opened
+    frame = fleet.contacts.frame()
+    assert frame.index.names == ["account", "id"]
+    assert len(frame) == 6
+    frame["name"] = frame["name"].str.upper()
+    plan = fleet.contacts.plan(frame)
+    assert plan.counts == {"create": 0, "update": 6, "delete": 0}
+    result = plan.apply(many=True)
+    assert result.index.names == ["account", "id"]
+    assert states(result) == {n: ["applied", "applied"] for n in LABELS}
+    assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["ANA", "ANA", "ANA"]
+    assert len(fleet.runs()) == 3
+    back = fleet.undo(result)
+    assert states(back.apply(many=True)) == {n: ["applied", "applied"] for n in LABELS}
+    assert [names(sandbox)[0] for sandbox in sandboxes.values()] == ["Ana", "Ana", "Ana"]
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """A service that takes a call in 20 seconds, as far as an estimate is asked."""
+    monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
+
+
+def renamed(fleet: chatkit.Fleet) -> FleetPlan:
+    frame = fleet.contacts.frame()
+    frame["name"] = frame["name"].str.upper()
+    return fleet.contacts.plan(frame)
+
+
+def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, slow, tmp_path):
+    _, fleet = opened
+    plan = renamed(fleet)
+    plan.apply(many=True, at=tmp_path)
+    assert capsys.readouterr().out == (
+        "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them, de, takes "
+        "at 0.05 calls a second. The stop button stops the run, and "
+        f"chatkit.resume({plan.id!r}, at={str(tmp_path)!r}) goes on.\n"
+    )
+    plan.apply(many=True)  # nothing is left
+    assert not capsys.readouterr().out
+
+
+def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, capsys, slow):
+    _, fleet = opened
+    plan, interrupt = renamed(fleet), Interrupt()
+    interrupt.ask()
+    plan.apply(many=True, interrupt=interrupt)
+    chatkit.resume(plan["it"].id, fleet["it"])
+    capsys.readouterr()
+    chatkit.resume(plan.id, fleet)
+    assert capsys.readouterr().out == (
+        "4 of 6 changes in 3 accounts, 12 calls: about 2 minutes, which the slowest of them, de, "
+        "takes at 0.05 calls a second. The stop button stops the run, and "
+        f"chatkit.resume({plan.id!r}) goes on.\n"
+    )
+    chatkit.resume(plan.id, fleet)  # nothing is left
+    assert not capsys.readouterr().out
+
+
+def test_accounts_that_must_wait_for_others_count_in_how_long_a_fleet_takes(
+    opened, capsys, slow, monkeypatch
+):
+    _, fleet = opened
+    plan = renamed(fleet)
+    assert plan.seconds() == pytest.approx(120)
+    monkeypatch.setattr(fleet_plan, "THREADS", 2)
+    assert plan.seconds() == pytest.approx(240)
+    monkeypatch.setattr(fleet_plan, "THREADS", 1)
+    assert plan.seconds() == pytest.approx(360)
+    plan.apply(many=True)
+    assert capsys.readouterr().out.startswith(
+        "6 changes in 3 accounts, 18 calls: about 6 minutes, 1 account at a time, the slowest of "
+        "them, de, at 0.05 calls a second. The stop"
+    )
+
+
+def test_only_accounts_with_an_edited_row_get_calls(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame()
+    some = frame.loc[["fr"]]
+    some.iloc[0, some.columns.get_loc("name")] = "Zoe"
+    plan = fleet.contacts.plan(some)
+    assert list(plan.plans) == ["fr"]
+    assert states(plan.apply(many=True)) == {"fr": ["applied"]}
+
+
+def test_a_frame_of_ones_own_names_the_account_in_a_column(opened):
+    sandboxes, fleet = opened
+    rows = pd.DataFrame(
+        {"account": ["de", "it", "de"], "number": [number(n) for n in (50, 51, 52)]}
+    ).assign(country_code="+1")
+    result = fleet.contacts.plan(rows).apply()
+    assert result.index.tolist() == [("de", 0), ("de", 2), ("it", 1)]
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [4, 2, 3]
+
+
+def test_the_same_rows_are_planned_in_all_accounts_when_it_is_said(opened):
+    sandboxes, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    with pytest.raises(chatkit.InputError, match=r"dict.fromkeys\(fleet, rows\)"):
+        fleet.contacts.plan(rows)
+    with pytest.raises(chatkit.InputError, match="does not name the account"):
+        fleet.contacts.plan(pd.DataFrame(rows))
+    assert len(fleet.contacts.plan(dict.fromkeys(fleet, rows)).apply()) == 3
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [3, 3, 3]
+
+
+def test_records_are_deleted_by_account_and_id(opened):
+    sandboxes, fleet = opened
+    keys = fleet.contacts.frame().index.tolist()
+    plan = fleet.contacts.plan(delete=[keys[0], keys[-1]])
+    assert {n: len(part) for n, part in plan.plans.items()} == {"de": 1, "it": 1}
+    plan.apply(many=True)
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [1, 2, 1]
+    with pytest.raises(chatkit.InputError, match="begin with their account"):
+        fleet.contacts.plan(delete=[50001])
+
+
+def test_a_frame_of_what_to_delete_names_its_records_by_their_ids_wherever_they_stand(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame().iloc[[1, 5]]
+    for given in (frame, frame.reset_index(), frame.reset_index("account")):
+        plan = fleet.contacts.plan(delete=given)
+        found = {n: [c.key for c in part.changes] for n, part in plan.plans.items()}
+        assert found == {"de": [frame.index[0][1]], "it": [frame.index[1][1]]}
+        assert plan.refused.empty
+
+
+def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened):
+    _, fleet = opened
+    with (
+        chatkit.Sandbox(seed="empty") as other,
+        chatkit.connect_all({"de": other}) as theirs,
+    ):
+        people(other, 2)
+        frame = theirs.contacts.frame()
+        with pytest.raises(chatkit.InputError, match="delete= is of"):
+            fleet.contacts.plan(delete=frame)
+
+
+def test_a_plan_of_nothing_at_all_is_refused(opened):
+    _, fleet = opened
+    for resource in (fleet.contacts, fleet.webhooks, fleet.templates):
+        with pytest.raises(chatkit.InputError, match=r"takes a frame.*This is None"):
+            resource.plan(None)
+    assert len(fleet.contacts.plan(delete=[])) == 0
+
+
+def test_one_account_takes_no_frame_of_a_fleet(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame()
+    for given in (frame, frame.reset_index("account"), frame.reset_index()):
+        with pytest.raises(chatkit.InputError, match=r"of several accounts.*frame.loc\['de'\]"):
+            fleet["fr"].contacts.plan(given.assign(name="Zoë"))
+        with pytest.raises(chatkit.InputError, match="of several accounts"):
+            fleet["fr"].contacts.plan(delete=given)
+    plan = fleet["fr"].contacts.plan(frame.loc["fr"].assign(name="Zoë"))
+    assert plan.counts["update"] == 2
+
+
+def test_an_account_that_is_not_in_the_fleet_is_refused_by_name(opened):
+    _, fleet = opened
+    with pytest.raises(chatkit.InputError, match="No account of the fleet is called 'es'"):
+        fleet.contacts.plan({"es": []})
+
+
+def test_each_resource_of_a_fleet_is_read_checked_and_planned(opened):
+    sandboxes, fleet = opened
+    for sandbox in sandboxes.values():
+        flow(sandbox)
+        webhook(sandbox)
+        content(sandbox)
+        content(sandbox, lang_code="de")
+    assert len(fleet.flows.frame()) == 3
+    assert fleet.flows.check().index.names == ["account", "id"]
+    hooks = fleet.webhooks.frame()
+    hooks["is_active"] = False
+    assert fleet.webhooks.plan(hooks).counts["update"] == 3
+    assert fleet.webhooks.check()["health"].tolist() == ["never"] * 3
+    contents = fleet.templates.frame(["order_ready"], full=True)
+    assert contents.index.names == ["account", "template_code", "lang_code"]
+    contents["footer"] = "Thanks"
+    plan = fleet.templates.plan(contents)
+    assert plan.counts["update"] == 6
+    result = plan.apply(many=True)
+    assert result.state.eq("applied").all()
+    assert result.index[0] == ("de", "order_ready", "en")
+    assert fleet.templates.board(["order_ready"]).account.unique().tolist() == list(LABELS)
+    assert fleet.templates.check(["order_ready"]).columns[0] == "account"
+    assert fleet.contacts.check(fleet.contacts.frame()).columns[0] == "account"
+    assert fleet.doctor().account.unique().tolist() == list(LABELS)
+
+
+# --- one account stops ----------------------------------------------------------------------
+
+
+def refused(sandbox: chatkit.Sandbox) -> Client:
+    """A client of an account whose token may do nothing."""
+    return limited(sandbox)
+
+
+def test_an_account_that_cannot_be_read_is_named_and_the_others_are_read(opened, capsys):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({**sandboxes, "fr": refused(sandboxes["fr"])})
+    frame = fleet.contacts.frame()
+    assert frame.index.get_level_values(0).unique().tolist() == ["de", "it"]
+    assert list(frame.attrs["stops"]) == ["fr"]
+    assert "fr could not be read: " in capsys.readouterr().out
+    fleet.close()
+
+
+def test_an_account_that_cannot_be_planned_is_left_out_when_it_is_said(opened):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({**sandboxes, "fr": refused(sandboxes["fr"])})
+    rows = {label: [{"number": number(70), "country_code": "+1"}] for label in LABELS}
+    plan = fleet.contacts.plan(rows)
+    assert list(plan.failed) == ["fr"]
+    assert "fr  Could not be planned" in repr(plan)
+    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+        plan.apply()
+    result = fleet.contacts.plan(rows, skip_invalid=True).apply()
+    assert states(result) == {"de": ["applied"], "it": ["applied"]}
+    fleet.close()
+
+
+def test_when_no_account_can_be_read_it_is_an_error(opened):
+    sandboxes, _ = opened
+    fleet = chatkit.connect_all({n: refused(sandbox) for n, sandbox in sandboxes.items()})
+    with pytest.raises(chatkit.CallError):
+        fleet.contacts.frame()
+    fleet.close()
+
+
+def test_a_column_that_is_empty_in_an_account_does_not_stand_in_its_way(opened):
+    _, fleet = opened
+    frame = fleet.contacts.frame().assign(tier=pd.NA)
+    assert len(fleet.contacts.plan(frame)) == 0
+
+
+def test_the_run_of_one_account_is_taken_back_under_its_name(opened):
+    sandboxes, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    plan = fleet.contacts.plan(dict.fromkeys(fleet, rows))
+    plan.apply()
+    back = fleet.undo(f"{plan.id}-002")
+    assert list(back.plans) == ["fr"]
+    assert states(back.apply()) == {"fr": ["applied"]}
+    assert [len(active(s, "contacts")) for s in sandboxes.values()] == [3, 2, 3]
+
+
+def test_a_fleet_opens_although_it_cannot_be_told_whether_a_run_was_interrupted(
+    monkeypatch, capsys
+):
+    monkeypatch.setenv("CHATKIT_RUNS", "postgresql://nobody@127.0.0.1:1/nowhere")
+    with (
+        chatkit.Client("http://127.0.0.1:9", "1", "secret-token") as client,
+        chatkit.connect_all({"de": client}) as fleet,
+    ):
+        assert list(fleet) == ["de"]
+    connected, *told = capsys.readouterr().out.splitlines()
+    assert connected.startswith("Connected to 1 account")
+    assert "journals" in " ".join(told)
+
+
+def test_an_account_of_which_no_template_codes_are_known_is_named_and_the_others_are_read(opened):
+    sandboxes, fleet = opened
+    for label in ("de", "it"):
+        content(sandboxes[label], "order_ready")
+        fleet[label].templates.remember(["order_ready"])
+    frame = fleet.templates.frame()
+    assert frame.index.get_level_values(0).unique().tolist() == ["de", "it"]
+    assert list(frame.attrs["stops"]) == ["fr"]
+    assert fleet.templates.board().account.unique().tolist() == ["de", "it"]
+    assert list(fleet.templates.check().attrs["stops"]) == ["fr"]
+
+
+def test_what_no_account_can_be_asked_for_is_an_error(opened):
+    _, fleet = opened
+    with pytest.raises(chatkit.InputError) as caught:
+        fleet.templates.frame()
+    assert caught.value.__notes__ == ["That was said of the account de: its client is fleet['de']."]
+    assert "fleet['NAME'].templates.remember(codes)" in str(caught.value)
+
+
+def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_said(opened):
+    _, fleet = opened
+    rows = [{"number": number(60), "country_code": "+1"}]
+    given = {"de": rows, "fr": 5, "it": rows}
+    plan = fleet.contacts.plan(given)
+    assert list(plan.failed) == ["fr"]
+    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+        plan.apply()
+    result = fleet.contacts.plan(given, skip_invalid=True).apply()
+    assert states(result) == {"de": ["applied"], "it": ["applied"]}
+    assert list(result.attrs["stops"]) == ["fr"]
+
+
+# --- a plan in a file ------------------------------------------------------------------------
+
+
+@pytest.fixture
+def saved(opened, tmp_path):
+    """A fleet, a plan for two of its three accounts, and the file of it."""
+    _, fleet = opened
+    frame = fleet.contacts.frame().drop("it")
+    plan = fleet.contacts.plan(frame.assign(name="Sina Berg"))
+    return fleet, plan, plan.save(tmp_path / "fleet.plan")
+
+
+def test_a_saved_plan_of_a_fleet_comes_back_and_is_applied_by_who_its_accounts_are(saved):
+    fleet, plan, path = saved
+    again = fleet.load_plan(str(path))
+    assert (again.id, again.hash, repr(again)) == (plan.id, plan.hash, repr(plan))
+    pd.testing.assert_frame_equal(again.frame(), plan.frame())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert json.loads(path.read_text())["fleet"]["accounts"] == ["de", "fr"]
+    theirs = chatkit.connect_all({"France": fleet["fr"], "de": fleet["it"], "x": fleet["de"]})
+    loaded = theirs.load_plan(path)
+    assert (list(loaded.plans), loaded.hash) == (["x", "France"], plan.hash)
+    result = loaded.apply()
+    assert result.state.eq("applied").all()
+    assert ["Sina Berg" in set(c.contacts.frame().name) for c in fleet.values()] == [
+        True, True, False,
+    ]  # fmt: skip
+    pd.testing.assert_series_equal(plan.apply().state, again.apply().state)  # nothing is left to do
+    back = chatkit.undo(result)
+    assert list(back.plans) == ["x", "France"]
+    before = back.save(path)
+    assert theirs.load_plan(before).apply().state.eq("applied").all()
+
+
+def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):
+    fleet, plan, path = saved
+    interrupt = Interrupt()
+    interrupt.ask()
+    plan.apply(interrupt=interrupt)
+    for each in (path, plan.save(path.with_name("later"))):
+        assert fleet.load_plan(each).apply().state.eq("applied").all()
+
+
+def test_a_saved_plan_of_a_fleet_says_how_long_what_is_left_of_it_takes(saved, slow, capsys):
+    fleet, plan, path = saved
+    interrupt = Interrupt()
+    interrupt.ask()
+    plan.apply(interrupt=interrupt)
+    chatkit.resume(plan["de"].id, fleet["de"])
+    capsys.readouterr()
+    fleet.load_plan(path).apply()
+    assert capsys.readouterr().out.startswith(
+        "2 of 4 changes in 2 accounts, 6 calls: about 2 minutes, which the slowest of them, fr,"
+    )
+
+
+def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_path):
+    _, fleet = opened
+    frame = fleet.contacts.frame().groupby(level=0).head(1).assign(name="Sina Berg")
+    plan = FleetPlan(fleet.contacts.plan(frame).plans, failed={"pt": "no token"}, notes=["Look."])
+    again = fleet.load_plan(plan.save(tmp_path / "fleet.plan"))
+    assert (again.failed, again.notes) == ({"pt": "no token"}, ["Look."])
+    with pytest.raises(chatkit.PlanRefused, match="pt"):
+        again.apply()
+    empty = FleetPlan({})
+    assert len(fleet.load_plan(empty.save(tmp_path / "fleet.plan"))) == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Sina", "Eva"), ('"de", "fr"', '"fr", "de"'), ('"skip_invalid": f', '"skip_invalid":  f')],
+)
+def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
+    fleet, _, path = saved
+    text = path.read_text()
+    path.write_text(text.replace(old, new, 1))
+    assert path.read_text() != text
+    if json.loads(text) == json.loads(path.read_text()):
+        assert fleet.load_plan(path).counts["update"] == 4
+    else:
+        with pytest.raises(chatkit.PlanRefused, match="was edited since it was saved"):
+            fleet.load_plan(path)
+
+
+@pytest.mark.parametrize("lines", [slice(0, -1), slice(1), slice(0, 6), slice(0, 0)])
+def test_the_file_of_a_fleet_that_was_cut_is_refused(saved, lines):
+    fleet, _, path = saved
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
+    with pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+        fleet.load_plan(path)
+
+
+def test_each_file_of_a_plan_says_who_reads_it(saved, tmp_path):
+    fleet, plan, path = saved
+    with pytest.raises(chatkit.PlanRefused, match=r"several accounts: fleet\.load_plan"):
+        fleet["de"].load_plan(path)
+    with pytest.raises(chatkit.PlanRefused, match=r"one account: client\.load_plan"):
+        fleet.load_plan(plan["de"].save(tmp_path / "one.plan"))
+    part = chatkit.connect_all({"de": fleet["de"]})
+    with pytest.raises(chatkit.PlanRefused, match="this fleet has no such account"):
+        part.load_plan(path)

@@ -1,0 +1,628 @@
+"""What was applied: listed, read again, gone on with, and never told otherwise than it was."""
+
+from __future__ import annotations
+
+import gc
+import os
+import shutil
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pandas as pd
+import processes
+import pytest
+from bulk.journalling import journal_path
+from bulk.planning import (  # noqa: F401
+    account,
+    active,
+    admin,
+    call,
+    client,
+    content,
+    limited,
+    log,
+    number,
+    people,
+    sandbox,
+    states,
+    webhook,
+    writes,
+)
+from ports import reserved
+
+import chatkit
+from chatkit.account.fleet_plan import FleetPlan
+from chatkit.account.history import _opened
+from chatkit.bulk.apply import Interrupt
+from chatkit.bulk.stores import journal_folder
+from chatkit.util.lock import lock
+
+ROOT = Path(__file__).parents[2]
+
+
+def newcomers(count, first=0):
+    numbers = [number(n) for n in range(first, first + count)]
+    return pd.DataFrame({"number": numbers, "country_code": "+1"})
+
+
+def stopped(sandbox, client, count=3):
+    """A run that stopped before anything was sent, because its token may not."""
+    weak = limited(sandbox, "Chat Contacts, View")
+    result = weak.contacts.plan(newcomers(count, 50)).apply()
+    assert set(states(result)) == {"not sent"}
+    return result
+
+
+def name_of(result):
+    return result.attrs["chatkit"]["run"]
+
+
+# --- runs -----------------------------------------------------------------------------------
+
+
+def test_runs_are_listed_the_latest_first(sandbox, client):
+    plan = client.contacts.plan(newcomers(3))
+    first = plan.apply()
+    open_run = stopped(sandbox, client)
+    back = chatkit.undo(first, client)
+    back.apply()
+    runs = chatkit.runs(client)
+    assert runs.index.tolist() == [back.id, name_of(open_run), plan.id]
+    assert runs.index.name == "run"
+    told = runs.drop(columns=["started", "ended", "account", "taken_back", "reason"])
+    assert set(told.pop("connection")) == {"the sandbox"}
+    assert told.to_dict("index") == {
+        back.id: {
+            "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
+            "state": "finished", "undoes": plan.id,
+        },
+        name_of(open_run): {
+            "noun": "contact", "changes": 3, "applied": 0, "unknown": 0, "not_sent": 3,
+            "state": "open", "undoes": "",
+        },
+        plan.id: {
+            "noun": "contact", "changes": 3, "applied": 3, "unknown": 0, "not_sent": 0,
+            "state": "taken back", "undoes": "",
+        },
+    }  # fmt: skip
+    assert runs["taken_back"].tolist() == [pd.NaT, pd.NaT, runs.loc[back.id, "ended"]]
+    assert runs["ended"].isna().tolist() == [False, True, False]
+    assert runs["account"].unique().tolist() == [client.connection.account]
+    assert str(runs["started"].dtype).endswith(", UTC]")
+    assert (pd.Timestamp.now("UTC") - runs["started"]).dt.total_seconds().between(0, 60).all()
+    assert sandbox.token not in runs.to_csv()
+
+
+def test_runs_say_what_was_taken_back_in_part_and_what_is_there_again(sandbox, client):
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[:2], "name"] = "Zoë"
+    first = client.contacts.plan(frame).apply()
+    call(sandbox, "PUT", f"contacts/{ids[0]}", name="Ana Cruz Díaz")  # somebody else, meanwhile
+    back = chatkit.undo(first, client).apply()
+    assert sorted(states(back)) == ["applied", "conflict"]
+    runs = chatkit.runs(client)["state"]
+    assert runs.tolist() == ["finished", "partly taken back"]
+    chatkit.undo(back, client).apply()
+    runs = chatkit.runs(client)
+    assert runs["state"].tolist() == ["finished", "taken back", "finished"]
+    assert runs["taken_back"].isna().tolist() == [True, False, True]
+
+
+def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cannot(
+    sandbox, client, monkeypatch, capsys
+):
+    name = name_of(stopped(sandbox, client))
+    monkeypatch.setenv("CHATKIT_RUNS", "postgresql://nobody@127.0.0.1:1/none")
+    capsys.readouterr()
+    listed = chatkit.runs()
+    told = capsys.readouterr().out
+    assert name in listed.index
+    assert told.startswith("The journals in postgresql://nobody@127.0.0.1:1/none cannot be reached")
+    assert told.endswith("Its runs are not shown.\n")
+    assert set(states(chatkit.resume(name, client))) == {"applied"}
+    with pytest.raises(chatkit.JournalError, match="cannot be reached"):  # it may be there
+        chatkit.resume(name[:-1], client)
+
+
+def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
+    client.contacts.plan(newcomers(1)).apply()
+    with account() as (_, other):
+        assert len(chatkit.runs(other)) == 0
+        other.webhooks.plan(
+            pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]})
+        ).apply()
+        assert chatkit.runs(other)["noun"].tolist() == ["webhook"]
+        assert {client.connection.account, other.connection.account} <= set(
+            chatkit.runs()["account"]
+        )
+
+
+@pytest.mark.parametrize("odd", ["production", 5, [1]])
+def test_runs_of_what_is_no_client_are_refused(odd):
+    with pytest.raises(chatkit.InputError, match="runs takes a client"):
+        chatkit.runs(odd)
+
+
+def test_no_runs_are_a_frame_with_the_same_columns(client):
+    empty = chatkit.runs(client)
+    client.contacts.plan(newcomers(1)).apply()
+    full = chatkit.runs(client)
+    assert empty.columns.tolist() == full.columns.tolist()
+    assert len(empty) == 0 and empty.index.name == "run"
+    assert empty.dtypes["started"] == full.dtypes["started"]
+
+
+def as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+def with_header(path, header):
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE chatkit_run SET header = ?", (header,))
+
+
+#: What may happen to a journal, and a part of the reason that is listed.
+DAMAGE = {
+    "empty": (lambda path: path.write_bytes(b""), "is not a chatkit journal"),
+    "another file": (lambda path: path.write_bytes(b"no journal at all"), "not a database"),
+    "cut": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), ""),
+    "a folder": (as_folder, "cannot be"),
+    "a deep header": (lambda path: with_header(path, "[" * 100_000), "is damaged"),
+    "another header": (lambda path: with_header(path, "{}"), "is damaged"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
+    path = journal_path(name_of(client.contacts.plan(newcomers(3)).apply()))
+    spoil, reason = DAMAGE[damage]
+    spoil(path)
+    for runs in (chatkit.runs(), chatkit.runs(client)):
+        listed = runs.loc[path.stem]
+        assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
+        assert path.stem in listed["reason"] and reason in listed["reason"], listed["reason"]
+    for use in (chatkit.journal, chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.JournalError, match=path.stem):
+            use(path.stem)
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
+    plan = client.contacts.plan(newcomers(3))
+    plan.apply()
+    path = journal_path(plan.id)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE chatkit_event SET detail = '{}' WHERE what = 'answered'")
+    since = len(log(sandbox))
+    for use in (chatkit.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
+        with pytest.raises(chatkit.JournalError, match="is damaged"):
+            use(plan.id)
+    assert len(log(sandbox)) == since
+    path.unlink()
+
+
+# --- one journal ----------------------------------------------------------------------------
+
+COLUMNS = {
+    "at": "datetime64[us, UTC]",
+    "row": "object",
+    "change": "str",
+    "label": "str",
+    "event": "str",
+    "reason": "str",
+    "detail": "object",
+}
+
+
+def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
+    ids = people(sandbox, 12)
+    frame = client.contacts.frame()
+    frame.loc[ids[0], "name"] = "Zoë"
+    result = client.contacts.plan(frame, delete=ids[1:2]).apply()
+    told = chatkit.journal(result)
+    assert [dtype.split("[")[0] for dtype in map(str, told.dtypes)] == [
+        dtype.split("[")[0] for dtype in COLUMNS.values()
+    ]
+    assert told.columns.tolist() == [*COLUMNS] and str(told["at"].dt.tz) == "UTC"
+    assert told["at"].is_monotonic_increasing
+    of_run = told[told["row"].isna()]
+    assert of_run["event"].tolist() == ["started", "finished"]
+    for contact, kind, events in [
+        (ids[0], "update", ["intent", "answered", "verified"]),
+        (ids[1], "delete", ["intent", "answered"]),
+    ]:
+        mine = told[told["row"] == contact]
+        assert mine["event"].tolist() == events and set(mine["change"]) == {kind}
+    intent = told[told["event"] == "intent"].set_index("row")["detail"]
+    assert intent[ids[0]]["attempt"] == 1 and intent[ids[0]]["live"]["name"] == "Ana Cruz"
+
+
+@pytest.mark.parametrize("rows", [0, 3])
+def test_the_columns_of_a_journal_are_always_the_same(client, rows):
+    result = client.contacts.plan(newcomers(rows)).apply()
+    told = chatkit.journal(result)
+    assert {n: str(t) for n, t in told.dtypes.items()} == COLUMNS | {"at": str(told["at"].dtype)}
+
+
+def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):
+    plan = client.contacts.plan(newcomers(2))
+    call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
+    result = plan.apply()
+    told = chatkit.journal(result)
+    assert told[told["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
+
+
+def test_a_run_is_named_by_the_beginning_of_its_name(client):
+    plans = [client.contacts.plan(newcomers(1, n)) for n in range(2)]
+    for plan in plans:
+        plan.apply()
+    one = plans[0].id
+    assert len(chatkit.journal(one[:-1])) == len(chatkit.journal(one)) > 0
+    with pytest.raises(chatkit.JournalError, match=r"\d+ runs begin with '20'"):
+        chatkit.journal("20")
+    for unknown in ("no-such-run", "", one + "0", "../" + one, "*"):
+        with pytest.raises(chatkit.JournalError, match="No run is called"):
+            chatkit.journal(unknown)
+
+
+@pytest.mark.parametrize("use", [chatkit.journal, chatkit.resume, chatkit.undo])
+def test_a_frame_that_is_no_result_is_refused(client, use):
+    with pytest.raises(chatkit.InputError, match=r"runs\(\) lists"):
+        use(client.contacts.frame())
+
+
+# --- resume ---------------------------------------------------------------------------------
+
+
+def test_a_finished_run_sends_nothing_and_says_what_was_true(sandbox, client):
+    plan = client.contacts.plan(newcomers(3))
+    result = plan.apply()
+    since = len(log(sandbox))
+    again = chatkit.resume(result)
+    assert len(log(sandbox)) == since
+    pd.testing.assert_frame_equal(again, result)
+    assert again.chatkit.summary() == "All 3 changes applied."
+
+
+def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):
+    name = name_of(stopped(sandbox, client))
+    gc.collect()
+    result = chatkit.resume(name, client)
+    assert states(result) == ["applied"] * 3 and result.index.tolist() == [0, 1, 2]
+    assert len(active(sandbox, "contacts")) == 3
+    assert chatkit.runs(client).loc[name, "state"] == "finished"
+    assert chatkit.journal(name)["event"].tolist().count("resumed") <= 1
+
+
+def test_a_run_goes_on_at_its_own_pace(sandbox, client):
+    name = name_of(stopped(sandbox, client))
+    with pytest.raises(ValueError, match="must be 1 or more"):
+        chatkit.resume(name, client, concurrency=0)
+    assert states(chatkit.resume(name, client, concurrency=1, rate=1000)) == ["applied"] * 3
+
+
+def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
+    """The service lands the creates, never answers, and cannot be asked: nobody knows."""
+    plan = client.contacts.plan(newcomers(3))
+    client.transport.deadline = 0.3
+    admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 1.0}})
+    result = plan.apply(settle=0)
+    assert states(result) == ["unknown"] * 3
+    assert chatkit.runs(client)["unknown"].tolist() == [3]
+    assert chatkit.undo(result).refused["reason"].str.contains("nobody knows").all()
+    admin(sandbox, "POST", "faults")
+    client.transport.deadline = 30.0
+    sent = len(writes(sandbox))
+    again = chatkit.resume(result, settle=0)
+    assert states(again) == ["applied"] * 3 and set(again["evidence"]) == {"adopted"}
+    assert len(writes(sandbox)) == sent
+    assert len(active(sandbox, "contacts")) == 3
+
+
+def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
+    with chatkit.connect(sandbox) as client:
+        result = stopped(sandbox, client)
+    del client
+    gc.collect()
+    for use in (chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.SettingsError, match="client"):
+            use(result)
+    with chatkit.connect(sandbox):
+        assert states(chatkit.resume(result)) == ["applied"] * 3
+
+
+def test_a_client_of_another_account_is_refused(sandbox, client):
+    result = stopped(sandbox, client)
+    with account() as (theirs, other):
+        for use in (chatkit.resume, chatkit.undo):
+            with pytest.raises(chatkit.SettingsError, match="account"):
+                use(result, other)
+        assert active(theirs, "contacts") == {}
+
+
+def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
+    result = stopped(sandbox, client)
+    busy = pytest.raises(chatkit.AccountBusy, match="another run")
+    with lock(journal_folder(True), client.connection.account, "another run"), busy:
+        chatkit.resume(result, client)
+    assert states(chatkit.resume(result, client)) == ["applied"] * 3
+
+
+@pytest.mark.parametrize("room", ["contacts", "templates", "webhooks"])
+def test_a_run_of_each_room_goes_on(sandbox, client, room):
+    weak = limited(sandbox, "Chat Contacts, View", "Chat Templates, View", "Chat Detail, View")
+    frames = {
+        "contacts": newcomers(2),
+        "templates": pd.DataFrame(
+            {"template_code": ["a", "b"], "lang_code": "en", "text": "Hi"}
+        ).set_index(["template_code", "lang_code"]),
+        "webhooks": pd.DataFrame({"url": ["https://a.example/"], "events": [["*"]]}),
+    }
+    plan = getattr(weak, room).plan(frames[room])
+    assert set(states(plan.apply())) == {"not sent"}
+    result = chatkit.resume(plan.id, client)
+    assert set(states(result)) == {"applied"}
+    pd.testing.assert_index_equal(result.index, plan.frame().index)
+
+
+# --- another process, over HTTP -------------------------------------------------------------
+
+FRESH = """
+import sys, warnings
+warnings.simplefilter("error")
+import chatkit
+base_url, account, token, run = sys.argv[1:]
+assert run in chatkit.runs().index, chatkit.runs()
+with chatkit.Client(base_url, account, token) as client:
+    result = chatkit.resume(run, client)
+    print(*result["state"], *result.index, sep=",")
+    print(len(chatkit.undo(result, client)))
+"""
+
+
+def test_a_fresh_process_goes_on_with_no_frame_in_memory(sandbox):
+    weak_token = sandbox.make_token("Chat Contacts, View")
+    with sandbox.serve() as base_url:
+        with chatkit.Client(base_url, sandbox.account_id, weak_token) as weak:
+            result = weak.contacts.plan(newcomers(3)).apply()
+        assert set(states(result)) == {"not sent"}
+        out = processes.run(
+            [sys.executable, "-c", FRESH, base_url, sandbox.account_id, sandbox.token,
+             name_of(result)],
+            capture_output=True, text=True, timeout=60, cwd=ROOT, env=os.environ,
+        )  # fmt: skip
+        assert out.returncode == 0, out.stderr
+        assert out.stdout.splitlines() == ["applied,applied,applied,0,1,2", "3"]
+    assert len(active(sandbox, "contacts")) == 3
+
+
+def test_journals_lie_in_the_users_own_folder_for_them_alone(sandbox, tmp_path, monkeypatch):
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    with (
+        sandbox.serve() as base_url,
+        chatkit.Client(base_url, sandbox.account_id, sandbox.token) as client,
+    ):
+        plan = client.contacts.plan(newcomers(1))
+        plan.apply()
+        folder = tmp_path / "data" / "runs"
+        assert [path.name for path in folder.glob("*.db")] == [f"{plan.id}.db"]
+        assert oct((folder / f"{plan.id}.db").stat().st_mode)[-3:] == "600"
+        assert oct(folder.stat().st_mode)[-3:] == "700"
+        assert sandbox.token.encode() not in (folder / f"{plan.id}.db").read_bytes()
+        assert chatkit.runs(client).index.tolist() == [plan.id]
+
+
+# --- an account that has moved ---------------------------------------------------------------
+
+
+def over_http(base_url, sandbox, token=None):
+    return chatkit.Client(base_url, sandbox.account_id, token or sandbox.token)
+
+
+@pytest.fixture
+def lasting(tmp_path, monkeypatch):
+    """A folder of journals of its own, for accounts that outlast this process."""
+    monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
+    return tmp_path / "data" / "runs"
+
+
+def test_a_run_goes_on_and_back_when_its_service_has_taken_another_port(sandbox, lasting, capsys):
+    with sandbox.serve() as before, over_http(before, sandbox) as client:
+        done = client.contacts.plan(newcomers(2)).apply()
+        weak = over_http(before, sandbox, sandbox.make_token("Chat Contacts, View"))
+        left = name_of(weak.contacts.plan(newcomers(2, 50)).apply())
+        weak.close()
+    with sandbox.serve() as after, over_http(after, sandbox) as client:
+        assert after != before
+        for use in (chatkit.resume, chatkit.undo):
+            with pytest.raises(chatkit.SettingsError, match="pass its client"):
+                use(left)  # nobody has said that it is the same account
+        capsys.readouterr()
+        assert states(chatkit.resume(left, client)) == ["applied"] * 2
+        assert f"applied at {before}. It is continued at {after}" in capsys.readouterr().out
+        back = chatkit.undo(done, client)
+        assert states(back.apply()) == ["applied"] * 2
+        assert len(active(sandbox, "contacts")) == 2
+        assert chatkit.runs().loc[back.id, "account"] == client.connection.account
+        assert chatkit.runs().loc[name_of(done), "state"] == "taken back"
+        assert states(chatkit.resume(back.id)) == ["applied"] * 2
+
+
+def test_a_client_of_another_service_is_asked_about_and_taken_when_said(sandbox, lasting):
+    """An account of the same id is there at both: it may be another service's."""
+    with sandbox.serve() as one, sandbox.serve() as two, over_http(one, sandbox) as first:
+        left = name_of(limited_over(one, sandbox).contacts.plan(newcomers(2)).apply())
+        with over_http(two, sandbox) as second:
+            for use in (chatkit.resume, chatkit.undo):
+                with pytest.raises(chatkit.SettingsError, match="moved=True") as caught:
+                    use(left, second)
+                assert one in str(caught.value) and two in str(caught.value)
+            assert active(sandbox, "contacts") == {}
+            assert states(chatkit.resume(left, second, moved=True)) == ["applied"] * 2
+            assert len(chatkit.undo(left, second, moved=True)) == 2
+        other = chatkit.Client(one, "1002", sandbox.token)
+        with other, pytest.raises(chatkit.SettingsError, match="pass its client"):
+            chatkit.resume(left, other, moved=True)
+        assert first.connection.account in chatkit.runs()["account"].tolist()
+
+
+def limited_over(base_url, sandbox):
+    return over_http(base_url, sandbox, sandbox.make_token("Chat Contacts, View"))
+
+
+def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path, lasting):
+    """It has its address and its token again, and the run knows the file that tells them."""
+    file = tmp_path / "shop.db"
+    with (
+        chatkit.Sandbox(file) as sandbox,
+        sandbox.serve() as base_url,
+        chatkit.connect(f"{file}.access") as client,
+    ):
+        plan = client.contacts.plan(newcomers(2))
+        stop = Interrupt()
+        stop.ask()
+        left = name_of(plan.apply(interrupt=stop))
+    del client, plan
+    gc.collect()
+    held = reserved(int(base_url.rpartition(":")[2]))
+    with held, chatkit.Sandbox(file) as sandbox, sandbox.serve() as after:
+        assert after == base_url
+        assert states(chatkit.resume(left)) == ["applied"] * 2
+        assert len(active(sandbox, "contacts")) == 2
+
+
+@pytest.mark.parametrize("held", ["old", "new"])
+def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting, held):
+    with sandbox.serve() as before, limited_over(before, sandbox) as weak:
+        left = name_of(weak.contacts.plan(newcomers(2)).apply())
+        old = weak.connection.account
+    with sandbox.serve() as after, over_http(after, sandbox) as client:
+        account_ = {"old": old, "new": client.connection.account}[held]
+        busy = pytest.raises(chatkit.AccountBusy, match="another run")
+        with lock(journal_folder(False), account_, "another run"), busy:
+            chatkit.resume(left, client)
+        assert states(chatkit.resume(left, client)) == ["applied"] * 2
+
+
+def stopped_fleet(clients):
+    """The run of a fleet that was stopped before anything was sent."""
+    plan = FleetPlan({n: client.contacts.plan(newcomers(2)) for n, client in clients.items()})
+    stop = Interrupt()
+    stop.ask()
+    return name_of(plan.apply(interrupt=stop))
+
+
+def test_each_run_of_a_fleet_finds_its_account_whatever_that_is_called_now(sandbox, client):
+    with account() as (other_sandbox, other):
+        call(other_sandbox, "POST", "contacts", number=number(70), country_code="+1")
+        left = stopped_fleet({"de": client, "fr": other})
+        swapped = {"de": other, "fr": client}
+        with chatkit.connect_all(swapped) as fleet:
+            assert states(chatkit.resume(left, fleet)) == ["applied"] * 4
+            assert chatkit.undo(f"{left}-001", fleet).plans.keys() == {"de"}
+            back = fleet.undo(left, rows=[("de", 0), ("de", 1)])
+        assert states(back.apply()) == ["applied"] * 2
+        assert (len(active(sandbox, "contacts")), len(active(other_sandbox, "contacts"))) == (0, 3)
+
+
+def test_a_fleet_of_some_accounts_goes_on_with_those_that_can_be_found(lasting, sandbox):
+    with account() as (_, other), sandbox.serve() as base_url:
+        with over_http(base_url, sandbox) as client:
+            left = stopped_fleet({"de": client, "fr": other})
+            name = client.connection.account
+        del client
+        gc.collect()
+        with chatkit.connect_all({"fr": other}) as fleet:
+            result = chatkit.resume(left, fleet)
+    assert states(result.loc["fr"]) == ["applied"] * 2
+    assert result.attrs["stops"] == {"de": f"This run belongs to {name}: pass its client."}
+
+
+@pytest.mark.parametrize("how", ["resume", "undo"])
+def test_an_account_whose_address_is_in_use_by_another_has_not_moved(lasting, sandbox, how):
+    """A run of a fleet is not sent to an account of the same id at another address."""
+    with sandbox.serve() as one, sandbox.serve() as two:
+        with over_http(one, sandbox) as client:
+            left = stopped_fleet({"de": client})
+        with over_http(two, sandbox) as client, chatkit.Client(one, "1002", sandbox.token) as near:
+            clients = {"de": client, "fr": near}
+            result = (
+                chatkit.resume(left, clients)
+                if how == "resume"
+                else chatkit.undo(left, clients).apply()
+            )
+            why = result.attrs["stops"]["de"]
+            assert "which is another account: fr is where that was" in why
+            assert "moved=True" not in why
+            assert active(sandbox, "contacts") == {}
+            assert states(chatkit.resume(left, clients, moved=True)) == ["applied"] * 2
+
+
+def test_two_runs_of_a_fleet_do_not_go_on_in_one_account(lasting, sandbox):
+    with sandbox.serve() as one, sandbox.serve() as two:
+        with over_http(one, sandbox) as first, over_http(two, sandbox) as second:
+            left = stopped_fleet({"de": first, "fr": second})
+        del first
+        gc.collect()
+        with over_http(two, sandbox) as second:
+            result = chatkit.resume(left, {"de": second}, moved=True)
+    assert states(result.loc["fr"]) == ["applied"] * 2
+    assert "another run belongs to it" in result.attrs["stops"]["de"]
+
+
+# --- what connect() says ---------------------------------------------------------------------
+
+
+def test_connect_says_that_a_run_was_interrupted_and_how_to_go_on(
+    sandbox, lasting, monkeypatch, capsys
+):
+    with sandbox.serve() as base_url:
+        monkeypatch.setenv("CHATKIT_BASE_URL", base_url)
+        monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
+        monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
+
+        def said():
+            capsys.readouterr()
+            with chatkit.connect() as client:
+                lines = capsys.readouterr().out.splitlines()
+                account_ = client.connection.account
+            assert lines[0].startswith("Connected to account")
+            return lines[1:], account_
+
+        assert said()[0] == []
+        with limited_over(base_url, sandbox) as weak:
+            first, left = (name_of(weak.contacts.plan(newcomers(2, n)).apply()) for n in (0, 50))
+        [line], account_ = said()
+        assert f"A run of 2 changes, begun on {left[:4]}-" in line
+        assert f"chatkit.resume({left!r}) goes on" in line and "1 before it" in line
+        with lock(journal_folder(False), account_, left):
+            assert said()[0] == []  # it is at work
+        (lasting / f"{next(lasting.glob('*.lock')).stem}.holder").write_text("a dead process")
+        assert left in said()[0][0]
+        journal_path(first).write_bytes(b"damaged")
+        with chatkit.connect() as client:
+            chatkit.resume(left, client)
+        assert said()[0] == []
+        with limited_over(base_url, sandbox) as weak:
+            weak.contacts.plan(newcomers(2, 90)).apply()
+        monkeypatch.setenv("CHATKIT_ACCOUNT_ID", "1002")
+        assert said()[0] == []  # a run of another account
+
+
+def test_the_sandbox_in_memory_says_nothing_of_runs(sandbox, client, capsys):
+    stopped(sandbox, client)
+    capsys.readouterr()
+    chatkit.connect(sandbox).close()
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_a_run_is_shown_although_its_account_cannot_be_found(sandbox):
+    with chatkit.connect(sandbox) as closed:
+        result = closed.contacts.plan(newcomers(2)).apply()
+    plan, rows = _opened(None, None, name_of(result))
+    assert plan.id == name_of(result)
+    assert states(rows) == ["applied", "applied"]

@@ -1,0 +1,445 @@
+"""The loop behind the synchronous face: notebooks, threads, forks, interrupts, the end."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from faultserver import FaultServer, Line, Script, drop, half_of_the_head, ok, reset, says, silence
+from jupyter_client.manager import start_new_kernel
+
+from chatkit.api import background
+from chatkit.api.call import Call
+from chatkit.errors import CallError
+
+GET = Call("GET", ("contacts", 17))
+
+START = f"""
+import os, sys
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from faultserver import connection
+from chatkit.api.transport import Transport
+from chatkit.api.call import Call
+GET = Call("GET", ("contacts", 17))
+POST = Call("POST", ("contacts",), body={{}})
+transport = Transport(connection(BASE_URL))
+"""
+
+
+def script(server: FaultServer, text: str) -> str:
+    return f"BASE_URL = {server.base_url!r}\n{START}{textwrap.dedent(text)}"
+
+
+def run(server: FaultServer, text: str, *options: str) -> str:
+    """Run a script to its end; it must be quick and silent about what it leaves open."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", script(server, text)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    return done.stdout
+
+
+def until(true: Callable[[], bool], seconds: float = 10.0) -> None:
+    end = time.monotonic() + seconds
+    while not true() and time.monotonic() < end:
+        time.sleep(0.005)
+    assert true()
+
+
+# --- where it works -------------------------------------------------------------------
+
+
+def test_it_works_inside_a_running_loop() -> None:
+    async def main() -> int:
+        return server.transport().answer(GET).status
+
+    with FaultServer(ok) as server:
+        assert asyncio.run(main()) == 200
+
+
+@pytest.mark.filterwarnings("default")  # of the kernel's own machinery
+def test_it_works_in_a_notebook() -> None:
+    with FaultServer(ok) as server:
+        manager, client = start_new_kernel(kernel_name="python3")
+        try:
+            said: list[str] = []
+            code = script(
+                server,
+                """
+                print(transport.answer(GET).status)
+                print(sum(1 for _ in transport.send_all([GET] * 20)))
+                """,
+            )
+            reply = client.execute_interactive(
+                code,
+                timeout=30,
+                output_hook=lambda m: said.append(str(m["content"].get("text", m["content"]))),
+            )
+            assert reply["content"]["status"] == "ok", said
+            assert "200\n20\n" in "".join(said)
+        finally:
+            client.stop_channels()
+            manager.shutdown_kernel(now=True)
+
+
+def test_it_works_in_twenty_threads_at_once() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        with ThreadPoolExecutor(20) as pool:
+            one = pool.map(lambda _: transport.answer(GET).status, range(200))
+            many = pool.map(lambda _: len(list(transport.send_all([GET] * 10))), range(20))
+            assert set(one) == {200}
+            assert set(many) == {10}
+        assert len(server.asked) == 400
+        transport.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("leave", ["os._exit(0)", "sys.exit(0)"])
+def test_it_works_after_a_fork_on_both_sides(leave: str) -> None:
+    with FaultServer(ok) as server:
+        said = run(
+            server,
+            f"""
+            import warnings
+            warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork
+            assert len(list(transport.send_all([GET] * 8))) == 8
+            child = os.fork()
+            if not child:
+                assert transport.answer(GET).status == 200
+                assert len(list(transport.send_all([GET] * 8))) == 8
+                {leave}
+            assert os.waitpid(child, 0)[1] == 0
+            assert len(list(transport.send_all([GET] * 8))) == 8
+            print("both")
+            """,
+        )
+        assert said == "both\n"
+        assert len(server.asked) == 25
+        assert server.connections <= 16, "the parent's connections outlive the child"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_it_works_in_a_fork_made_while_calls_were_under_way() -> None:
+    def slow(line: Line, asked: object) -> None:
+        time.sleep(0.3)
+        line.send(b"HTTP/1.1 200 X\r\ncontent-length: 0\r\n\r\n")
+
+    with FaultServer(slow) as server:
+        run(
+            server,
+            """
+            import threading, time, warnings
+            warnings.simplefilter("ignore", DeprecationWarning)
+            threads = [threading.Thread(target=transport.answer, args=[GET]) for _ in range(4)]
+            for thread in threads: thread.start()
+            time.sleep(0.1)
+            child = os.fork()
+            if not child:
+                assert transport.answer(GET).status == 200
+                os._exit(0)
+            for thread in threads: thread.join()
+            assert os.waitpid(child, 0)[1] == 0
+            """,
+        )
+        assert len(server.asked) == 5
+
+
+# --- imports beforehand ---------------------------------------------------------------
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(
+    ("error", "others"),
+    [("ImportError", True), ("ValueError('a broken plug-in')", True), ("SystemExit", False)],
+)
+def test_a_module_that_cannot_be_imported_stops_neither_the_others_nor_a_fork(
+    error: str, others: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "broken_one.py").write_text(f"raise {error}")
+    (tmp_path / "sound_one.py").touch()
+    code = f"""
+    import os, sys, warnings
+    warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork
+    sys.path.append({str(tmp_path)!r})
+    from chatkit.api.background import preload
+    preload("broken_one", "sound_one")
+    child = os.fork()
+    if not child:
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+    print("sound_one" in sys.modules)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, timeout=30
+    )
+    assert (done.stdout, done.stderr, done.returncode) == (f"{others}\n", "", 0)
+
+
+def test_imports_that_are_asked_for_while_others_run_are_left_to_who_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "waits_for_us.py").write_text(
+        "import threading\nbegun, go_on = threading.Event(), threading.Event()\n"
+        "begun.set()\nassert go_on.wait(30)\n"
+    )
+    (tmp_path / "asked_for_second.py").touch()
+    assert background._imported.wait(30)  # what another test has asked for
+    background.preload("waits_for_us")
+    until(lambda: hasattr(sys.modules.get("waits_for_us"), "go_on"))
+    module = sys.modules["waits_for_us"]
+    try:
+        background.preload("asked_for_second")
+        assert [t.name for t in threading.enumerate()].count("chatkit-imports") == 1
+        assert not background._imported.is_set()
+    finally:
+        module.go_on.set()
+        assert background._imported.wait(30)
+    assert "asked_for_second" not in sys.modules
+    monkeypatch.delitem(sys.modules, "waits_for_us")
+
+
+# --- how it ends ----------------------------------------------------------------------
+
+
+ENDINGS = {
+    "open": "",
+    "closed": "transport.close()",
+    "deleted": "del transport",
+    "in the middle": "outcomes = transport.send_all([GET] * 20); next(outcomes)",
+    "by an exit in the middle": "for _ in transport.send_all([GET] * 20): sys.exit()",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS.values(), ids=ENDINGS)
+def test_a_script_ends_by_itself_and_silently(ending: str) -> None:
+    with FaultServer(ok) as server:
+        said = run(
+            server,
+            f"""
+            import time
+            transport.answer(POST)
+            assert len(list(transport.send_all([GET] * 20, concurrency=8))) == 20
+            print("done", flush=True)
+            {ending}
+            """,
+            "-W",
+            "default::ResourceWarning",
+        )
+        assert said == "done\n"
+
+
+def test_a_script_ends_while_a_thread_waits_for_an_answer() -> None:
+    with FaultServer(silence) as server:
+        run(
+            server,
+            """
+            import threading, time
+            threading.Thread(target=transport.answer, args=[GET], daemon=True).start()
+            time.sleep(0.2)
+            """,
+        )
+
+
+def test_an_error_leaves_only_its_own_traceback() -> None:
+    with FaultServer(drop) as server:
+        done = subprocess.run(
+            [sys.executable, "-c", script(server, "transport.answer(POST)")],
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+    assert "aiohttp" not in done.stderr
+    assert "asyncio" not in done.stderr
+    assert done.stderr.count("Traceback") == 1
+    assert done.stderr.splitlines()[-2].startswith("chatkit.errors.InDoubt: POST contacts: ")
+
+
+def test_a_forgotten_transport_closes_its_connections() -> None:
+    closed = threading.Event()
+
+    def greet(line: Line) -> None:
+        while asked := line.ask():
+            ok(line, asked)
+        closed.set()
+
+    with FaultServer(ok, greet=greet) as server:
+        transport = server.transport()
+        transport.answer(GET)
+        del transport
+        gc.collect()
+        assert closed.wait(5)
+
+
+def test_a_closed_transport_opens_again() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        transport.close()
+        for _ in range(3):
+            assert transport.answer(GET).status == 200
+            transport.close()
+            transport.close()
+        assert server.connections == 3
+
+
+def test_closing_in_another_thread_never_raises_anything_odd() -> None:
+    with FaultServer(ok) as server:
+        transport = server.transport()
+        over = threading.Event()
+
+        def close() -> None:
+            while not over.is_set():
+                transport.close()
+                time.sleep(0.001)
+
+        closing = threading.Thread(target=close)
+        closing.start()
+        try:
+            for _ in range(300):
+                try:
+                    transport.answer(Call("POST", ("x",), body={}))
+                except CallError:
+                    continue
+        finally:
+            over.set()
+            closing.join()
+        transport.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="/proc tells of open files")
+def test_hundreds_of_failures_leave_nothing_open() -> None:
+    def counts() -> tuple[int, int]:
+        return len(os.listdir("/proc/self/fd")), threading.active_count()
+
+    kinds: list[Script] = [drop, reset, ok, says(b"hello\r\n\r\n", end=True), half_of_the_head]
+    kinds += [silence, says(b"HTTP/1.1 200 X\r\ncontent-length: 9\r\n\r\n1234", end=True)]
+
+    def mixed(line: Line, asked: object) -> None:
+        with lock:
+            kinds.append(kinds.pop(0))
+        kinds[-1](line, asked)
+
+    lock = threading.Lock()
+    with FaultServer(ok) as server:
+        server.transport().answer(GET)  # the loop runs
+    gc.collect()
+    before = counts()
+    with FaultServer(mixed) as server:
+        transport = server.transport(deadline=0.2)
+        calls = [Call("POST", ("x", n), body={}) for n in range(350)] + [GET] * 50
+        assert len(list(transport.send_all(calls, concurrency=32))) == 400
+        transport.close()
+    with FaultServer(ok) as server:
+        pass
+    away = server.transport(deadline=0.2)
+    assert len(list(away.send_all([GET] * 100, concurrency=32))) == 100
+    away.close()
+    gc.collect()
+    until(lambda: max(abs(a - b) for a, b in zip(counts(), before, strict=True)) <= 2)
+
+
+# --- interrupts -----------------------------------------------------------------------
+
+INTERRUPTED = """
+print("ready", flush=True)
+try:
+    {work}
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+@pytest.mark.parametrize(
+    ("work", "under_way"),
+    [
+        ("transport.answer(POST)", 1),
+        ("list(transport.send_all(iter(lambda: POST, None), concurrency=16))", 16),
+    ],
+)
+def test_an_interrupt_ends_the_call_at_once_and_nothing_is_sent_after_it(
+    work: str, under_way: int
+) -> None:
+    gone = threading.Semaphore(0)
+
+    def wait_for_the_end(line: Line, asked: object) -> None:
+        assert line.ask() is None
+        gone.release()
+
+    with FaultServer(wait_for_the_end) as server:
+        process = subprocess.Popen(
+            [sys.executable, "-c", script(server, INTERRUPTED.format(work=work))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout is not None
+        assert process.stdin is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            until(lambda: len(server.asked) == under_way)
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "interrupted\n"
+            assert all(gone.acquire(timeout=5) for _ in range(under_way)), "connections are closed"
+            time.sleep(0.3)
+            _, said = process.communicate("go on\n", timeout=10)
+        finally:
+            process.kill()
+            process.communicate()
+        assert said == ""
+        assert process.returncode == 0
+        assert len(server.asked) == under_way
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_an_interrupt_in_the_middle_of_much_work_ends_it() -> None:
+    """The server answers quickly: there is always a next call that could still go out."""
+    text = """
+    import time
+    def calls():
+        while True:
+            yield POST
+    print("ready", flush=True)
+    try:
+        for _ in transport.send_all(calls(), concurrency=16):
+            pass
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+        time.sleep(1)
+    """
+    for _ in range(2):
+        with FaultServer(ok) as server:
+            process = subprocess.Popen(
+                [sys.executable, "-c", script(server, text)], stdout=subprocess.PIPE, text=True
+            )
+            assert process.stdout is not None
+            try:
+                assert process.stdout.readline() == "ready\n"
+                until(lambda: len(server.asked) > 50)
+                process.send_signal(signal.SIGINT)
+                assert process.stdout.readline() == "interrupted\n"
+                time.sleep(0.3)  # what was on its way arrives
+                count = len(server.asked)
+                assert process.wait(10) == 0
+                assert len(server.asked) == count
+            finally:
+                process.kill()
+                process.communicate()

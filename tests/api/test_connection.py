@@ -1,0 +1,206 @@
+import traceback
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+import chatkit
+from chatkit.api.connection import Connection, account_id_text, base_address
+from chatkit.errors import SettingsError
+from chatkit.profile import ServiceProfile
+
+MARKER = "tok_5f3a9c1e77"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("https://api.example.com", "https://api.example.com"),
+        ("https://api.example.com/", "https://api.example.com"),
+        ("HTTPS://API.Example.com/", "https://api.example.com"),
+        ("https://api.example.com:8443/a/B-1/", "https://api.example.com:8443/a/B-1"),
+        ("https://192.0.2.7", "https://192.0.2.7"),
+        ("https://[2001:db8::1]:444", "https://[2001:db8::1]:444"),
+        ("https://xn--bcher-kva.example", "https://xn--bcher-kva.example"),
+        ("http://localhost:8000", "http://localhost:8000"),
+        ("http://127.0.0.1:1", "http://127.0.0.1:1"),
+        ("http://127.8.9.10:65535/p", "http://127.8.9.10:65535/p"),
+        ("http://[::1]:80/", "http://[::1]:80"),
+        ("https://1e100.example", "https://1e100.example"),
+    ],
+)
+def test_a_good_base_address_is_kept_in_one_form(text: str, kept: str) -> None:
+    assert base_address(text) == kept
+    assert base_address(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("api.example.com", "begin with https://"),
+        ("", "begin with https://"),
+        (MARKER, "begin with https://"),
+        ("https:/api.example.com", "begin with https://"),
+        ("http://api.example.com", "write https://"),
+        ("http://localhost.example.com", "write https://"),
+        ("http://foo.localhost", "write https://"),
+        ("http://[::ffff:127.0.0.1]", "write https://"),
+        ("http://0.0.0.0:80", "write https://"),
+        (f"https://user:{MARKER}@api.example.com", "user or password"),
+        (f"https://{MARKER}@api.example.com", "user or password"),
+        (f"https://api.example.com/?token={MARKER}", "query"),
+        ("https://api.example.com/#a", "fragment"),
+        ("https://api.example.com\r\nX: 1", "line breaks"),
+        ("https://api.example.com\n", "line breaks"),
+        (" https://api.example.com", "spaces"),
+        ("https://api.example.com /", "spaces"),
+        ("https://api.example.com\\evil.example", "plain ASCII"),
+        ("https://bücher.example", "plain ASCII"),
+        ("https://api.example.com\u3002evil", "plain ASCII"),
+        ("https://loc\u212aal.example", "plain ASCII"),  # a Kelvin sign is a k to some
+        ("https://\uff11\uff12\uff17.0.0.1", "plain ASCII"),
+        ("https://a..b", "plain ASCII"),
+        ("https://-a.example", "plain ASCII"),
+        ("https://a_b.example", "plain ASCII"),
+        ("https://", "plain ASCII"),
+        ("https:///path", "plain ASCII"),
+        ("https://a.example//b", "plain ASCII"),
+        ("https://a.example/%2e%2e/b", "escapes"),
+        ("https://a.example/b;c", "plain ASCII"),
+        ("ftp://a.example", "write https://"),
+        ("file:///etc/passwd", "write https://"),
+        ("https://a.example:port", "plain ASCII"),
+        ("https://a.example:0", "port"),
+        ("https://a.example:65536", "port"),
+        ("http://127.1", "odd host"),
+        ("http://2130706433", "odd host"),
+        ("http://0x7f000001", "odd host"),
+        ("http://0x7f.0.0.0x1", "odd host"),
+        ("http://0177.0.0.1", "odd host"),
+        ("https://1.2.3.256", "odd host"),
+        ("https://[127.0.0.1]", "odd host"),
+        ("https://[::1::2]", "odd host"),
+        ("https://a.example/../b", "'..'"),
+        ("https://a.example/./b", "'..'"),
+        ("https://a.example/api/business/public", "leave that out"),
+        ("https://" + ".".join(["a" * 63] * 4), "odd host"),
+    ],
+)
+def test_a_base_address_that_cannot_be_trusted_is_refused_with_advice(
+    text: str, advice: str
+) -> None:
+    with pytest.raises(SettingsError) as caught:
+        base_address(text)
+    assert advice in str(caught.value)
+    assert MARKER not in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [None, 17, b"https://a.example"])
+def test_a_base_address_is_text(value: object) -> None:
+    with pytest.raises(SettingsError, match="must be text"):
+        base_address(value)
+
+
+@given(st.text(alphabet=st.sampled_from("aZ0.:/[]@?#%\\-_ \n\té1xlocahst")))
+def test_an_accepted_base_address_has_the_parts_it_shows(rest: str) -> None:
+    try:
+        kept = base_address("https://" + rest)
+    except SettingsError:
+        return
+    parts = urlsplit(kept)
+    assert parts.scheme == "https" and parts.hostname
+    assert (parts.username, parts.password, parts.query, parts.fragment) == (None, None, "", "")
+    assert kept.isascii() and kept.isprintable() and not kept.endswith("/")
+    assert base_address(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("value", "kept"), [("1001", "1001"), (1001, "1001"), (0, "0"), ("acc-1_x.y~z", "acc-1_x.y~z")]
+)
+def test_an_account_id_is_text_or_a_whole_number(value: object, kept: str) -> None:
+    assert account_id_text(value) == kept
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", ".", "..", "a/b", "a b", "1001\n", "a%2fb", "é", "a?b", "a#b", "\u0661", "x" * 201,
+     True, 1.0, None, b"1001"],
+)  # fmt: skip
+def test_an_odd_account_id_is_refused(value: object) -> None:
+    with pytest.raises(SettingsError, match="account id"):
+        account_id_text(value)
+
+
+def make(**values: object) -> Connection:
+    good = {"base_url": "https://api.example.com/", "account_id": 1001, "token": f" {MARKER}\n"}
+    return Connection.model_validate(good | values)
+
+
+def test_a_connection_keeps_everything_in_one_form() -> None:
+    connection = make()
+    assert connection.base_url == "https://api.example.com"
+    assert connection.account_id == "1001"
+    assert connection.token.reveal() == MARKER
+    assert connection.profile == ServiceProfile()
+    assert connection.name is None
+
+
+def test_a_connection_never_shows_its_token() -> None:
+    connection = make(name="staging")
+    assert MARKER not in repr(connection) + str(connection) + connection.model_dump_json()
+    assert "staging" in repr(connection) and "1001" in repr(connection)
+
+
+def test_a_connection_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError):
+        make().base_url = "https://other.example"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "values", [{"base_url": "x"}, {"account_id": "a/b"}, {"token": f"{MARKER} {MARKER}"}]
+)
+def test_a_bad_value_is_one_short_error_without_the_token(values: dict[str, object]) -> None:
+    with pytest.raises(SettingsError) as caught:
+        make(**values)
+    assert MARKER not in "".join(traceback.format_exception(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("base_url", "loopback"),
+    [
+        ("http://127.0.0.1:80", True),
+        ("http://localhost", True),
+        ("https://[::1]:8/x", True),
+        ("https://api.example.com:443", False),
+        ("https://192.0.2.7", False),
+        ("https://[2001:db8::1]", False),
+    ],
+)
+def test_a_connection_knows_whether_it_stays_on_this_machine(base_url: str, loopback: bool) -> None:
+    assert make(base_url=base_url).loopback is loopback
+
+
+def test_an_account_is_told_in_one_line_without_the_token() -> None:
+    one = Connection(base_url="https://api.example/", account_id=7, token="tok-5ecret")
+    assert one.account == "https://api.example account 7"
+    assert "tok-5ecret" not in repr(one)
+
+
+def test_two_sandboxes_of_one_process_are_two_accounts() -> None:
+    with chatkit.Sandbox() as a, chatkit.Sandbox() as b:
+        first, second, again = chatkit.connect(a), chatkit.connect(b), chatkit.connect(a)
+        assert first.connection.account == again.connection.account
+        assert first.connection.account != second.connection.account
+        assert first.connection.passing
+
+
+def test_a_sandbox_in_a_file_is_the_same_account_the_next_day(tmp_path: Path) -> None:
+    accounts = set()
+    for _ in range(2):
+        with chatkit.Sandbox(tmp_path / "a.db") as sandbox, chatkit.connect(sandbox) as client:
+            accounts.add(client.connection.account)
+            assert not client.connection.passing
+    assert len(accounts) == 1

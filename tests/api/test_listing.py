@@ -1,0 +1,614 @@
+"""Listing: every page once and in order, an end whatever the service says, and a word about it."""
+
+import json
+import random
+import re
+from collections.abc import Callable, Generator, Iterable
+from types import SimpleNamespace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from faultserver import FaultServer, http
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Raw
+
+import chatkit
+from chatkit.api import listing as listings
+from chatkit.api.answer import Envelope, Pagination
+from chatkit.api.call import Call
+from chatkit.api.listing import ListReader
+from chatkit.client import Client
+from chatkit.contacts import Contact
+from chatkit.errors import CallError, Fault, ListMoved, NotFound, NotPermitted, Refused
+
+SIZE = 10
+FLYING = 8  # calls under way at a time
+AHEAD = 100  # so many pages may have overtaken the one that shows the end
+
+#: What a service has on a page: ids, its total and its number of pages; or how it refuses.
+Page = tuple[list[int], int, int] | type[CallError]
+
+
+class Service:
+    """A list, page by page, behind the face of a transport. Answers overtake each other."""
+
+    def __init__(
+        self, page: Callable[[int], Page], *, size: int = SIZE, paged: bool = True, seed: int = 0
+    ) -> None:
+        self.page, self.size, self.paged = page, size, paged
+        self.asked: list[int] = []
+        self.told = 0  #: the largest total that it told
+        self._chance = random.Random(seed)
+
+    def send(self, call: Call) -> Envelope:
+        answer = self._answer(call)
+        if isinstance(answer, CallError):
+            raise answer
+        return answer
+
+    def send_all(
+        self, calls: Iterable[Call]
+    ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+        source, flying = iter(calls), []
+        while True:
+            while len(flying) < FLYING and (call := next(source, None)):
+                flying.append((call, self._answer(call)))
+            if not flying:
+                return
+            call, answer = flying.pop(self._chance.randrange(len(flying)))
+            yield Fault(call, answer) if isinstance(answer, CallError) else (call, answer)
+
+    def _answer(self, call: Call) -> Envelope | CallError:
+        number = int(call.query["page"])
+        self.asked.append(number)
+        page = self.page(number)
+        if isinstance(page, type):
+            return page(call, "404 no such page", status=404)
+        ids, total, pages = page
+        self.told = max(self.told, total if self.paged else 10**12)
+        return Envelope(
+            success=True,
+            data=Raw(json.dumps(ids).encode()),
+            pagination=Pagination(number, self.size, total, pages) if self.paged else None,
+        )
+
+
+def test_a_page_past_the_end_that_fails_does_not_break_the_list() -> None:
+    """Pages of a list that ends before its own figures are asked for ahead: nobody needs them."""
+
+    class Failing(Service):
+        def send_all(
+            self, calls: Iterable[Call]
+        ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
+            for call in list(calls):  # all under way at once
+                if int(call.query["page"]) > 1 + listings._PATIENCE:
+                    yield Fault(call, NotPermitted(call, "403", status=403))
+                else:
+                    yield call, self.send(call)
+
+    full = list(range(SIZE))
+    _, ids = read(Failing(lambda number: (full if number == 1 else [], 40 * SIZE, 40)))
+    assert ids == full
+
+
+def read(
+    service: Service, first: int = 1, *, refuses: bool = False
+) -> tuple[ListReader, list[int]]:
+    """Read the whole list; the ids that it gave."""
+    ids: list[int] = []
+
+    def add(data: Raw) -> int:
+        new = json.loads(bytes(data))
+        ids.extend(new)
+        return len(new)
+
+    def call(page: int) -> Call:
+        return Call("GET", ("contacts",), {"page": page, "pageSize": SIZE})
+
+    listing = ListReader(service, call, add, first=first, refuses=refuses)  # type: ignore[arg-type]
+    assert sum(listing.read()) == listing.rows == len(ids)
+    twice = len(service.asked) - len(set(service.asked))
+    if service.told >= listing.rows:  # else pages that were let go on the way are read after all
+        assert not twice, "a page was asked for twice"
+    assert twice <= FLYING + AHEAD
+    return listing, ids
+
+
+def cut(count: int, number: int, first: int = 1) -> list[int]:
+    """The ids that belong on a page of a list with `count` rows."""
+    return list(range(count))[(number - first) * SIZE : (number - first + 1) * SIZE]
+
+
+def honest(count: int, *, pages: int | None = None, total: int | None = None, **kwargs: Any) -> Any:
+    """A service that has `count` rows, and says so unless told to say something else."""
+    pages = -(-count // SIZE) if pages is None else pages
+    total = count if total is None else total
+    return Service(lambda number: (cut(count, number), total, pages), **kwargs)
+
+
+# --- quiet lists ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 25 * SIZE, 995])
+@pytest.mark.parametrize("first", [1, 0])
+@pytest.mark.parametrize("least", [0, 1])
+def test_a_quiet_list_is_read_once_and_nothing_is_odd(count, first, least):
+    pages = max(least, -(-count // SIZE))
+    service = Service(lambda number: (cut(count, number, first), count, pages), seed=count)
+    listing, ids = read(service, first)
+    assert ids == list(range(count))
+    assert listing.moved == []
+    assert listing.total == count
+    assert sorted(service.asked) == list(range(first, first + max(1, pages)))
+
+
+# --- lists that do not tell how many pages they have ------------------------------------------
+
+
+@pytest.mark.parametrize("count", [0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 250, 995])
+@pytest.mark.parametrize("first", [1, 0])
+def test_a_list_that_tells_nothing_of_its_pages_is_read_to_its_end(count, first):
+    service = Service(lambda number: (cut(count, number, first), 0, 0), paged=False)
+    listing, ids = read(service, first)
+    assert ids == list(range(count))
+    assert (listing.moved, listing.total) == ([], None)
+    assert len(service.asked) <= 2 * (count // SIZE) + 1 + FLYING
+
+
+def test_a_short_list_that_tells_nothing_of_its_pages_is_two_calls():
+    service = honest(SIZE - 1, paged=False)
+    read(service)
+    assert service.asked == [1, 2]
+
+
+def test_a_full_page_that_comes_again_for_ever_is_an_error_not_a_part_of_the_list():
+    service = Service(lambda number: (list(range(SIZE)), 0, 0), paged=False)
+    with pytest.raises(chatkit.BadAnswer, match="second page of 10 rows is the first one again"):
+        read(service)
+
+
+@pytest.mark.parametrize("full", [2, 3, 9])
+def test_a_page_that_comes_again_after_the_last_one_is_the_end(full):
+    count = full * SIZE
+    service = Service(lambda number: (cut(count, min(number, full)), 0, 0), paged=False)
+    assert read(service)[1] == list(range(count))
+
+
+def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
+    monkeypatch.setattr(listings, "_MOST_PAGES", 200)
+    service = Service(lambda number: ([number], 0, 0), paged=False)
+    with pytest.raises(chatkit.BadAnswer, match="had not ended after 200 pages"):
+        read(service)
+    assert len(service.asked) < 200 + AHEAD
+
+
+def test_a_list_as_long_as_the_longest_is_read_whole_without_pagination(monkeypatch):
+    monkeypatch.setattr(listings, "_MOST_PAGES", 2)
+    assert read(Service(lambda number: (cut(20, number), 0, 0), paged=False))[1] == [*range(20)]
+
+
+def test_a_page_that_is_not_found_after_full_pages_is_the_end():
+    service = Service(
+        lambda number: (cut(40, number), 0, 0) if number < 5 else NotFound, paged=False
+    )
+    assert read(service)[1] == [*range(40)]
+
+
+def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set():
+    service = Service(
+        lambda number: (cut(1000, number), 0, 0) if number < 5 else Refused, paged=False
+    )
+    with pytest.raises(chatkit.BadAnswer, match=r"after 40 rows .* page_past_end='refuse'"):
+        read(service)
+    service.asked.clear()
+    assert len(read(service, refuses=True)[1]) == 40
+
+
+@pytest.mark.parametrize(
+    ("full", "rows"), [(0, 4), (1, 4), (2, 4)], ids=["only page", "second", "third"]
+)
+def test_a_refusal_after_a_part_of_a_page_is_the_end(full, rows):
+    count = full * SIZE + rows
+    service = Service(
+        lambda number: (cut(count, number), 0, 0) if number < full + 2 else Refused, paged=False
+    )
+    assert read(service)[1] == list(range(count))
+
+
+def test_a_refusal_after_less_than_the_largest_page_is_the_end():
+    """A service may leave rows out of its pages, those that are inactive: none of them is full."""
+    pages = {1: range(3), 2: range(3, 9), 3: range(9, 13)}
+    service = Service(
+        lambda number: ([*pages[number]], 0, 0) if number in pages else Refused, paged=False
+    )
+    assert read(service)[1] == [*range(13)]
+
+
+def test_a_refusal_after_a_full_first_page_is_no_end():
+    """A service may know no second page at all: its first one is not the whole list."""
+    service = Service(
+        lambda number: (cut(250, number), 0, 0) if number < 2 else Refused, paged=False
+    )
+    with pytest.raises(chatkit.BadAnswer, match=r"after 10 rows .* page_past_end='refuse'"):
+        read(service)
+
+
+def test_a_refusal_after_pages_of_one_row_is_no_end():
+    """A service that cuts pages smaller than asked for, down to one row, has no part of a page."""
+    service = Service(lambda number: ([number], 0, 0) if number < 4 else Refused, paged=False)
+    with pytest.raises(chatkit.BadAnswer, match=r"after 3 rows .* page_past_end='refuse'"):
+        read(service)
+
+
+def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
+    def whole(total):
+        told = Pagination(1, SIZE, total, 3) if total else None
+        rows = Raw(json.dumps(list(range(SIZE))).encode())
+        sender = SimpleNamespace(send=lambda call: Envelope(True, data=rows, pagination=told))
+        listing = ListReader(sender, lambda page: Call("GET", ("webhooks",)), added, first=1)
+        return list(listing.read())
+
+    def added(data):
+        return len(json.loads(bytes(data)))
+
+    assert whole(None) == whole(SIZE) == [SIZE]
+    with pytest.raises(chatkit.BadAnswer, match="only 10 of 25 rows came"):
+        whole(25)
+
+
+@given(
+    count=st.integers(0, 130),
+    cap=st.integers(1, SIZE),
+    told=st.sampled_from(["right", "absent", "pages wrong", "total wrong", "less than came"]),
+    wrong=st.integers(-3, 40) | st.just(10**12),
+    size=st.integers(-1, 100),
+    end=st.sampled_from(["empty", "refused", "not found", "last again"]),
+    first=st.sampled_from([0, 1]),
+    refuses=st.booleans(),
+)
+def test_every_row_of_a_list_is_read_or_it_is_an_error(
+    count, cap, told, wrong, size, end, first, refuses
+):
+    """However long the list, whatever the service makes of the size asked for and tells of it."""
+    pages = -(-count // cap)
+
+    def page(number):
+        at = number - first
+        if at >= max(1, pages):
+            if end in ("refused", "not found"):
+                return Refused if end == "refused" else NotFound
+            at = at if end == "empty" else max(0, pages - 1)
+        rows = list(range(count))[at * cap : (at + 1) * cap]
+        said = {
+            "pages wrong": (count, wrong),
+            "total wrong": (wrong, pages),
+            "less than came": (len(rows) - 1, min(wrong, 1)),
+        }
+        return rows, *said.get(told, (count, pages))
+
+    service = Service(page, size=size, paged=told != "absent", seed=count)
+    try:
+        _, ids = read(service, first, refuses=refuses)
+    except chatkit.BadAnswer:
+        assert count % cap == 0
+        if end == "last again":
+            assert told in ("absent", "less than came")
+            assert count == cap == SIZE
+        else:
+            assert (told, end, refuses) == ("absent", "refused", False)
+            assert pages > 1 or count == SIZE
+    else:
+        assert ids == list(range(count))
+        assert len(service.asked) <= 2 * (pages + SIZE) + AHEAD
+
+
+def test_a_later_page_need_not_tell():
+    def page(number):
+        service.paged = number == 1
+        return cut(35, number), 35, 4
+
+    service = Service(page)
+    assert read(service)[1] == list(range(35))
+
+
+# --- pages that lie -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pages", [1, 0, -7, 24])
+def test_too_few_pages_are_outvoted_by_the_total(pages):
+    listing, ids = read(honest(250, pages=pages))
+    assert ids == list(range(250))
+    assert listing.moved == []
+
+
+@pytest.mark.parametrize("count", [251, 255, 259])
+def test_too_few_pages_do_not_hide_the_part_of_a_page_at_the_end(count):
+    listing, ids = read(honest(count, pages=count // SIZE))
+    assert ids == list(range(count))
+    assert listing.moved == []
+
+
+@pytest.mark.parametrize("size", [100, 1, 0, -5])
+def test_the_rows_that_come_count_not_the_size_that_is_told(size):
+    listing, ids = read(honest(250, pages=3, size=size))
+    assert ids == list(range(250))
+    assert listing.moved == []
+
+
+@pytest.mark.parametrize("total", [0, -1, 7])
+def test_a_total_that_is_too_small_is_outvoted_by_the_pages(total):
+    assert read(honest(250, total=total))[1] == list(range(250))
+
+
+@pytest.mark.parametrize("pages", [26, 30, 10**12])
+def test_too_many_pages_end_soon(pages):
+    service = honest(250, pages=pages)
+    listing, ids = read(service)
+    assert ids == list(range(250))
+    empty = min(pages - 25, 8)
+    times = f" ({empty} times)" if empty > 1 else ""
+    assert listing.moved == [f"a page that it announced was empty{times}"]
+    assert len(service.asked) <= min(pages, 25 + 8 + AHEAD)
+
+
+def test_a_total_that_is_too_large_ends_soon():
+    service = honest(250, total=10**12)
+    listing, ids = read(service)
+    assert ids == list(range(250))
+    assert (listing.moved, listing.total) == ([], 10**12)  # the missing rows are told as such
+    assert len(service.asked) <= 25 + 8 + AHEAD
+
+
+@pytest.mark.parametrize("pages", [100, 10**12])
+def test_the_same_page_for_ever_ends_soon(pages):
+    service = Service(lambda number: (list(range(SIZE)), pages * SIZE, pages))
+    listing, ids = read(service)
+    assert ids == list(range(SIZE))
+    assert listing.moved == ["a page came twice (8 times)"]
+    assert len(service.asked) <= 1 + 8 + AHEAD
+
+
+def test_new_rows_for_ever_end_at_what_the_first_page_announced():
+    service = Service(lambda number: ([number], 50, 5))
+    assert read(service)[0].rows < 60
+    assert len(service.asked) < 60
+
+
+def test_a_list_that_grows_as_fast_as_it_is_read_ends():
+    def page(number):
+        return [number] * SIZE, 50 + number * 100, 5 + number * 10
+
+    service = Service(page)
+    listing, _ = read(service)
+    assert "it grew faster than it could be read" in listing.moved
+    assert len(service.asked) < 100
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_how_far_a_list_may_grow_while_it_is_read(more):
+    """Twice as far as it was at first, and a few pages; what is beyond that is told."""
+    most = 10 + 9 + listings._PATIENCE
+
+    def page(number):
+        pages = 10 if number < 5 else most + more
+        return cut(pages * SIZE, number), pages * SIZE, pages
+
+    listing, ids = read(Service(page))
+    assert ids == list(range(most * SIZE))
+    assert ("it grew faster than it could be read" in listing.moved) is bool(more)
+
+
+# --- lists that move ------------------------------------------------------------------------
+
+
+def test_a_total_that_changes_is_told_once():
+    totals = [100, 101, 99, 100, 103, 100, 100, 98, 100, 100]
+    service = Service(lambda number: (cut(100, number), totals[min(number, 10) - 1], 10))
+    listing, ids = read(service)
+    assert ids == list(range(100))
+    assert listing.moved == ["its total was between 98 and 103"]
+
+
+@pytest.mark.parametrize("pages", [20, 1])
+def test_a_page_that_promises_less_does_not_hide_what_was_promised(pages):
+    def page(number):
+        return cut(200, number), *((0, 0) if number in (3, 4) else (200, pages))
+
+    listing, ids = read(Service(page))
+    assert ids == list(range(200))
+    assert listing.moved == ["its total was between 0 and 200"]
+
+
+def test_a_list_that_grows_meanwhile_is_read_to_its_new_end():
+    def page(number):
+        grown = 100 if number < 5 else 120
+        return cut(120, number), grown, grown // SIZE
+
+    listing, ids = read(Service(page))
+    assert ids == list(range(120))
+    assert listing.moved == ["its total was between 100 and 120"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "odd"),
+    [
+        ([], "a page that it announced was empty"),
+        (Refused, "a page that it announced was refused (404 no such page)"),
+        (NotFound, "a page that it announced was refused (404 no such page)"),
+    ],
+)
+def test_a_last_page_that_is_gone(gone, odd):
+    def page(number):
+        if number < 10:
+            return cut(90, number), 95, 10
+        return gone if isinstance(gone, type) else (gone, 90, 9)
+
+    listing, ids = read(Service(page))
+    assert ids == list(range(90))
+    assert listing.moved[0] == odd
+
+
+def test_empty_and_refused_pages_in_the_middle_do_not_hide_what_follows():
+    def page(number):
+        if number in (4, 5, 6):
+            return [], 200, 20
+        return Refused if number in (9, 10) else (cut(200, number), 200, 20)
+
+    listing, ids = read(Service(page))
+    assert len(ids) == 150
+    assert ids[-1] == 199
+    assert listing.moved == [
+        "a page that it announced was empty (3 times)",
+        "a page that it announced was refused (404 no such page) (2 times)",
+    ]
+
+
+def test_rows_come_in_the_order_of_the_pages_while_one_is_slow(monkeypatch):
+    monkeypatch.setattr(listings, "_AHEAD", 20)
+    service = honest(1000)
+    ahead = []
+
+    def send_all(calls: Iterable[Call]) -> Generator[Any, None, None]:
+        """Keep the first page back until nothing else can be asked for."""
+        first, *others = calls
+        ahead.append(len(others) + 1)
+        for call in [*others, first]:
+            yield call, service.send(call)
+
+    service.send_all = send_all
+    assert read(service)[1] == list(range(1000))
+    assert max(ahead) == 20
+
+
+def test_any_other_failure_ends_the_reading():
+    service = Service(lambda number: (cut(100, number), 100, 10) if number < 3 else NotPermitted)
+    with pytest.raises(NotPermitted):
+        read(service)
+
+
+def test_a_first_page_that_is_refused_is_an_error():
+    with pytest.raises(NotFound):
+        read(Service(lambda number: NotFound))
+
+
+told = st.tuples(st.integers(0, SIZE), st.integers(-3, 40) | st.just(10**12), st.integers(-3, 40))
+
+
+@given(
+    begin=told,
+    pages=st.lists(told | st.just(Refused), max_size=30),
+    after=st.sampled_from(["empty", "refused", "last again"]),
+    first=st.sampled_from([0, 1]),
+    seed=st.integers(0, 9),
+)
+def test_whatever_a_service_says_reading_ends_and_skips_nothing(begin, pages, after, first, seed):
+    """Rows are numbered through, so what was read must be 0, 1, 2 … without a gap."""
+    answers: list[Page] = []
+    count = 0
+    for said in [begin, *pages]:
+        if said is Refused:
+            answers.append(Refused)
+        else:
+            rows, total, last = said
+            answers.append((list(range(count, count + rows)), total, last))
+            count += rows
+
+    def page(number):
+        if number - first < len(answers):
+            return answers[number - first]
+        return {"empty": ([], 10**12, 10**12), "refused": Refused, "last again": answers[-1]}[after]
+
+    service = Service(page, seed=seed)
+    _, ids = read(service, first)
+    assert ids == list(range(len(ids)))
+    rows, total, last = begin
+    promised = max(1, last, 1 + -(-(total - rows) // max(1, rows)))
+    told = max([said[1] for said in [begin, *pages] if said is not Refused])
+    most = len(answers) + 8 + AHEAD
+    bound = 2 * most if len(ids) > told else min(2 * promised + 8, most)
+    assert len(service.asked) <= bound
+
+
+# --- over HTTP, as a person meets it --------------------------------------------------------
+
+
+def contact(number: int) -> dict[str, Any]:
+    return dict.fromkeys(Contact.listed) | {"id": number, "tags": []}
+
+
+def served(page: Callable[[int, int], tuple[int, Any]]) -> FaultServer:
+    """A real server of contacts; each answer takes another time, so that they overtake."""
+    chance = random.Random(1)
+
+    def script(line, asked):
+        query = parse_qs(urlsplit(asked.target).query)
+        line.wait(chance.random() / 200)
+        status, body = page(int(query["page"][0]), int(query["pageSize"][0]))
+        line.send(http(status, json.dumps(body).encode()))
+
+    return FaultServer(script)
+
+
+def frame_of(server: FaultServer) -> Any:
+    with server, Client(server.base_url, "1001", "token") as client:
+        return client.contacts.frame()
+
+
+def slice_of(rows: list[int], page: int, size: int) -> Any:
+    shown = [contact(n) for n in rows[(page - 1) * size : page * size]]
+    said = {"page": page, "pageSize": size, "totalCount": len(rows)}
+    return {
+        "success": True,
+        "data": shown,
+        "pagination": said | {"totalPages": -(-len(rows) // size)},
+    }
+
+
+def test_a_quiet_list_becomes_a_frame_without_a_word():
+    rows = list(range(5000, 1050, -1))
+    frame = frame_of(served(lambda page, size: (200, slice_of(rows, page, size))))
+    assert list(frame.index) == rows
+
+
+def test_rows_that_move_to_the_next_page_are_kept_once_and_told():
+    """Each page is read after another contact was put in front: its first row was there before."""
+    rows = list(range(2000))
+
+    def page(number, size):
+        return 200, slice_of(list(range(-number, 0)) + rows, number, size)
+
+    with pytest.warns(ListMoved) as caught:
+        frame = frame_of(served(page))
+    assert frame.index.is_unique
+    assert set(rows) <= set(frame.index)
+    [warning] = caught
+    assert warning.filename == __file__
+    text = str(warning.message)
+    assert re.search(r"its total was between 2001 and 20\d\d; \d\d rows came twice", text)
+    told = re.search(r"; (\d+) different rows came of", text)
+    assert told and int(told[1]) == len(frame)
+    assert text.startswith("The list of contacts moved while it was read: ")
+
+
+def test_a_list_that_shrinks_until_its_last_page_is_refused():
+    def page(number, size):
+        if number == 20:
+            return 422, {"success": False, "message": "no such page"}
+        return 200, slice_of(list(range(1950)), number, size)
+
+    with pytest.warns(ListMoved, match=r"refused \(422 .*no such page.*1900 different rows"):
+        assert len(frame_of(served(page))) == 1900
+
+
+def test_a_page_that_is_no_list_is_an_error_that_names_the_row():
+    def page(number, size):
+        body = slice_of(list(range(500)), number, size)
+        if number == 4:
+            body["data"][7]["number"] = 2025550143
+        return 200, body
+
+    reason = r"row 307, field number: expected text, got 2025550143 \(id 307\)"
+    with pytest.raises(chatkit.BadAnswer, match=reason):
+        frame_of(served(page))

@@ -1,0 +1,164 @@
+import copy
+import json
+import logging
+import pickle
+import traceback
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, ValidationError
+
+from chatkit.api.secret import MASK, Secret, access_token, hidden, hides
+from chatkit.errors import SettingsError
+
+MARKER = "tok_5f3a9c1e77"
+
+
+class Holder(BaseModel):
+    secret: Secret
+
+
+def test_every_way_to_show_a_secret_is_masked(caplog: pytest.LogCaptureFixture) -> None:
+    secret = Secret(MARKER)
+    logging.getLogger("t").warning("%s %r", secret, [secret])
+    shown = [
+        repr(secret),
+        str(secret),
+        f"{secret} {secret!r} {secret!s:>40} {secret:.3}",
+        "%s %r" % (secret, secret),  # noqa: UP031
+        repr({"a": [secret]}),
+        repr(Holder(secret=secret)),
+        Holder(secret=secret).model_dump_json(),
+        repr(Holder(secret=secret).model_dump()),
+        json.dumps({"a": secret}, default=str),
+        caplog.text,
+        repr(dir(secret)),
+    ]
+    assert not [text for text in shown if MARKER in text or MARKER[:3] in text]
+    assert not hasattr(secret, "__dict__")
+
+
+def test_ipython_shows_the_mask_in_every_format() -> None:
+    from IPython.core.formatters import DisplayFormatter
+
+    data, metadata = DisplayFormatter().format(Secret(MARKER))
+    assert data == {"text/plain": f"Secret{MASK}"}
+    assert metadata == {}
+
+
+def test_reveal_gives_the_text_back() -> None:
+    assert Secret(MARKER).reveal() == MARKER
+    assert Secret(Secret(MARKER)).reveal() == MARKER
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+def test_a_secret_is_not_pickled(protocol: int) -> None:
+    with pytest.raises(TypeError, match="keyring"):
+        pickle.dumps({"held": Secret(MARKER)}, protocol)
+
+
+def test_a_secret_is_not_json_by_accident() -> None:
+    with pytest.raises(TypeError):
+        json.dumps(Secret(MARKER))
+
+
+def test_a_copy_is_the_secret_itself() -> None:
+    secret = Secret(MARKER)
+    assert copy.copy(secret) is secret
+    assert copy.deepcopy([secret])[0] is secret
+    assert Holder(secret=secret).model_copy(deep=True).secret is secret
+
+
+@given(st.text(), st.text())
+def test_secrets_are_equal_when_their_texts_are(one: str, other: str) -> None:
+    assert (Secret(one) == Secret(other)) is (one == other)
+    assert Secret(one) == Secret(one)
+
+
+def test_a_secret_equals_no_plain_text_and_has_no_hash() -> None:
+    assert Secret(MARKER) != MARKER
+    assert Secret("\ud800") == Secret("\ud800")
+    with pytest.raises(TypeError):
+        hash(Secret(MARKER))
+
+
+def test_pydantic_takes_text_or_a_secret_and_keeps_the_secret() -> None:
+    assert Holder(secret=MARKER).secret.reveal() == MARKER  # type: ignore[arg-type]
+    assert Holder.model_validate({"secret": Secret(MARKER)}).secret.reveal() == MARKER
+    assert Holder.model_validate_json(f'{{"secret": "{MARKER}"}}').secret.reveal() == MARKER
+    assert Holder.model_json_schema()["properties"]["secret"]["type"] == "string"
+    with pytest.raises(ValidationError, match="a secret is text"):
+        Holder.model_validate({"secret": 17})
+
+
+def test_a_secret_is_text() -> None:
+    with pytest.raises(TypeError, match="not bytes") as caught:
+        Secret(MARKER.encode())  # type: ignore[arg-type]
+    assert MARKER not in str(caught.value)
+
+
+@pytest.mark.parametrize("space", ["", " ", "\n", "\r\n", "\t", "  \n", "\u00a0", "\u2028"])
+def test_space_around_an_access_token_is_removed(space: str) -> None:
+    assert access_token(space + MARKER + space).reveal() == MARKER
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"Bearer {MARKER}", f"{MARKER}\nX-Odd: 1", f"{MARKER}\r{MARKER}", f"\x00{MARKER}",
+     f"{MARKER}é", f"“{MARKER}”", f"{MARKER}\u200b", f"{MARKER}\ud800",
+     f"{MARKER}\x7f", "", "  ", MASK],
+)  # fmt: skip
+def test_an_access_token_that_cannot_stand_in_a_header_is_refused_unseen(text: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        access_token(text)
+    rendered = "".join(
+        traceback.TracebackException.from_exception(caught.value, capture_locals=True).format()
+    )
+    own = rendered[rendered.rindex('secret.py"') :]  # below it is the frame of this test
+    assert MARKER not in str(caught.value) + own
+
+
+@pytest.mark.parametrize("value", [None, 17, MARKER.encode(), [MARKER]])
+def test_an_access_token_of_another_type_is_refused_unseen(value: object) -> None:
+    with pytest.raises(SettingsError, match="must be text") as caught:
+        access_token(value)  # type: ignore[arg-type]
+    assert MARKER not in str(caught.value)
+
+
+@given(st.text())
+def test_an_accepted_access_token_is_visible_ascii_and_nothing_else(text: str) -> None:
+    try:
+        token = access_token(text).reveal()
+    except SettingsError:
+        return
+    assert token == text.strip()
+    assert token and all("!" <= c <= "~" for c in token)
+
+
+# --- what a service shows under the names that secrets have -----------------------------
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("signing_secret", "webhookSecret", "auth_token", "refreshToken", "api_key", "apiKey"),
+        *("X-Api-Key", "password", "passwd", "Authorization", "client_credentials", "private_key"),
+    ],
+)
+def test_a_secret_is_hidden_by_its_name_at_any_depth(name: str) -> None:
+    for value in (MARKER, 17, 1.5, [MARKER], {"x": MARKER}):
+        deep = hidden("config", {"a": [{"b": {name: value, "c": "kept"}}], name: value})
+        assert deep == {"a": [{"b": {name: MASK, "c": "kept"}}], name: MASK}
+        assert hidden(name, value) == MASK
+        assert hides("config", deep) and hides(name, MASK)
+    for value in (True, False, None):
+        assert hidden(name, value) is value
+        assert not hides(name, value)
+
+
+@pytest.mark.parametrize("name", ["name", "key", "keyboard", "author", "passenger", "authors"])
+def test_other_names_stay_as_they_are(name: str) -> None:
+    value = {name: ["Ann", 1, {"": None}]}
+    assert hidden("config", value) == value
+    assert not hides("config", value)

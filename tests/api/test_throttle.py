@@ -1,0 +1,683 @@
+"""Throttle: no second has more calls than it should, none fewer than it could; noise is no limit.
+
+Time is invented here: an event loop whose clock jumps to the next moment at which something
+happens, so nothing waits and everything comes out the same each time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import selectors
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator
+from heapq import heappop, heappush
+from itertools import chain, cycle, pairwise, repeat
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chatkit.api.throttle import AdaptiveThrottle, Throttle, Window
+
+# --- a window ------------------------------------------------------------------------------
+
+
+def sent(window: Window, asks: list[float]) -> list[float]:
+    """When calls went out, if somebody looked after each of these spans and sent all he could.
+
+    Each is answered at once.
+    """
+    now, gone = 0.0, []
+    for span in asks:
+        now += span
+        free = window.free(now)
+        window.take(now, free)
+        window.landed(now, free)
+        gone += [now] * free
+    return gone
+
+
+@given(
+    st.floats(0.05, 200), st.lists(st.floats(0, 3, allow_subnormal=False), min_size=1, max_size=60)
+)
+def test_no_second_has_more_calls_than_the_rate(rate: float, asks: list[float]) -> None:
+    gone = sent(Window(rate), asks)
+    most = math.ceil(rate)
+    for early, late in zip(gone, gone[most:], strict=False):  # one more than may share a second
+        assert late - early >= most / rate
+
+
+@given(
+    st.floats(1, 100),
+    st.floats(0.001, 0.9),  # a call that takes longer than a second counts from when it left
+    st.lists(
+        st.tuples(st.floats(0, 0.3), st.floats(0, 0.06), st.floats(0, 1)), min_size=2, max_size=80
+    ),
+)
+def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
+    rate: float, steady: float, steps: list[tuple[float, float, float]]
+) -> None:
+    """The way there takes a while, and each is counted some time after that, before its answer."""
+    window, now = Window(rate), 10.0
+    under_way: list[float] = []  # when the answers come
+    counted: list[float] = []
+    window.take(0.0)
+    window.landed(steady)  # one call that was as quick as can be
+    for span, later, at in steps:
+        now += span
+        back = [answered for answered in under_way if answered <= now]
+        under_way = [answered for answered in under_way if answered > now]
+        window.landed(now, len(back))
+        if window.free(now) > 0:
+            window.take(now)
+            counted.append(now + steady + at * later)
+            under_way.append(now + steady + later)
+    counted.sort()
+    most = math.ceil(rate)
+    for early, late in zip(counted, counted[most:], strict=False):
+        assert late - early >= most / rate
+
+
+def seconds(latencies: Iterator[float], calls: int = 1000) -> float:
+    """How long a window for 100 calls a second takes for so many, with answers that come then."""
+    window, now, out = Window(100), 0.0, list[float]()
+    for _ in range(calls):
+        while window.free(now) <= 0:
+            now += 0.001
+            while out and out[0] <= now:
+                heappop(out)
+                window.landed(now)
+        window.take(now)
+        heappush(out, now + next(latencies))
+    return now
+
+
+@pytest.mark.parametrize("latency", [0.002, 0.05, 0.5, 0.999, 3.0])
+def test_what_all_calls_take_alike_costs_no_pace(latency: float) -> None:
+    assert 9.0 <= seconds(repeat(latency)) <= 9.25
+
+
+@pytest.mark.parametrize(
+    "latencies",
+    [
+        chain([0.002], repeat(0.5)),  # one quick answer, as a refusal can be
+        cycle([0.05, 0.3]),  # reads and slower writes
+        chain([1e9] * 20, repeat(0.01)),  # calls that are never answered
+        repeat(math.inf),
+    ],
+    ids=["quick first", "reads and writes", "some hang", "all hang"],
+)
+def test_what_calls_differ_by_costs_little(latencies: Iterator[float]) -> None:
+    assert 9.0 <= seconds(latencies) <= 9.0 * 1.075
+
+
+@given(st.integers(1, 300))
+def test_the_rate_is_nearly_reached(rate: int) -> None:
+    gone = sent(Window(rate), [0.01] * 1000)
+    assert len(gone) >= 0.9 * rate * 10
+
+
+def test_wait_tells_when_the_next_one_may_go_out() -> None:
+    window = Window(2)
+    assert window.wait(5.0) == 0
+    window.take(5.0, 2)
+    window.landed(5.0, 2)
+    assert window.free(5.0) == 0
+    moment = 5.0 + window.wait(5.0)
+    assert 6.0 <= moment < 6.1
+    assert window.free(moment) == 2
+
+
+def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
+    window = Window(4)
+    for moment in (1.0, 1.2, 1.4, 1.6):
+        window.take(moment)
+        window.landed(moment)
+    window.allow(2)
+    assert window.free(1.7) <= 0
+    moment = 1.7 + window.wait(1.7) + 1e-9
+    assert 2.4 <= moment < 2.5, "when only one of the last second is left"
+    assert window.free(moment) == 1
+
+
+def test_fewer_than_one_call_a_second_is_fine() -> None:
+    window = Window(0.1)
+    window.take(1.0)
+    window.landed(1.0)
+    assert 10 <= window.wait(1.0) < 11
+
+
+@pytest.mark.parametrize("rate", [0, -1, math.nan])
+@pytest.mark.parametrize("make", [Window, lambda rate: Throttle(rate=rate)])
+def test_a_rate_is_a_number_above_zero(make: Callable[[float], object], rate: float) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        make(rate)
+
+
+# --- what a person allows a run ------------------------------------------------------------
+
+
+class Clock:
+    """Time that passes when it is told to."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.mark.parametrize("concurrency", [0, -1])
+def test_at_least_one_is_under_way_at_a_time(concurrency: int) -> None:
+    with pytest.raises(ValueError, match="1 or more"):
+        Throttle(concurrency)
+
+
+@given(st.integers(1, 100), st.integers(0, 200))
+def test_so_many_may_start_as_there_are_free_slots(concurrency: int, out: int) -> None:
+    assert Throttle(concurrency).free(out) == max(0, concurrency - out)
+
+
+def test_none_starts_while_the_service_asks_to_wait() -> None:
+    throttle = Throttle(4, clock=(clock := Clock()))
+    assert throttle.wait() == 0
+    throttle.hold(2.0)
+    assert (throttle.free(0), throttle.wait()) == (0, 2.0)
+    clock.now += 1.5
+    assert (throttle.free(0), throttle.wait()) == (0, 0.5)
+    clock.now += 0.5
+    assert (throttle.free(0), throttle.wait()) == (4, 0.0)
+
+
+def test_a_shorter_wait_does_not_end_a_longer_one() -> None:
+    throttle = Throttle(clock=Clock())
+    throttle.hold(5.0)
+    throttle.hold(1.0)
+    assert throttle.wait() == 5.0
+
+
+def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
+    throttle = Throttle(8, rate=5, clock=(clock := Clock()))
+    throttle.took(5)
+    clock.now += 0.1
+    throttle.landed(3)
+    clock.now += 0.03
+    throttle.landed(1)
+    clock.now += 0.5
+    throttle.landed(1)
+    clock.now += 0.38  # 1.01 s after they left
+    assert throttle.free(0) == 3
+    assert throttle.wait() == 0
+    clock.now += 0.03
+    assert throttle.free(0) == 4
+    clock.now += 0.03
+    assert throttle.free(0) == 5
+
+
+def test_slots_and_rate_both_count() -> None:
+    throttle = Throttle(8, rate=5, clock=(clock := Clock()))
+    assert throttle.free(0) == 5
+    throttle.took(5)
+    assert throttle.free(5) == 0
+    throttle.landed(5)
+    assert 1.0 <= throttle.wait() <= 1.1
+    clock.now += throttle.wait()
+    assert throttle.free(5) == 3  # slots that are left, though the rate would allow five
+
+
+def test_what_must_be_waited_for_longer_is_waited_for() -> None:
+    throttle = Throttle(1, rate=1, clock=Clock())
+    throttle.took(1)
+    throttle.hold(0.2)
+    assert throttle.wait() >= 1.0
+    throttle.hold(30.0)
+    assert throttle.wait() == 30.0
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from(["pass", "land", "hold"]), st.floats(0, 2, allow_subnormal=False)),
+    max_size=60,
+)
+
+
+@given(st.integers(1, 6), st.none() | st.floats(0.2, 20), steps)
+def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, steps) -> None:
+    throttle = Throttle(concurrency, rate, clock=(clock := Clock()))
+    out, held = 0, 0.0
+    gone: list[float] = []
+    for what, value in steps:
+        if what == "pass":
+            clock.now += value
+        elif what == "land":
+            throttle.landed(out)
+            out = 0
+        else:
+            throttle.hold(value)
+            held = max(held, clock.now + value)
+        free = throttle.free(out)
+        assert free <= concurrency - out
+        assert free == 0 or clock.now >= held
+        if out < concurrency and not free:
+            assert throttle.wait() > 0
+        throttle.took(free)
+        out += free
+        gone += [clock.now] * free
+    if rate is not None:
+        most = math.ceil(rate)
+        late = gone[most:]
+        assert all(b - a >= most / rate for a, b in zip(gone, late, strict=False))
+    throttle.landed(out)
+    clock.now += throttle.wait() + 1e-6
+    assert throttle.free(0) > 0
+
+
+# --- what is learnt from the 429s of a service ----------------------------------------------
+
+
+class _Jump(selectors.DefaultSelector):  # type: ignore[misc, valid-type]
+    """Lets time jump instead of waiting for it."""
+
+    now = 1000.0
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        if timeout:
+            self.now += timeout
+        return super().select(0)
+
+
+class Invented(asyncio.SelectorEventLoop):
+    """An event loop whose time is invented."""
+
+    def __init__(self) -> None:
+        self._jump = _Jump()
+        super().__init__(self._jump)
+
+    def time(self) -> float:
+        return self._jump.now
+
+
+class Service:
+    """A service that takes `limit` calls in any second and refuses `stray` of them by chance.
+
+    Args:
+        limit: Calls a second; None: no limit.
+        stray: The share that is refused for no reason.
+        told: What a 429 tells to wait, from the seconds that are needed; None: nothing.
+        latency: Seconds until an answer.
+        jitter: Seconds that a call can take longer to arrive than another.
+        chance: Which calls are refused by chance.
+    """
+
+    def __init__(
+        self,
+        loop: Invented,
+        *,
+        limit: int | None = None,
+        stray: float = 0.0,
+        told: Callable[[float], float | None] = lambda need: None,
+        latency: float = 0.01,
+        jitter: float = 0.0,
+        chance: int = 5,
+    ) -> None:
+        self.limit, self.stray, self.told, self.latency = limit, stray, told, latency
+        self.jitter = jitter
+        self.took: list[float] = []
+        self.refused: list[tuple[float, float | None]] = []
+        self.asked: list[float] = []
+        self._loop, self._chance, self._last = loop, random.Random(chance), deque[float]()
+
+    async def ask(self) -> tuple[bool, float | None]:
+        """Answer a call: whether it was taken, else what a 429 tells."""
+        await asyncio.sleep(self.latency / 2 + self.jitter * self._chance.random())
+        now = self._loop.time()
+        self.asked.append(now)
+        while self._last and self._last[0] <= now - 1:
+            self._last.popleft()
+        need = 0.0
+        if self._chance.random() < self.stray:
+            need = 1.0
+        elif self.limit is not None and len(self._last) >= self.limit:
+            need = self._last[0] + 1 - now
+        if need:
+            told = self.told(need)
+            self.refused.append((now, told))
+        else:
+            self._last.append(now)
+            self.took.append(now)
+        await asyncio.sleep(self.latency / 2)
+        return not need, self.told(need) if need else None
+
+
+async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers: int = 8) -> None:
+    """Have so many calls taken."""
+    left = count
+
+    async def work() -> None:
+        nonlocal left
+        while left > 0:
+            left -= 1
+            taken = False
+            while not taken:
+                await throttle.turn(math.inf)
+                throttle.out += 1
+                began = asyncio.get_running_loop().time()
+                taken, told = await service.ask()
+                throttle.out -= 1
+                throttle.landed(1)
+                if taken:
+                    throttle.answered(began)
+                else:
+                    throttle.refused(told, began)
+
+    await asyncio.gather(*(work() for _ in range(workers)))
+
+
+def in_invented_time(
+    story: Callable[[Invented, AdaptiveThrottle], Coroutine[Any, Any, None]],
+) -> None:
+    loop = Invented()
+    state = random.getstate()
+    random.seed(3)  # for the jitter
+    try:
+        loop.run_until_complete(story(loop, AdaptiveThrottle(60.0, clock=loop.time)))
+    finally:
+        random.setstate(state)
+        loop.close()
+
+
+SAID: dict[str, Callable[[float], float | None]] = {
+    "nothing": lambda need: None,
+    "whole seconds": lambda need: float(math.ceil(need)),
+    "a date": lambda need: float(math.ceil(need)) + 1,  # at worst: dates have no fractions
+    "milliseconds": lambda need: need,
+}
+
+
+@pytest.mark.parametrize("told", SAID.values(), ids=SAID)
+@pytest.mark.parametrize("limit", [5, 20, 50])
+def test_a_true_limit_is_held(limit: int, told: Callable[[float], float | None]) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=limit, told=told)
+        await send(throttle, service, 120 * limit)
+        seconds = service.took[-1] - service.took[0]
+        assert seconds <= 120 / 0.93
+        assert len(service.refused) <= 30
+
+    in_invented_time(story)
+
+
+def test_a_limit_is_held_though_calls_arrive_unevenly() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0, jitter=0.03)
+        await send(throttle, service, 120 * 20)
+        assert service.took[-1] - service.took[0] <= 120 / 0.9
+        assert len([at for at, _ in service.refused if at > service.took[-1] - 60]) <= 15
+
+    in_invented_time(story)
+
+
+def test_a_limit_that_was_learnt_never_grows_beyond_what_a_person_told() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0)
+        await send(throttle, service, 400)
+        learnt, throttle.max_rate = len(service.refused), 20.0
+        await asyncio.sleep(1)
+        await send(throttle, service, 240 * 20)
+        assert learnt and len(service.refused) == learnt
+        assert throttle.rate == 20.0
+        throttle.max_rate = math.inf
+        await send(throttle, service, 400)
+        assert len(service.refused) > learnt, "what nobody told is probed"
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("latency", [0.002, 0.05, 0.2])
+@pytest.mark.parametrize("workers", [1, 8, 32])
+def test_a_limit_makes_no_storm(latency: float, workers: int) -> None:
+    """While the service wants to be left alone it hears of nobody, but who was on his way."""
+
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: max(1.0, need), latency=latency)
+        await send(throttle, service, 400, workers)
+        for at, told in service.refused:
+            assert told is not None
+            late = [when for when in service.asked if at + latency < when < at + told]
+            assert len(late) <= 2
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("told", [None, 1.0, 2.0])
+def test_stray_429s_cost_no_more_than_their_waits(told: float | None) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, stray=0.03, told=lambda need: told)
+        began = loop.time()
+        await send(throttle, service, 1000)
+        waits = len(service.refused) * (told or 0.5)
+        assert loop.time() - began <= 1.5 * (1000 * service.latency / 8 + waits)
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("chance", [5, 16, 20, 23, 32, 35])
+@pytest.mark.parametrize("told", [None, 1.0, 2.0])
+def test_five_seconds_after_the_last_429_the_pace_is_what_it_was(
+    told: float | None, chance: int
+) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: told, latency=0.05, chance=chance)
+        await send(throttle, service, 500)
+        before = 500 / (service.took[-1] - service.took[0])
+        service.stray = 0.03
+        await send(throttle, service, 500)
+        service.stray = 0
+        end = service.refused[-1][0]
+        await send(throttle, service, int(8 * before))
+        after = [when for when in service.took if end + 5 <= when < end + 6]
+        assert len(after) >= 0.9 * before
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("lasts", [0.02, 0.5, 3.0])
+def test_an_outage_of_429s_is_forgotten_within_five_seconds(lasts: float) -> None:
+    """All calls are refused for a while, as by a gateway that starts anew."""
+
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: 1.0)
+        await send(throttle, service, 40)  # hardly begun: so many a second look like a limit
+        service.stray = 1.0
+        loop.call_later(lasts, setattr, service, "stray", 0.0)
+        await send(throttle, service, 6000)
+        end = service.refused[-1][0]
+        after = [when for when in service.took if end + 5 <= when < end + 6]
+        assert len(after) >= 0.9 * 8 / service.latency
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize(
+    ("holds", "rates"),
+    [
+        # Before each hold: calls taken, calls refused, calls sent after the first refused one
+        # and taken. Then the rate that is learnt, as a share of the calls.
+        ([(10, 3, 0)], [9.7]),
+        ([(10, 3, 2)], [9.7]),
+        ([(10, 3, 3)], [math.inf]),  # as many were taken as were refused
+        ([(10, 2, 1)], [math.inf]),
+        ([(5, 3, 0)], [4.85]),
+        ([(4, 3, 0)], [math.inf]),  # too few to learn from
+        ([(20, 1, 0), (21, 1, 0), (20, 1, 0)], [math.inf, math.inf, 19.4]),
+        ([(20, 1, 1), (30, 1, 1), (20, 1, 1)], [math.inf] * 3),  # by chance
+        ([(100, 1, 0), (10, 3, 0)], [math.inf, 97.0]),  # more was taken lately
+        ([(100, 1, 0), (10, 3, 0), (10, 3, 0)], [math.inf, 97.0, 9.7]),
+    ],
+)
+def test_a_limit_is_learnt_from_bursts_and_from_equal_counts(
+    holds: list[tuple[int, int, int]], rates: list[float]
+) -> None:
+    throttle = AdaptiveThrottle(60, clock=(clock := Clock()))
+    learnt = []
+    for taken, refused, passed in holds:
+        for _ in range(taken):
+            throttle.answered(clock.now)
+        clock.now += 0.5
+        throttle.refused(2.0, clock.now)
+        for _ in range(passed):
+            throttle.answered(clock.now + 0.01)
+        for _ in range(refused - 1):
+            throttle.refused(2.0, clock.now + 0.02)
+        learnt.append(throttle.rate)
+        clock.now += 3
+    assert learnt == pytest.approx(rates)
+
+
+@pytest.mark.parametrize(
+    ("holds", "seconds", "share"),
+    [(1, 1.9, 1.95), (1, 2.5, math.inf), (2, 60.0, 1.015), (2, 240.0, math.inf)],
+)
+def test_a_confirmed_limit_is_probed_slowly_and_any_other_is_soon_given_up(
+    holds: int, seconds: float, share: float
+) -> None:
+    throttle = AdaptiveThrottle(60, clock=(clock := Clock()))
+    for _ in range(holds):
+        for _ in range(20):
+            throttle.answered(clock.now)
+        clock.now += 0.5
+        for later in range(3):
+            throttle.refused(2.0, clock.now + later / 10)
+        clock.now += 1.9
+        throttle.wait()
+    clock.now += seconds - 1.9
+    throttle.wait()
+    assert throttle.rate / 19.4 == pytest.approx(share, rel=0.03)
+
+
+def test_few_calls_and_one_429_teach_nothing() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, told=lambda need: 1.0)
+        for _ in range(6):
+            await send(throttle, service, 1)
+            await asyncio.sleep(0.15)
+        service.stray = 1.0
+        loop.call_later(0.02, setattr, service, "stray", 0.0)
+        await send(throttle, service, 1)
+        assert throttle.rate == math.inf
+
+    in_invented_time(story)
+
+
+def test_a_limit_that_is_lifted_is_left_behind() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=20, told=lambda need: 1.0)
+        await send(throttle, service, 20 * 20)
+        assert throttle.rate < 25
+        service.limit = None
+        await send(throttle, service, 20 * 80 + 5000)
+        assert throttle.rate == math.inf
+        assert len([when for when in service.took if when > service.took[-1] - 1]) > 700
+
+    in_invented_time(story)
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+def test_a_limit_that_sinks_is_followed(workers: int) -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        service = Service(loop, limit=100, told=lambda need: 1.0)
+        await send(throttle, service, 1000, workers)
+        service.limit = 10
+        await send(throttle, service, 300, workers)
+        assert throttle.rate < 12
+        late = 4 if workers == 8 else 10
+        refused = [at for at, _ in service.refused if at > service.took[1000] + late]
+        holds = [b for a, b in pairwise([0.0, *refused]) if b - a > 0.5]
+        assert len(holds) <= 1
+
+    in_invented_time(story)
+
+
+def test_after_a_hold_one_call_goes_first_and_the_oldest_before_all() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(1.0, loop.time())
+        came: list[float] = []
+
+        async def wait_for_turn(end: float) -> None:
+            assert not await throttle.turn(end)
+            throttle.out += 1
+            came.append(end)
+
+        ends = [loop.time() + 20, loop.time() + 10, loop.time() + 30]
+        waiting = [loop.create_task(wait_for_turn(end)) for end in ends]
+        await asyncio.sleep(0.9)
+        assert came == []
+        await asyncio.sleep(0.2)
+        assert came == [ends[1]]
+        throttle.out -= 1
+        throttle.answered(loop.time())
+        await asyncio.sleep(0.05)
+        assert came[0] == ends[1]
+        assert len(came) == 3, "two at once now"
+        await asyncio.gather(*waiting)
+
+    in_invented_time(story)
+
+
+def test_who_comes_later_does_not_go_before_one_who_waits() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(1.0, loop.time())
+        await asyncio.sleep(1.1)
+        came: list[str] = []
+
+        async def wait_for_turn(name: str, end: float) -> None:
+            assert not await throttle.turn(end)
+            throttle.out += 1
+            came.append(name)
+
+        await wait_for_turn("first", loop.time() + 20)
+        waiting = [loop.create_task(wait_for_turn("waiting", loop.time() + 20))]
+        await asyncio.sleep(0.005)
+        throttle.out -= 1
+        waiting.append(loop.create_task(wait_for_turn("later", loop.time() + 30)))
+        await asyncio.sleep(0)
+        assert came == ["first"]
+        await asyncio.sleep(0.02)
+        assert came == ["first", "waiting"]
+        throttle.out -= 1
+        await asyncio.gather(*waiting)
+
+    in_invented_time(story)
+
+
+def test_who_would_wait_beyond_his_end_is_told_at_once() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        throttle.refused(9.0, loop.time())
+        before = loop.time()
+        assert await throttle.turn(before + 5) == 9.0
+        assert await throttle.turn(before + 9) == 9.0, "at his very end too"
+        assert loop.time() == before
+        assert throttle.concurrency == 1
+
+    in_invented_time(story)
+
+
+def test_one_answer_holds_back_for_so_long_and_no_longer() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        assert throttle.refused(3600.0, loop.time()) == 3600.0
+        assert throttle.wait() == 60.0
+
+    in_invented_time(story)
+
+
+def test_backoff_doubles_with_each_hold_and_begins_anew_after_an_answer() -> None:
+    async def story(loop: Invented, throttle: AdaptiveThrottle) -> None:
+        for most in (0.5, 1, 2, 4, 8, 8):
+            assert most / 2 <= throttle.refused(None, loop.time()) <= most
+            throttle.refused(None, loop.time() - 0.1)  # it was under way: the same hold
+            await asyncio.sleep(throttle.wait())
+        throttle.answered(loop.time())
+        assert throttle.refused(None, loop.time()) <= 0.5
+
+    in_invented_time(story)

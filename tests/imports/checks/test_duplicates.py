@@ -1,0 +1,126 @@
+"""Numbers that are there twice, however they are written."""
+
+import warnings
+from typing import Any
+
+import pandas as pd
+import pytest
+from bulk.planning import client, sandbox  # noqa: F401
+
+from chatkit.imports.number_checks import (
+    AccountContacts,
+    CheckedRows,
+    Pair,
+    duplicates_inside,
+    natural_key,
+)
+
+BOTH, ALONE = ("country_code", "number"), ("number",)
+ANA, BO = ("+1", "2025550143"), ("+1", "2025550144")
+
+
+def rows(
+    *pairs: Pair | None, names: list[Any] | None = None, ids: list[Any] | None = None
+) -> CheckedRows:
+    count = len(pairs)
+    labels = [f"r{n}" for n in range(count)]
+    return CheckedRows(labels, ids or [None] * count, names or [None] * count, pairs)
+
+
+@pytest.mark.parametrize(
+    ("names", "severity", "message"),
+    [
+        (["Ana", "Ana"], "note", "it says the same as row r0: it is sent once"),
+        ([None, "Ana"], "note", "it says the same as row r0: it is sent once"),
+        (["Ana", "Zoë"], "error", 'row r0 has the same number: "Ana" there, "Zoë" here'),
+    ],
+)
+def test_a_later_row_with_a_number_is_shown_beside_the_first(names, severity, message) -> None:
+    three = rows(ANA, BO, ANA, None, names=[names[0], "Bo", names[1], None])
+    [(place, odd)] = duplicates_inside(three, BOTH)
+    assert (place, odd.code, odd.severity, odd.message) == (2, "duplicate", severity, message)
+    assert not odd.safe
+
+
+def test_rows_of_the_account_with_one_number_are_an_error() -> None:
+    [(_, odd)] = duplicates_inside(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
+    assert odd.severity == "error"
+
+
+SPELLINGS = [
+    (("+52", "15512345678"), ("+52", "5512345678")),
+    (("+55", "1187654321"), ("+55", "11987654321")),
+    (("+54", "1187654321"), ("+54", "91187654321")),
+    (("+49", "015123456789"), ("+49", "15123456789")),
+    (("+49", "4915123456789"), ("+49", "15123456789")),
+    (("+44", "07400123456"), ("+44", "7400123456")),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), SPELLINGS)
+def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new) -> None:
+    """In the account and in the frame; neither is an error."""
+    [(place, odd)] = duplicates_inside(rows(old, new), BOTH)
+    assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
+    one = account(old, pairs=[new]).similar(new)
+    assert one is not None
+    assert "may be the same contact as contact 50001" in one.message
+    with warnings.catch_warnings(action="ignore"):  # of numbers with trunk zeros
+        client.contacts.create(country_code=old[0], number=old[1], name="Ana")
+    frame = pd.DataFrame({"country_code": [new[0]], "number": [new[1]], "name": ["Ana"]})
+    assert "same contact" in {f.code for f in client.contacts.check(frame).findings}
+    assert "same contact" in " ".join(client.contacts.plan(frame).notes)
+
+
+def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
+    two = rows(ANA, ("+44", ANA[1]))
+    assert list(duplicates_inside(two, BOTH)) == []
+    [(place, odd)] = duplicates_inside(two, ALONE)
+    assert place == 1
+    assert odd.message.endswith("same number of +1, and the service compares numbers alone")
+    assert [natural_key(ANA, by) for by in (BOTH, ALONE)] == ["+1 2025550143", "2025550143"]
+
+
+def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:
+    contacts = [(50001 + n, "Ana", *cell) for n, cell in enumerate(cells)]
+    return AccountContacts(contacts, pairs, BOTH)
+
+
+@pytest.mark.parametrize(
+    ("name", "severity", "reason"),
+    [
+        ("Ana", "note", 'contact 50001, "Ana", has this number already'),
+        (None, "note", 'contact 50001, "Ana", has this number already'),
+        ("Zoë", "warning", 'contact 50001, "Ana", has this number: this row would rename it'),
+    ],
+)
+def test_a_new_row_is_told_who_has_its_number(name: Any, severity: str, reason: str) -> None:
+    [(place, odd)] = account(ANA).outside(rows(BO, ANA, names=[None, name]), (), ())
+    assert (place, odd.code, odd.severity, odd.message) == (1, "in account", severity, reason)
+
+
+def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
+    new = ("+49", "15123456789")
+    [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).outside(rows(new), (), ())
+    assert odd.severity == "warning"
+    assert '"+49 015123456789"' in odd.message
+    assert account((None, None)).holder(ANA) is None
+
+
+def test_a_row_of_the_account_cannot_take_the_number_of_another() -> None:
+    there = account(ANA, BO)
+    [(_, odd)] = there.outside(rows(ANA, ids=[50002]), (), ())
+    assert (odd.code, odd.severity) == ("number taken", "error")
+    assert list(there.outside(rows(ANA, ids=[50001]), (), ())) == []
+    # whose row is in the frame too is told there
+    assert list(there.outside(rows(ANA, BO, ids=[50002, 50001]), (), ())) == []
+
+
+def test_what_is_told_already_is_not_told_again() -> None:
+    assert list(account(ANA).outside(rows(ANA), {0}, ())) == []
+
+
+def test_a_deleted_contact_would_be_restored() -> None:
+    [(_, odd)] = account(ANA).outside(rows(ANA), (), {50001})
+    assert (odd.code, odd.severity) == ("restores", "warning")
+    assert "50001" in odd.message

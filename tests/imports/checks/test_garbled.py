@@ -1,0 +1,51 @@
+"""Letters that were read in a wrong encoding, and letters that only look so."""
+
+import pytest
+from checks.ordinary import NAMES
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from chatkit.imports.characters import garbled
+
+LETTERS = "éüñçãøåßÉÜÑÇłőšžýČğıșțавгджзийлщюяЯЖΩλπהשלאמعليمक्षा山田太郎김민준ễđ’“”–…❤"
+
+
+def as_cp1252(text: str) -> str:
+    """Read UTF-8 as a program does that takes everything for cp1252."""
+    return "".join(
+        bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte))
+        for byte in text.encode()
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *NAMES,
+        "ÉTÉ’S",
+        "JOÃO",
+        "IRMÃ’S",
+        "Ö“x”",
+        "Ç…",
+        "MAÇÃ” –",
+        "JÖRÄ®",
+        "ŽÉ»",
+        "£5",
+        "Â",
+        "Ã",
+        "±Å",
+        "KÄŠI",
+        "Üžo",
+    ],
+)
+def test_letters_with_accents_are_left_alone(name: str) -> None:
+    assert garbled(name) is None
+
+
+@given(st.text(LETTERS + " abc", min_size=1, max_size=8))
+@example("naïve café")
+def test_a_safe_mend_of_a_garbled_text_is_what_it_was(text: str) -> None:
+    odd = garbled(as_cp1252(text))
+    assert odd is None or not odd.safe or odd.suggestion == text
+    if any(c in "éüñçãøß" for c in text):
+        assert odd is not None

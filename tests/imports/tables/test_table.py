@@ -1,0 +1,42 @@
+"""Columns and rows are called as a spreadsheet program calls them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from openpyxl.utils import get_column_letter
+
+from chatkit.imports.tables import column_letter, list_rows, quoted_name
+
+
+@given(st.integers(0, 18277))  # the most that the oracle knows: ZZZ
+def test_a_column_is_called_as_in_a_spreadsheet(place: int) -> None:
+    assert column_letter(place) == get_column_letter(place + 1)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "said"),
+    [
+        ([4], "row 4"),
+        ([2, 3], "rows 2, 3"),
+        (list(range(2, 7)), "rows 2, 3, 4, 5, 6"),
+        (list(range(2, 1002)), "rows 2, 3, 4, 5, 6 and 995 more"),
+    ],
+)
+def test_many_rows_are_counted(numbers: list[int], said: str) -> None:
+    assert list_rows(numbers) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Handy", "Handy"),
+        ("", "''"),
+        (" x", "' x'"),
+        ("a\u202eb", r"'a\u202eb'"),
+        ("\x1b[2J", r"'\x1b[2J'"),
+    ],
+)
+def test_names_that_hide_something_are_shown_in_quotes(name: str, said: str) -> None:
+    assert quoted_name(name) == said

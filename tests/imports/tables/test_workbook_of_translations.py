@@ -1,0 +1,72 @@
+"""A workbook of several sheets: every cell is text, every sheet is read back as it was."""
+
+import io
+
+import openpyxl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chatkit.errors import InputError
+from chatkit.imports.tables import workbook
+
+TEXTS = st.none() | st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
+ROWS = st.lists(st.tuples(TEXTS, TEXTS), max_size=4)
+
+
+def cells(table):
+    return [tuple(row.cells) for row in table.rows]
+
+
+@settings(max_examples=30)
+@given(first=ROWS, second=ROWS)
+def test_what_was_written_is_read_from_every_sheet(first, second):
+    data = workbook.workbook_of(["a", "b"], {"de": first, "pt_BR": second}, wide=["b"])
+    found = workbook.read_sheets(data)
+    assert list(found) == ["de", "pt_BR"]
+    for name, rows in (("de", first), ("pt_BR", second)):
+        assert cells(found[name]) == [("a", "b"), *(row for row in rows if any(row))]
+
+
+def test_a_person_sees_lines_that_break_and_a_head_that_stays():
+    book = openpyxl.load_workbook(
+        io.BytesIO(workbook.workbook_of(["key", "text"], {"de": [("k", "=1+1")]}, wide=["text"]))
+    )
+    page = book["de"]
+    assert page.freeze_panes == "A2"
+    assert page["A1"].font.bold
+    assert page["B2"].alignment.wrap_text
+    assert (page["B2"].data_type, page["B2"].number_format) == ("s", "@")
+    assert page.column_dimensions["B"].width > page.column_dimensions["A"].width
+
+
+def test_sheets_that_a_translator_has_hidden_are_read_too():
+    book = openpyxl.load_workbook(
+        io.BytesIO(workbook.workbook_of(["a"], {"x": [], "y": []}, wide=[]))
+    )
+    book["x"].sheet_state = "hidden"
+    target = io.BytesIO()
+    book.save(target)
+    assert list(workbook.read_sheets(target.getvalue())) == ["x", "y"]
+
+
+def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
+    opened = []
+    load = openpyxl.load_workbook
+    monkeypatch.setattr(
+        openpyxl, "load_workbook", lambda *said, **how: opened.append(how) or load(*said, **how)
+    )
+    data = workbook.workbook_of(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
+    assert len(workbook.read_sheets(data)) == 3
+    assert len(opened) == 1
+
+
+def test_what_a_sheet_cannot_hold_is_refused_by_its_place():
+    with pytest.raises(InputError, match="32,767") as caught:
+        workbook.workbook_of(["a"], {"de": [("x",), ("y" * 32768,)]}, wide=[])
+    assert caught.value.problems[0].field == "de, row 3, a"
+
+
+def test_what_is_no_workbook_is_said():
+    with pytest.raises(InputError, match="not a readable XLSX file"):
+        workbook.read_sheets(b"PK\x03\x04 nothing")

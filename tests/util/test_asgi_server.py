@@ -1,0 +1,119 @@
+"""A server in a thread: it starts, it stops, and nobody can hold it up with half a request."""
+
+import asyncio
+import socket
+import threading
+import time
+
+import pytest
+from inbox.senders import post
+from ports import own_ports
+
+from chatkit.util import asgi_server as module
+from chatkit.util.asgi_server import Server, listen
+
+
+async def hello(scope, receive, send) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": scope["path"].encode()})
+
+
+@pytest.fixture
+def server():
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
+    yield server
+    server.stop()
+
+
+def test_it_serves_from_the_moment_it_was_made_until_it_is_stopped() -> None:
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
+    url = f"http://127.0.0.1:{server.port}/"
+    assert post(url, b"") == 200
+    assert server.port in own_ports()
+    server.stop()
+    server.stop()
+    assert server.port not in own_ports()
+
+
+def test_a_taken_port_is_an_error_of_the_caller(server: Server) -> None:
+    with pytest.raises(OSError, match="in use"):
+        listen("127.0.0.1", server.port)
+
+
+def ended(sock: socket.socket, within: float) -> bool:
+    """Whether the other side closes in time."""
+    sock.settimeout(within)
+    try:
+        while sock.recv(65536):
+            continue
+    except ConnectionError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [b"", b"POST / HTTP/1.1\r\nHost: a\r\n", b"GET / HTTP/1.1\r\nHost: a\r\n\r\nPOST /"],
+    ids=["nothing", "half a head", "half a second head"],
+)
+def test_who_does_not_finish_a_head_is_let_go(
+    begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_HEAD_SECONDS", 0.3)
+    server = Server(hello, listen("127.0.0.1", 0), name="test")
+    start = time.monotonic()
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        sock.sendall(begun)
+        assert ended(sock, 60)
+        assert time.monotonic() - start >= 0.25
+    server.stop()
+
+
+def test_an_endless_head_is_cut_off(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\n")
+        with pytest.raises(ConnectionError):
+            for number in range(2000):
+                sock.sendall(b"x-%d: %b\r\n" % (number, b"a" * 1000))
+                time.sleep(0.0002)
+
+
+def test_a_connection_that_is_used_well_stays(server: Server) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        for _ in range(5):
+            sock.sendall(b"GET /x HTTP/1.1\r\nHost: a\r\n\r\n")
+            answer = b""
+            while not answer.endswith(b"0\r\n\r\n"):
+                answer += sock.recv(65536)
+            assert answer.startswith(b"HTTP/1.1 200")
+
+
+def test_the_loop_of_the_caller_is_left_alone(server: Server) -> None:
+    async def inside() -> int:
+        return await asyncio.to_thread(post, f"http://127.0.0.1:{server.port}/", b"")
+
+    assert asyncio.run(inside()) == 200
+
+
+def test_a_server_that_is_stopped_says_nothing_of_the_calls_that_it_ends(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    begun = threading.Event()
+
+    async def slow(scope, receive, send) -> None:
+        begun.set()
+        await asyncio.sleep(3600)
+
+    async def broken(scope, receive, send) -> None:
+        raise ZeroDivisionError
+
+    server = Server(slow, listen("127.0.0.1", 0), name="test", grace=0)
+    with socket.create_connection(("127.0.0.1", server.port)) as sock:
+        sock.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert begun.wait(10)
+        server.stop()
+    assert caplog.text == ""
+    server = Server(broken, listen("127.0.0.1", 0), name="test")
+    post(f"http://127.0.0.1:{server.port}/", b"")
+    server.stop()
+    assert "ZeroDivisionError" in caplog.text

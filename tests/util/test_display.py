@@ -1,0 +1,294 @@
+import json
+import unicodedata
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from chatkit.util.display import (
+    LONG,
+    MISSING,
+    columns,
+    cut,
+    differences,
+    escaped,
+    many,
+    pair,
+    right_to_left,
+    squeezed,
+    values,
+    visible,
+)
+from chatkit.util.display import unseen as hidden
+
+JOINERS = "\u200c\u200d"
+
+
+def unseen(text: str) -> set[str]:
+    """The characters of a text that a screen would obey or not show."""
+    return {
+        c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+    } - {*JOINERS}
+
+
+# --- characters -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("a\u202egpj.exe", "a⟨U+202E⟩gpj.exe"),
+        ("\u2067x\u2069", "⟨U+2067⟩x⟨U+2069⟩"),
+        ("pay\u200bpal", "pay⟨U+200B⟩pal"),
+        ("pay\u200dpal", "pay⟨U+200D⟩pal"),
+        ("\ufeffid", "⟨U+FEFF⟩id"),
+        ("\x1b[2J\r\x00\x7f", "⟨U+001B⟩[2J⟨U+000D⟩⟨U+0000⟩⟨U+007F⟩"),
+        ("two\nlines\tand", "two↵lines⟨U+0009⟩and"),
+        ("\u2028", "⟨U+2028⟩"),
+        ("half \ud83d", "half ⟨U+D83D⟩"),
+        ("\u3164", "⟨U+3164⟩"),  # the filler of names that look empty
+        ("\U000e0041\U000e0042", "⟨U+E0041⟩⟨U+E0042⟩"),  # tags hide whole messages
+        ("a\U000e0100\ufe01", "a⟨U+E0100⟩⟨U+FE01⟩"),
+    ],
+)
+def test_what_would_not_be_seen_is_spelled_out(text: str, seen: str) -> None:
+    assert visible(text) == seen
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Zoë Krejčí",
+        "می\u200cخواهم",  # Persian needs its joiners, and so do Sinhala and emoji
+        "ශ්\u200dරී ලංකා",
+        "👩\u200d👩\u200d👧 ❤\ufe0f\u200d🔥 1\ufe0f⃣",
+        "葛\U000e0100城市",
+        "രാജന്\u200d",  # a joiner after a virama shapes it, at the end of a word too
+        "山田\u3000太郎",
+        "9\u00a0h et 18\u202fh",
+    ],
+)
+def test_what_people_write_is_left_as_it_is(text: str) -> None:
+    assert visible(text) == text
+
+
+@given(st.text() | st.text("a\u200b\u200d\u094d\ufe0f❤\x00 \u3164\u00a0"))
+def test_what_is_not_seen_is_found_where_it_is_spelled_out(text: str) -> None:
+    places = hidden(text)
+    spelled = [sum(map(said.count, ("⟨U+", "↵"))) for said in (text, visible(text))]
+    assert len(places) == spelled[1] - spelled[0] + sum(text[n] in "↵⟨" for n in places)
+    assert all(visible(c) == c for n, c in enumerate(text) if n not in places and c.isalnum())
+
+
+@given(st.text())
+def test_nothing_visible_steers_a_terminal(text: str) -> None:
+    assert not unseen(visible(text))
+    visible(text).encode()
+
+
+@given(st.text(), st.integers(2, 80))
+def test_a_cut_text_has_no_half_of_what_is_spelled_out(text: str, room: int) -> None:
+    short = cut(text, room)
+    assert not unseen(short)
+    assert len(short) <= max(room, 11)  # one character at least, however long it is spelled
+    assert short.count("⟨U+") - text.count("⟨U+") <= short.count("⟩")
+    if len(visible(text)) <= room:
+        assert short == visible(text)
+
+
+def test_a_name_is_cut_in_its_middle_since_addresses_differ_at_their_end() -> None:
+    first, second = (f"https://shop.example/{'a' * 60}/{end}" for end in ("orders", "status"))
+    assert squeezed(first, 40) != squeezed(second, 40)
+    assert squeezed(first, 40).endswith("/orders")
+    assert len(squeezed(first, 40)) <= 40
+    assert squeezed("short", 40) == "short"
+
+
+def test_columns_are_counted_as_a_terminal_does() -> None:
+    assert columns("Ana") == 3
+    assert columns("山田") == 4
+    assert columns("A\u030asa") == 3
+
+
+def test_direction_is_told() -> None:
+    assert right_to_left("order 7 ليلى")
+    assert right_to_left("שלום")
+    assert not right_to_left("ሰላም, Žofie 高橋")
+
+
+# --- one value ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("Ana Lima", '"Ana Lima"'),
+        (" Ana  Lima ", '"␣Ana  Lima␣"'),
+        ('the "best"', "'the \"best\"'"),
+        ("""'a' → "b" """, '''"'a' → \\"b\\"␣"'''),
+        ("", "(empty)"),
+        (None, "(none)"),
+        (MISSING, "(absent)"),
+        ("(none)", '"(none)"'),
+        (True, "True"),
+        (3, "3"),
+        (0.5, "0.5"),
+        ([], "[]"),
+        ({}, "{}"),
+        (["*"], '["*"]'),
+        ({"1": "Zoë"}, '{"1": "Zoë"}'),
+        ({"version": "7.3", "screens": [{}, {}, {}]}, "3 screens, version 7.3"),
+        ({"version": "7.3", "screens": [{}]}, "1 screen, version 7.3"),
+        ({"screens": []}, "0 screens, version (none)"),
+        ([{"type": "custom", "label": "Yes, on Monday"}] * 3, "3 items"),
+        (["x" * 100], "1 item"),
+        ({("odd", "key"): 1}, "{('odd', 'key'): 1}"),
+    ],
+)
+def test_values_are_said_shortly(value: Any, said: str) -> None:
+    assert values(value) == said
+
+
+def test_a_large_object_shows_how_it_begins() -> None:
+    said = values({"type": "Dropdown", "name": "bike", "label": "Kind of bike", "required": True})
+    assert said.startswith('{"type": "Dropdown", "name": "bike", "label"')
+    assert said.endswith("…")
+
+
+def test_a_value_without_an_end_is_cut_like_any_other() -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    deep: dict[str, Any] = {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    assert values(endless) == "1 item"
+    assert values(deep).startswith('{"a": {"a"')
+
+
+def json_values() -> st.SearchStrategy[Any]:
+    leaves = st.none() | st.booleans() | st.integers() | st.text()
+    return st.recursive(
+        leaves, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
+    )
+
+
+@given(json_values())
+def test_values_are_short_and_safe(value: Any) -> None:
+    said = values(value)
+    assert not unseen(said)
+    assert len(said) <= 2 * LONG  # twice, where every character is a quote
+    assert said
+
+
+# --- two sides ------------------------------------------------------------------------
+
+
+def marked(before: Any, after: Any) -> tuple[str, str]:
+    """Both sides, with [what differs] in brackets."""
+    left, right = pair(before, after)
+    return f"{left.head}[{left.text}]{left.tail}", f"{right.head}[{right.text}]{right.tail}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left", "right"),
+    [
+        ("Oliver Smith", "Oliver J. Smith", "Oliver []Smith", "Oliver [J. ]Smith"),
+        ("zoë krejčí", "Zoë krejčí", "[zoë] krejčí", "[Zoë] krejčí"),
+        ("Ana", "Ana Lima", "Ana[]", "Ana[ Lima]"),
+        ("Ana  Lima", "Ana Lima", "Ana [␣]Lima", "Ana []Lima"),
+        ("Zoë ", "Zoë", "[Zoë␣]", "[Zoë]"),
+        ("a\u00a0b", "a b", "a[⟨U+00A0⟩]b", "a[␣]b"),
+        ("Åsa", "A\u030asa", "[⟨U+00C5⟩]sa", "[A⟨U+030A⟩]sa"),
+        ("می\u200cروم", "می\u200c\u200cروم", "[می\u200cروم]", "[می⟨U+200C⟩⟨U+200C⟩روم]"),
+        (" x", "␣x", "[␣]x", "[⟨U+2423⟩]x"),
+        ("a\nb", "a↵b", "a[↵]b", "a[⟨U+21B5⟩]b"),
+        ("a\u202e", "a⟨U+202E⟩", "a[⟨U+202E⟩]", "a[⟨U+27E8⟩U+202E⟨U+27E9⟩]"),
+        (5, "5", "[5]", '["5"]'),
+        ("", "Ana", "[(empty)]", "[Ana]"),
+        (None, "(none)", "[(none)]", '["(none)"]'),
+        (True, False, "[True]", "[False]"),
+    ],
+)
+def test_what_differs_is_told_from_what_is_shared(
+    before: Any, after: Any, left: str, right: str
+) -> None:
+    assert marked(before, after) == (left, right)
+
+
+def test_a_long_text_is_shown_where_it_differs() -> None:
+    text = "Hello {{1}}, your {{2}} is ready. " * 8 + "Please collect it by {{3}}."
+    left, right = marked(text, text.replace("by {{3}}", "before {{3}}"))
+    assert left == "…Please collect it [by] {{3}}."
+    assert right == "…Please collect it [before] {{3}}."
+
+
+@given(st.text(), st.text(), st.text(), st.text())
+@example("x" * 100, "a", "b", "y" * 100)
+@example("", "\u0301" * 90 + "a", "\u0301" * 90 + "b", "")
+@example("e", "\u0301", "\u0301\u0301", "")
+@example("", "ﬁ", "fi", "")
+@example("", "\u200b" * 20 + "a", "\u200b" * 20 + "b", "")
+def test_two_texts_that_differ_never_look_alike(head: str, a: str, b: str, tail: str) -> None:
+    assume(a != b)
+    left, right = map(str, pair(head + a + tail, head + b + tail))
+    eyes = [unicodedata.normalize("NFKC", side) for side in (left, right)]
+    assert eyes[0] != eyes[1]
+    assert not unseen(left + right)
+    assert max(len(left), len(right)) <= 12 * LONG
+
+
+def test_naughty_strings_are_told_apart_and_tamed(shared: Path) -> None:
+    strings = json.loads((shared / "corpora/blns/blns.json").read_text())
+    assert len(strings) > 500
+    for before, after in pairwise(strings):
+        left, right = map(str, pair(before, after))
+        assert (left == right) is (before == after)
+        assert not unseen(left + right)
+
+
+def found(before: Any, after: Any) -> dict[str, tuple[Any, Any]]:
+    return {place: (a, b) for place, a, b in differences("doc", before, after)}
+
+
+def test_differences_are_named_by_their_place() -> None:
+    before = {"version": "7.3", "screens": [{"id": "A", "title": "Book"}, {"id": "B"}]}
+    after = {"version": "7.3", "screens": [{"id": "A", "title": "Rent"}, {"id": "B", "data": {}}]}
+    assert found(before, after) == {
+        "doc/screens/0/title": ("Book", "Rent"),
+        "doc/screens/1/data": (MISSING, {}),
+    }
+
+
+def test_an_item_put_in_or_taken_out_does_not_move_the_others() -> None:
+    assert found([1, 2, 3], [1, 9, 2, 3]) == {"doc/1": (MISSING, 9)}
+    assert found([1, 2, 3], [2, 3]) == {"doc/0": (1, MISSING)}
+    assert found([1, 2, 3], [1, 5, 6, 3]) == {"doc/1": (2, 5), "doc/2": (MISSING, 6)}
+
+
+def test_a_number_that_became_true_is_a_difference_and_another_order_is_none() -> None:
+    assert found({"a": [1, {"b": 1}]}, {"a": [1, {"b": True}]}) == {"doc/a/1/b": (1, True)}
+    assert found({"a": {"x": 1, "y": 2}, "b": 3}, {"b": 3, "a": {"y": 2, "x": 1}}) == {}
+
+
+@given(json_values(), json_values())
+def test_every_place_that_is_named_differs_and_there_is_one_if_anything_does(
+    before: Any, after: Any
+) -> None:
+    assume(before != after)
+    places = found(before, after)
+    assert places
+    assert all(a is MISSING or b is MISSING or a != b for a, b in places.values())
+
+
+def test_markup_and_direction_marks_of_strangers_are_text() -> None:
+    assert (
+        escaped("<img src=x onerror=alert(1)>\u202e")
+        == "&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩"
+    )
+
+
+def test_counts_are_said_in_words() -> None:
+    assert [many(n, "way") for n in (0, 1, 2000)] == ["0 ways", "1 way", "2,000 ways"]

@@ -1,0 +1,261 @@
+"""Progress: nothing for quick work, a bar that tells the truth for the rest."""
+
+import math
+import sys
+
+import pytest
+import tqdm.auto
+import tqdm.notebook
+
+from chatkit.util import progress
+from chatkit.util.progress import AccountBars, Forecast, Pace, Progress
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Everything takes longer than anyone's patience."""
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Nothing takes longer than anyone's patience."""
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """The bar of JupyterLab, a widget. Returns the bars that are made."""
+    bars = []
+
+    class Bar(tqdm.notebook.tqdm_notebook):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs | {"display": False})
+            bars.append(self)
+
+    monkeypatch.setattr(tqdm.auto, "tqdm", Bar)
+    return bars
+
+
+def frames(text):
+    """The states that a bar in a terminal went through."""
+    return [part for part in text.replace("\n", "\r").split("\r") if part.strip()]
+
+
+def test_quick_work_shows_nothing(quick, capfd):
+    with Progress("contacts", 200) as bar:
+        for _ in range(100):
+            bar.add(2)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_quick_work_does_not_even_load_the_bar(quick, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    with Progress("contacts") as bar:
+        bar.add(1)
+
+
+def test_work_that_ends_before_it_begins_shows_nothing(slow, capfd):
+    with Progress("contacts"):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+def test_slow_work_counts_everything_done_so_far(capfd, monkeypatch):
+    monkeypatch.setattr(progress, "PATIENCE", 1e9)
+    with Progress("contacts", 100) as bar:
+        bar.add(60)
+        monkeypatch.setattr(progress, "PATIENCE", 0.0)
+        bar.add(40)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "100/100" in frames(err)[-1]
+    assert "contacts" in frames(err)[-1]
+    assert err.endswith("\n")
+
+
+def test_the_total_may_become_known_and_change(slow, capfd):
+    with Progress("contacts") as bar:
+        bar.add(10)
+        bar.total = 50
+        bar.add(10)
+        bar.total = 40
+        bar.add(20)
+    assert "40/40" in frames(capfd.readouterr().err)[-1]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_an_error_closes_the_bar_where_it_stood(slow, capfd, error):
+    with pytest.raises(error), Progress("contacts", 50) as bar:
+        bar.add(5)
+        raise error
+    err = capfd.readouterr().err
+    assert "5/50" in frames(err)[-1]
+    assert err.endswith("\n")
+    assert not tqdm.tqdm._instances
+
+
+def test_the_widget_of_a_notebook_follows_the_total(slow, notebook):
+    with Progress("contacts") as bar:
+        bar.add(10)
+        bar.total = 50
+        bar.add(10)
+        [shown] = notebook
+        assert shown.container.children[1].max == 50
+        bar.total = 40
+        bar.add(20)
+    assert (shown.container.children[1].value, shown.container.children[1].max) == (40, 40)
+    assert shown.container.children[1].bar_style == "success"
+
+
+def test_the_widget_of_work_that_failed_is_red(slow, notebook):
+    with pytest.raises(KeyboardInterrupt), Progress("contacts", 50) as bar:
+        bar.add(5)
+        raise KeyboardInterrupt
+    assert notebook[0].container.children[1].bar_style == "danger"
+
+
+@pytest.mark.parametrize("total", [50, 60])
+def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
+    with Progress("contacts", 50) as bar:
+        bar._began -= 3600
+        bar.add(5)
+        bar.total = total
+        bar.add(5)
+        assert notebook[0].format_dict["elapsed"] >= 3600
+
+
+def test_what_a_person_must_see_is_one_line(capsys):
+    progress.say("Connected.")
+    assert capsys.readouterr().out == "Connected.\n"
+
+
+def test_who_watches_is_told_in_place_of_a_bar(slow, capsys):
+    told = []
+    with Progress("contacts", 3, lambda *said: told.append(said)) as progress:
+        progress.add(1)
+        progress.add(2)
+    assert told == [(1, 3), (3, 3)]
+    assert capsys.readouterr() == ("", "")
+
+
+# --- how long it takes, beforehand ----------------------------------------------------------
+
+INF = float("inf")
+
+
+def told(capsys, steps, after=""):
+    """What a forecast says at each of the steps: when, calls done, calls left, the limit."""
+    now = [0.0]
+    forecast = Forecast(after, clock=lambda: now[0])
+    said = []
+    for at, done, left, rate in steps:
+        now[0] = at
+        forecast.tell("Reading 1,000,000 contacts", done, left, rate)
+        said.append(capsys.readouterr().out)
+    return said
+
+
+def test_under_a_known_limit_a_long_reading_says_how_long_it_takes_at_once(capsys):
+    said = told(capsys, [(0.1, 1, 1_000_000, 10.0), (9.0, 90, 999_911, 10.0)], "Go for a walk.")
+    assert said == [
+        "Reading 1,000,000 contacts takes about 28 hours: 1,000,000 more calls at 10 calls a "
+        "second. Go for a walk.\n",
+        "",
+    ]
+
+
+def test_without_a_limit_it_is_told_once_some_calls_have_shown_the_pace(capsys):
+    assert told(capsys, [(0.0, 0, 10_000, INF), (0.5, 5, 9_995, INF), (2.0, 20, 9_980, INF)]) == [
+        "",
+        "",
+        "Reading 1,000,000 contacts takes about 17 minutes: 9,980 more calls at 10 calls a "
+        "second.\n",
+    ]
+
+
+def test_a_limit_that_is_met_later_is_told_where_it_takes_twice_as_long(capsys):
+    steps = [(0.2, 20, 10_000, INF), (0.4, 40, 9_980, 90.0), (9.0, 100, 9_900, 10.0)]
+    first, same, later = told(capsys, steps)
+    assert "takes about 2 minutes: 10,000 more calls at 100 calls a second." in first
+    assert not same
+    assert "takes about 16 minutes: 9,900 more calls at 10 calls a second." in later
+
+
+def test_less_than_a_minute_is_not_told(capsys):
+    assert told(capsys, [(0.0, 0, 590, 10.0), (10.0, 100, 500, 10.0)]) == ["", ""]
+
+
+# --- several accounts ------------------------------------------------------------------------
+
+
+def at_work(done, labels, of=4):
+    """What is done of some accounts that are half-way, and of others that are through."""
+    return {n: (of if n in done else of // 2, of) for n in labels}
+
+
+def test_up_to_ten_accounts_have_a_bar_each_that_stays(slow, capfd):
+    with AccountBars("contacts", ["de", "agency"]) as bars:
+        bars.show({"de": (2, 4), "agency": (1, None)})
+        bars.show({"de": (4, 4), "agency": (3, 3)})
+    shown = frames(capfd.readouterr().err)
+    assert any(line.startswith("de    : 100%") for line in shown)
+    assert any(line.startswith("agency: 100%") and "3/3 " in line for line in shown)
+
+
+def test_many_accounts_have_one_bar_and_ten_of_those_at_work(slow, notebook):
+    labels = [f"agency-{n:02d}" for n in range(40)]
+    totals = dict.fromkeys(labels, 4)
+    with AccountBars("changes", labels, totals) as bars:
+        bars.show({})
+        assert not notebook
+        bars.show(at_work([], labels[:30]))
+        whole, *each = notebook
+        assert (whole.desc, whole.n, whole.total) == ("0 of 40 accounts: ", 60, 160)
+        assert [bar.desc for bar in each] == [f"{label}: " for label in labels[:10]]
+        bars.show(at_work(labels[:2], labels[:30]), ended=labels[2:3])
+        box = bars._whole._box
+        assert whole.desc == "3 of 40 accounts: "
+        left = [bar.container for bar in notebook[4:]]
+        assert box.children == (whole.container, *left) and len(left) == 10
+        bars.show(at_work(labels, labels))
+        assert box.children == (whole.container,)
+    assert (whole.desc, whole.n) == ("40 of 40 accounts: ", 160)
+
+
+def test_in_a_terminal_only_the_bar_of_all_accounts_is_left(slow, capfd):
+    labels = [f"agency-{n:02d}" for n in range(12)]
+    with AccountBars("changes", labels) as bars:
+        bars.show(at_work([], labels))
+        assert len(tqdm.tqdm._instances) == 11
+        bars.show(at_work(labels, labels))
+        assert len(tqdm.tqdm._instances) == 1
+    assert frames(capfd.readouterr().err)[-1].startswith("12 of 12 accounts: 100%")
+    assert not tqdm.tqdm._instances
+
+
+def test_who_watches_many_accounts_is_told_what_all_have_done(slow, capfd):
+    told = []
+    with AccountBars("changes", "ab", {"a": 3, "b": 4}, lambda *said: told.append(said)) as bars:
+        bars.show({"a": (1, 3)})
+        bars.show({"a": (1, 3)})
+        bars.show({"a": (3, 3), "b": (4, 4)}, ended="ab")
+    assert told == [(1, 7), (7, 7)]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("pace", "seconds", "said"),
+    [
+        (Pace(8, 0.0, math.inf), 0.0, "8 calls at once"),
+        (Pace(8, 0.8, math.inf), 100.0, "8 calls at once"),
+        (Pace(1, 0.8, math.inf), 800.0, "1 call at once"),
+        (Pace(8, 0.08, 10.0), 100.0, "10 calls a second"),
+        (Pace(8, 0.0, 2.5), 400.0, "2.5 calls a second"),
+        (Pace(8, 0.0, 1.0), 1000.0, "1 call a second"),
+        (Pace(8, 1.6, 10.0), 200.0, "8 calls at once"),  # slower than the limit
+    ],
+)
+def test_a_pace_is_that_of_the_calls_or_of_the_limit(pace: Pace, seconds: float, said: str) -> None:
+    assert pace.seconds(1000) == pytest.approx(seconds)
+    assert str(pace) == said
