@@ -1,7 +1,7 @@
 """Mutants: plant small faults in the core modules, one at a time, and see which go unnoticed.
 
 `make mutants MODULES="listing bulk/undo" COUNT=40 SEED=1` takes a sample of COUNT faults for each
-group of `rooms.py` (or each module named), plants each in a copy of the checkout, and runs the
+group of `groups.py` (or each module named), plants each in a copy of the checkout, and runs the
 tests that answer for its module there, those named after it first and then those that import it,
 until one fails that is green without the fault. What survives is printed with its line. Mutants
 that nothing can notice are listed in `equivalent.txt`, by hand. The checkout itself is never
@@ -29,8 +29,8 @@ from tempfile import TemporaryDirectory
 from time import sleep
 from typing import NamedTuple
 
+from mutants.groups import GOAL, GROUPS, files_of, group_of, in_order
 from mutants.mutate import Mutant, mutants
-from mutants.rooms import GOAL, ROOMS, in_order, room_of
 from mutants.warm import Run, warm
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--list", action="store_true", help="show the sample and run nothing")
     asked = parser.parse_args()
-    sample = sampled(asked.modules or list(ROOMS), asked.count, asked.seed)
+    sample = sampled(asked.modules or list(GROUPS), asked.count, asked.seed)
     if asked.list:
         print(*(mutant for group in sample.values() for mutant in group), sep="\n")
         return 0
@@ -81,7 +81,7 @@ def sampled(named: Sequence[str], count: int, seed: int) -> dict[str, list[Mutan
     for name in named:
         paths = [path for path in modules() if belongs(path, name)]
         if not paths:
-            sys.exit(f"{name!r} is no group ({', '.join(ROOMS)}) and no module of one.")
+            sys.exit(f"{name!r} is no group ({', '.join(GROUPS)}) and no module of one.")
         every = [
             mutant
             for path in paths
@@ -98,16 +98,13 @@ def modules() -> list[str]:
     paths = (
         path.relative_to(ROOT / CHATKIT).as_posix() for path in sorted(ROOT.glob("chatkit/**/*.py"))
     )
-    return [path for path in paths if room_of(path)]
+    return [path for path in paths if group_of(path)]
 
 
 def belongs(path: str, name: str) -> bool:
-    """Tell whether a module is meant by the name of a group, a module or a folder."""
-    found = room_of(path)
+    """Return whether a module belongs to a group, a folder or a module of that name."""
     name = name.removeprefix("chatkit/").removesuffix(".py")
-    return (found is not None and found[0] == name) or f"{path.removesuffix('.py')}/".startswith(
-        f"{name}/"
-    )
+    return group_of(path) == name or f"{path.removesuffix('.py')}/".startswith(f"{name}/")
 
 
 def place(mutant: Mutant) -> tuple[str, int, str]:
@@ -182,10 +179,11 @@ def judged(mutant: Mutant, copy: Path, green: set[str], red: set[str]) -> Judgin
     Yields each run, is sent how it ended, and returns `killed`, `timeout` or `survived`.
     """
     path = mutant.path.relative_to(CHATKIT).as_posix()
-    found = room_of(path)
-    assert found is not None
+    group = group_of(path)
+    assert group is not None
+    files = files_of(group, copy / "tests")
     near, far = (
-        [f"tests/{file}" for file in files] for files in in_order(path, found[1], copy / "tests")
+        [f"tests/{file}" for file in part] for part in in_order(path, files, copy / "tests")
     )
     for tests in filter(None, (near, far)):
         while True:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from mutants.__main__ import key, known_equivalents, modules, sampled
+from mutants.groups import GROUPS, files_of, group_of, in_order, own_tests
 from mutants.mutate import mutants
-from mutants.rooms import ROOMS, Room, files_of, in_order, own_tests, room_of
 from volume import FULL
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_every_kind_of_fault_is_planted() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["listing.py", "throttle.py", "bulk/outcomes.py", "inbox/delivery.py"]
+    "name", ["api/listing.py", "api/throttle.py", "bulk/outcomes.py", "inbox/delivery.py"]
 )
 def test_every_mutant_is_a_program_and_another_one(name: str) -> None:
     path = ROOT / "chatkit" / name
@@ -73,9 +73,9 @@ def test_every_mutant_is_a_program_and_another_one(name: str) -> None:
 
 
 def test_the_same_seed_chooses_the_same_mutants() -> None:
-    first = sampled(["listing", "chatkit/api/throttle.py"], 5, 1)
-    assert first == sampled(["listing", "chatkit/api/throttle.py"], 5, 1)
-    assert first != sampled(["listing", "chatkit/api/throttle.py"], 5, 2)
+    first = sampled(["api/listing", "chatkit/api/throttle.py"], 5, 1)
+    assert first == sampled(["api/listing", "chatkit/api/throttle.py"], 5, 1)
+    assert first != sampled(["api/listing", "chatkit/api/throttle.py"], 5, 2)
     assert [len(some) for some in first.values()] == [5, 5]
     assert {mutant.path.name for mutant in first["chatkit/api/throttle.py"]} == {"throttle.py"}
 
@@ -85,12 +85,10 @@ def test_a_name_that_is_no_module_is_told() -> None:
         sampled(["weather"], 5, 1)
 
 
-def test_every_room_has_modules_and_tests() -> None:
-    found = {room_of(path) for path in modules()}
-    for group, rooms in ROOMS.items():
-        for room in rooms:
-            assert (group, room) in found
-            assert files_of(room, ROOT / "tests")
+def test_every_group_has_modules_and_tests() -> None:
+    assert {group_of(path) for path in modules()} == {*GROUPS}
+    for group in GROUPS:
+        assert files_of(group, ROOT / "tests")
 
 
 def test_the_tests_that_are_named_after_a_module_are_its_own() -> None:
@@ -110,8 +108,8 @@ def test_what_imports_a_module_is_asked_before_what_does_not(tmp_path: Path) -> 
     }
     for name, text in texts.items():
         (folder / f"{name}.py").write_text(text)
-    room = Room(("bulk/*",), ("bulk/test_*.py",))
-    assert in_order("bulk/plan.py", room, tmp_path) == (
+    files = [f"bulk/{name}.py" for name in texts]
+    assert in_order("bulk/plan.py", files, tmp_path) == (
         ["bulk/test_plan_file.py", "bulk/test_b.py"],
         ["bulk/test_a.py"],
     )
