@@ -106,8 +106,7 @@ if MISSING != "inbox":
         assert inbox.frame().empty
 if MISSING not in ("widgets", "inbox"):
     assert chatkit.Tail and chatkit.funnel
-if MISSING != "files":
-    assert len(chatkit.read_contacts("number,name\\n+4915123456789,Ana\\n")) == 1
+assert len(chatkit.read_contacts("number,name\\n+4915123456789,Ana\\n")) == 1
 try:
     cli.main(["--help"])
 except SystemExit as end:
@@ -115,7 +114,7 @@ except SystemExit as end:
 assert not [name for name in sys.modules if (name + ".").startswith(f"chatkit.{MISSING}.")]
 """
 
-PARTS = ("widgets", "inbox", "sandbox", "files")
+PARTS = ("widgets", "inbox", "sandbox")
 #: What needs each part, and what it says then.
 ASKED = {
     "widgets": ("chatkit.Grid", "chatkit.Grid needs chatkit.widgets"),
@@ -124,7 +123,6 @@ ASKED = {
         "chatkit.connect()",
         "chatkit.connect() without a connection needs chatkit.sandbox",
     ),
-    "files": ("chatkit.read_contacts", "chatkit.read_contacts needs chatkit.imports"),
 }
 
 

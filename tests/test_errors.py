@@ -40,9 +40,14 @@ SHOWN = [
     *(name for name in chatkit.__all__ if inspect.isclass(getattr(chatkit, name))),
     *("bulk.plan.Plan", "inbox.receiver.Receiver", "webhooks.Rotation"),
     *("contacts.Contacts", "flows.Flows", "templates.Templates", "webhooks.Webhooks"),
-    *("templates.contents.Contents", "transport.Transport", "wire.Wire", "secret.Secret"),
-    *("inbox.store.InboxStore", "inbox.delivery.Intake", "connection.Connection"),
-    "doctor.CheckupReport",
+    *(
+        "templates.contents.Contents",
+        "api.transport.Transport",
+        "api.wire.Wire",
+        "api.secret.Secret",
+    ),
+    *("inbox.store.InboxStore", "inbox.delivery.Intake", "api.connection.Connection"),
+    "account.doctor.CheckupReport",
 ]
 
 

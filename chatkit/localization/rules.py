@@ -133,7 +133,7 @@ RULES: dict[str, Rule] = {
     "isolation": _warning("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
-#: What `chatkit.checks` finds in the characters of a text, and is not refused.
+#: What `chatkit.imports.characters` finds in the characters of a text, and is not refused.
 CHARACTERS = (
     *("garbled", "lost letters", "control characters", "direction marks", "invisible"),
     *("unknown characters", "look-alike", "mixed scripts", "decomposed"),
@@ -148,7 +148,7 @@ AGREED = STRUCTURE - {"placeholders differ"}
 
 
 def rule_of(code: str, severity: Severity = "warning") -> Rule:
-    """Return the rule of a code; those of characters come from `chatkit.checks`."""
+    """Return the rule of a code; those of characters come from `chatkit.imports.characters`."""
     return RULES.get(code) or Rule(severity, UNICODE, refused=severity == "error")
 
 

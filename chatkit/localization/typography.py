@@ -1,8 +1,8 @@
 """Typography: the characters of texts, and how they are set: spaces, quotes, punctuation, dates.
 
-What is odd about characters is found by `chatkit.checks`, as in any text; to that come the script
-and the direction of the language, and emoji. Most texts are plain: that is seen from the set of
-their characters alone, and costs next to nothing.
+`chatkit.imports.characters` finds what is odd about characters, as in any text; to that come the
+script and the direction of the language, and emoji. Most texts are plain: that is seen from the
+set of their characters alone, and costs next to nothing.
 
 Which quotation marks a language has, and how it writes numbers, dates and times, is of CLDR
 (numbers, dates and times as Babel has them). What is compared with the source language is told

@@ -27,7 +27,7 @@ GET = Call("GET", ("contacts", 17))
 
 START = f"""
 import os, sys
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+sys.path.insert(0, {str(Path(__file__).parents[1])!r})
 from faultserver import connection
 from chatkit.api.transport import Transport
 from chatkit.api.call import Call

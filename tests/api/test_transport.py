@@ -739,7 +739,7 @@ print(now() - before)
 def test_four_thousand_calls_need_no_more_memory_than_a_thousand() -> None:
     with FaultServer(ok) as server:
         done = subprocess.run(
-            [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parent)],
+            [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parents[1])],
             capture_output=True,
             text=True,
             timeout=100,

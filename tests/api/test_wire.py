@@ -704,7 +704,7 @@ def large(line: Line, asked: Asked) -> None:
 def test_memory_stays_within_the_cap(script: Script) -> None:
     with FaultServer(ok, script) as server:
         done = subprocess.run(
-            [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parent)],
+            [sys.executable, "-c", HUNGRY, server.base_url, str(Path(__file__).parents[1])],
             capture_output=True,
             text=True,
             timeout=60,

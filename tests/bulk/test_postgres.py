@@ -12,10 +12,10 @@ from itertools import count
 
 import psycopg
 import pytest
+from account.fleet.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
 from bulk.journalling import change, header
 from bulk.planning import active, client, sandbox, states, through  # noqa: F401
 from bulk.test_stores import newcomers
-from fleet.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
 from postgres import PASSWORD
 
 import chatkit

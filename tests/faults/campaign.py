@@ -132,11 +132,11 @@ def preload() -> None:
         "bulk.planner",
         "bulk.plan",
         "bulk.rendering",
-        "checks.quality",
+        "imports.quality",
         "client",
-        "frame",
-        "history",
-        "wire",
+        "frames.frame",
+        "account.history",
+        "api.wire",
     ):
         importlib.import_module(f"chatkit.{name}")
     gc.collect()

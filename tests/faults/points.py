@@ -18,7 +18,7 @@ def _both(*names: str) -> tuple[str, ...]:
 #: Met once, before anything is sent: the plan's file, the lock, the new journal.
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
-    "lock:_sign",
+    "util.lock:_sign",
     "bulk.journal:FolderStore.create",
     "bulk.journal:_write",
     "bulk.journal:sync_folder",
@@ -32,9 +32,9 @@ POINTS = _both(
     "bulk.journal:Journal.commit",
     "bulk.apply:Run._dispatch",
     "bulk.outcomes:Judge.note",
-    "transport:Flight.start",
-    "wire:Wire.ask",
-    "transport:Flight.landed",
+    "api.transport:Flight.start",
+    "api.wire:Wire.ask",
+    "api.transport:Flight.landed",
     "bulk.apply:Run._landed",
     "bulk.outcomes:Judge.landed",
     "bulk.outcomes:Judge.compare",
@@ -56,7 +56,7 @@ ENDS = _both(
 
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
-    "lock:_sign": "bulk.journal:DatabaseStore._lock",
+    "util.lock:_sign": "bulk.journal:DatabaseStore._lock",
     "bulk.journal:FolderStore.create": "bulk.journal:HeldSession.create",
     "bulk.journal:sync_folder": "",
     "bulk.journal:FolderStore.open": "bulk.journal:HeldSession.open",

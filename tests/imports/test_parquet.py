@@ -522,7 +522,7 @@ def test_a_full_disk_is_told_and_gone_on_from(
 MEASURE = """
 import resource, sys, tempfile
 from pathlib import Path
-from test_parquet import Account
+from imports.test_parquet import Account
 
 account = Account(range(int(sys.argv[1])), size=100)
 assert account.read(Path(tempfile.mkdtemp()) / "contacts") == int(sys.argv[1])
@@ -536,7 +536,7 @@ def test_memory_does_not_grow_with_the_account(tmp_path: Path) -> None:
 
     def peak(rows: int) -> int:
         command = [sys.executable, "-c", MEASURE, str(rows)]
-        place = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+        place = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         done = subprocess.run(command, env=place, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return int(done.stdout.split()[-1])
@@ -547,7 +547,8 @@ def test_memory_does_not_grow_with_the_account(tmp_path: Path) -> None:
 
 WORK = """
 import sys
-from chatkit import Client, ServiceProfile, parquet
+from chatkit import Client, ServiceProfile
+from chatkit.imports import parquet
 
 url, token, folder = sys.argv[1:]
 parquet.PART_ROWS = 100

@@ -321,16 +321,16 @@ def test_what_sixteen_processes_write_at_once_is_all_kept(name, tmp_path):
 
 #: Which modules make or replace files, and why no path there is anybody else's.
 WRITERS = {
-    "lock": "the one way to replace a file, and locks beside the files that are locked",
-    "temporary": "below the folder for temporary files of this process, made 0700 by itself",
-    "tables/__init__": "a device or a pipe that the user named is written into, never replaced",
+    "util/lock": "the one way to replace a file, and locks beside the files that are locked",
+    "util/temporary": "below the folder for temporary files of this process, made 0700 by itself",
+    "imports/tables/__init__": "a device or a pipe that the user named is written, not replaced",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "inbox/store": "the file of the inbox that the user named, made where it is missing",
     "sandbox/store": "the file of the sandbox that the user named, made where it is missing",
     "cli": "a new file for secrets that the user named: never one that is there",
     "account/folder": "members of an archive in the data folder of the user",
-    "directory": "names without `..`, opened below a folder without following links",
-    "parquet": "parts below the folder that the user named, by names of its own",
+    "account/directory": "names without `..`, opened below a folder without following links",
+    "imports/parquet": "parts below the folder that the user named, by names of its own",
 }
 
 

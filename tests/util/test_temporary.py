@@ -15,7 +15,7 @@ from chatkit.util import temporary
 
 OWNER = """
 import sys
-from chatkit import temporary
+from chatkit.util import temporary
 folder = temporary.folder()
 (folder / "runs").mkdir()
 (folder / "runs" / "a.db").write_text("a")

@@ -4,9 +4,9 @@ import unicodedata
 from collections.abc import Callable
 
 import pytest
-from checks.ordinary import NAMES
 from hypothesis import given
 from hypothesis import strategies as st
+from imports.checks.ordinary import NAMES
 
 from chatkit.imports import characters as c
 from chatkit.imports.characters import NAME, TEXT, Oddity

@@ -1,9 +1,9 @@
 """Letters that were read in a wrong encoding, and letters that only look so."""
 
 import pytest
-from checks.ordinary import NAMES
 from hypothesis import example, given
 from hypothesis import strategies as st
+from imports.checks.ordinary import NAMES
 
 from chatkit.imports.characters import garbled
 

@@ -5,9 +5,9 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from checks.ordinary import NAMES
 from hypothesis import given
 from hypothesis import strategies as st
+from imports.checks.ordinary import NAMES
 
 from chatkit.imports.characters import (
     NAME,

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from checks.ordinary import NAMES
+from imports.checks.ordinary import NAMES
 
 from chatkit.imports.characters import _TO_LATIN, alike, both_directions, script, styled
 
