@@ -352,7 +352,7 @@ def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Numb
     if not re.search(r"\d", text):
         return _refused("not a number")
     texts = {}
-    if alone := _AMONG_WORDS.fullmatch(text):
+    if (alone := _AMONG_WORDS.fullmatch(text)) and alone[1] != text:
         texts[alone[1]] = "without the words"
     if _LOOKS.fullmatch(text):
         texts.setdefault(text.translate(_LOOK_ALIKES), "with digits for letters like them")

@@ -15,7 +15,7 @@ from chatkit.imports.numbers import CERTAIN, VERDICTS, split
 REGIONS = sorted(library.SUPPORTED_REGIONS)
 #: What can come with a country code and a number.
 WITH_DIGITS = (*CERTAIN, "impossible", "too short", "too long", "wrong length", "no area code")
-TEXTS = st.text("0123456789+-. ()/,;xe*'＋٣") | st.text()
+TEXTS = st.text("0123456789+-. ()/,;xe*|'＋٣") | st.text()
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,7 @@ def test_whole_numbers_and_what_is_missing_are_cells_too():
         ("+64 3 331 6005 or 6006", None),
         ("+91 98765 4321O", "+919876543210"),
         ("+1 650 253 OOOO", None),  # zeros, or what the keys spell
+        ("+91 98765|43210", None),  # a 1 or a separator
     ],
 )
 def test_letters_are_refused_and_their_reading_is_only_suggested(text, suggestion):
