@@ -46,7 +46,7 @@ class NumberCheck(NamedTuple):
     problem: Oddity | None = None  #: why the cells cannot be sent as they are
     column: str = "number"  #: where the problem is
     remark: Oddity | None = None  #: what else is unusual about a number that can be read
-    foreign: bool = False  #: whether it is a mobile number of another country if it lost its +
+    lost_plus: bool = False  #: whether it is a mobile number of another country if it lost its +
 
 
 def pair_text(pair: Pair) -> str:
@@ -125,7 +125,7 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
         return NumberCheck(pair, problem, column, remark)
     meant = pair_text(number.suggested) if number.suggested else None
     problem = Oddity(number.verdict, severity, visible(number.reason or ""), meant)
-    return NumberCheck((code, text) if whole else None, problem, foreign=number.foreign)
+    return NumberCheck((code, text) if whole else None, problem, lost_plus=number.lost_plus)
 
 
 def _why_split(code: str, text: str, pair: Pair) -> str:

@@ -8,8 +8,10 @@ list: a number is certain only if no other reading is plausible.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 import phonenumbers as library
@@ -29,52 +31,14 @@ library.enable_pattern_cache()  # or it compiles them again for each number of a
 #: was lost; "unused", they are as people dial them at home, though the first 0 may be lost.
 Plus: TypeAlias = Literal["lost", "unused"]
 
-#: Each verdict and its reason. Only the first three and what is wrong with the digits of one
-#: country ("impossible" to "no area code") can come with a country code and a number.
-VERDICTS: Mapping[str, str] = {
-    "valid": "",
-    "reserved": "it is reserved for fiction, so nobody has it",
-    "country code twice": "the number begins with its country code {code}, which has a column",
-    "impossible": "no number of {code} begins like this",
-    "too short": "too short for {code}",
-    "too long": "too long for {code}",
-    "wrong length": "{code} has shorter and longer numbers, but none of this length",
-    "no area code": "it cannot be reached from elsewhere without its area code",
-    "unknown country code": "no country has this code",
-    "wrong country": "the number and the country code are of different countries",
-    "no country code": "it has no country code: write it with one, or check with region=",
-    "lost plus": "it is not a number of {code}; with a + it is one of another country",
-    "no trunk prefix": "what is dialled before a land line of {code}, like 0, is missing",
-    "outdated": "a digit was added to such numbers of {code}: it may be this one today",
-    "ambiguous": "it can be read in more than one way: write it with + and its country code",
-    "extension": "an extension cannot be kept with a number",
-    "letters": "there are letters in it",
-    "several numbers": "there are several numbers in it",
-    "lost digits": "a spreadsheet made a decimal of it, and digits may be lost: type it as text",
-    "not a number": "it is not a telephone number",
-    "empty": "there is nothing in it",
-}
+#: Texts and patterns that no library has.
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+#: Each verdict and its reason.
+VERDICTS: Mapping[str, str] = _DATA["verdicts"]
 CERTAIN = ("valid", "reserved", "country code twice")
-#: Numbers that are kept for films and books, where the library knows of none, by country code.
-_FICTION: Mapping[int, str] = {
-    33: "63998[0-9]{4}",
-    44: "7700900[0-9]{3}|1632960[0-9]{3}",
-    353: "2091[0-9]{5}",
-}
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
 _MOBILE = ("mobile", "fixed line or mobile")
-#: How mobile numbers were written before their country changed them, and how they are now.
-_MODERN: Mapping[str, tuple[str, str]] = {
-    "+52": (r"1(\d{10})", r"\1"),
-    "+55": (r"([1-9]{2})([6-9]\d{7})", r"\g<1>9\2"),
-}
-#: What two spellings of one mobile number may differ in, after the country code.
-_OPTIONAL: Mapping[str, str] = {
-    "+52": r"^1(?=\d{10}$)",
-    "+55": r"(?<=^\d\d)9(?=[6-9]\d{7}$)",
-    "+54": r"^9(?=\d{10}$)",
-}
 #: Countries where people write words for digits.
 _VANITY = "1|61|64"
 
@@ -139,7 +103,7 @@ class Number(NamedTuple):
     #: Country code and digits that may be meant, where a person must decide.
     suggested: tuple[str, str] | None = None
     #: Whether it is a mobile number of another country, if it has lost its +.
-    foreign: bool = False
+    lost_plus: bool = False
 
     @property
     def e164(self) -> str | None:
@@ -265,14 +229,6 @@ def _calling_code(digits: str) -> Country | None:
     return Country(f"+{digits}", region if region in library.SUPPORTED_REGIONS else None)
 
 
-#: What people call countries, beside the names that CLDR has.
-_ALIASES: Mapping[str, str] = {
-    **dict.fromkeys(("UK", "ENGLAND", "SCOTLAND", "WALES", "GREAT BRITAIN"), "GB"),
-    **{"UAE": "AE", "HOLLAND": "NL", "IVORY COAST": "CI", "TURKEY": "TR", "HONG KONG": "HK"},
-    **{"UNITED STATES OF AMERICA": "US", "CZECH REPUBLIC": "CZ", "KOREA": "KR", "BURMA": "MM"},
-}
-
-
 @cache
 def _territory(name: str) -> Country | None:
     """Return the country of a name in a usual language, or of two or three letters."""
@@ -280,10 +236,11 @@ def _territory(name: str) -> Country | None:
     from babel.core import get_global
 
     letters = name.replace(".", "").upper()
-    alias = _ALIASES.get(letters) or get_global("territory_aliases").get(letters, [letters])[0]
+    alias = next((code for code, names in _DATA["aliases"].items() if letters in names), "")
+    alias = alias or get_global("territory_aliases").get(letters, [letters])[0]
     if alias in library.SUPPORTED_REGIONS:
         return known_country(alias)
-    for language in ("en", "de", "es", "fr", "it", "pt", "nl", "pl", "tr", "id", "sv", "ru", "ar"):
+    for language in _DATA["languages"]["usual"].split():
         for code, each in Locale(language).territories.items():
             if _plain(each) == _plain(name) and code in library.SUPPORTED_REGIONS:
                 return known_country(code)
@@ -327,24 +284,19 @@ def _not_digits(raw: str, tidy: str, country: Country | None, plus: Plus | None)
     """Refuse what is more, or something else, than digits and the usual punctuation."""
     if _DECIMAL.fullmatch(tidy):
         return _refused("lost digits")
-    for thing, pattern in _OTHERS.items():
-        if pattern.fullmatch(tidy):
-            return _refused("not a number")._replace(
-                reason=f"it is {thing}, not a telephone number"
-            )
+    if kind := next((kind for kind, each in _OTHERS.items() if each.fullmatch(tidy)), None):
+        return _refused("not a number", reason=f"it is {kind}, not a telephone number")
     parts = [part for part in _BETWEEN_NUMBERS.split(raw) if len(re.findall(r"\d", part)) >= 7]
     if len(parts) > 1 or re.fullmatch(r"(?:\D*\d){8,} ?/ ?\d{1,4}", tidy):
-        shown = [read(part, country, plus).likely or " ".join(part.split()) for part in parts]
-        reason = f"{VERDICTS['several numbers']}: {' and '.join(shown)}"
-        return _refused("several numbers")._replace(reason=reason)
-    phone, error = _parsed(tidy, country.region if country else None)
+        numbers = [read(part, country, plus).likely or " ".join(part.split()) for part in parts]
+        reason = f"{VERDICTS['several numbers']}: {' and '.join(numbers)}"
+        return _refused("several numbers", reason=reason)
+    phone, error = _parsed(tidy, country)
     if phone and phone.extension:
         return _refused("extension", [_reading(phone, "without its extension")])
     if _LETTER.search(tidy) or "|" in tidy:
         return _with_letters(tidy, country, plus)
-    if not phone and error == "not a number":
-        return _refused(error)
-    return None
+    return _refused(error) if error == "not a number" else None
 
 
 def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Number:
@@ -360,44 +312,40 @@ def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Numb
     whole = all(word.isdecimal() or re.fullmatch("[A-Za-z]+", word) for word in words)
     if whole and any(len(word) > 2 for word in words if word.isalpha()):
         texts.setdefault(library.convert_alpha_characters_in_number(text), _SPELT)
-    found = []
+    candidates: list[Candidate] = []
     for each, why in texts.items():
         likely = read(each, country, plus).likely
         if likely and (why != _SPELT or re.match(_VANITY, likely[1:])):
-            found += [one for one in _parse(likely, why) if one.good]
-    return _refused("letters", found)
+            candidates += _parse(likely, why)
+    return _refused("letters", candidates)
 
 
 def _decide(text: str, country: Country | None, plus: Plus | None) -> Number:
     """Choose among the readings of digits, or refuse to."""
-    found = readings(text, country, plus)
-    good = [one for one in found if one.good]
+    candidates = readings(text, country, plus)
+    good = [each for each in candidates if each.good]
     digits = library.normalize_digits_only(text)
     bare = not re.search("[+＋]", text)
-    if country is None and bare and plus != "lost" and not digits.startswith("00"):
+    marked = plus == "lost" or digits.startswith("00")
+    if country is None and bare and not marked:
         return _refused("no country code", good)
-    if not found:
-        _, error = _parsed(text, country.region if country else None)
-        return _refused(error or "not a number")
-    first = found[0]
+    if not candidates:
+        return _refused(_parsed(text, country)[1] or "not a number")
     if not good:
-        return _number(first)
-    if country and country.of_row and good[0].country_code != country.code:
-        reason = f"the number is of {good[0].country_code}, and the country code is {country.code}"
-        return _refused("wrong country", good[:1])._replace(reason=reason)
+        return _number(candidates[0])
     rivals = _rivals(good, re.findall(r"\d+", text))
-    if len(rivals) > 1:
-        return _refused("ambiguous", rivals)
     best = rivals[0]
-    if best.why == _LOST and plus != "lost" and not digits.startswith("00"):
-        code = country.code if country else ""
-        return _refused("lost plus", [best], code)
-    if best.why == _TODAY and len(best.number) > len(first.number):
-        return _refused("outdated", [best], best.country_code)
-    if not best.written and not best.mobile and plus is None:
-        return _refused("no trunk prefix", [best], best.country_code)
+    refusals = {
+        "wrong country": country and country.of_row and best.country_code != country.code,
+        "ambiguous": len(rivals) > 1,
+        "lost plus": best.why == _LOST and not marked,
+        "outdated": best.why == _TODAY and len(best.number) > len(candidates[0].number),
+        "no trunk prefix": not (best.written or best.mobile or plus),
+    }
+    if verdict := next((verdict for verdict, applies in refusals.items() if applies), None):
+        return _refused(verdict, rivals if verdict == "ambiguous" else [best], country)
     if country and country.named and len(digits) == 8 and bare and _DAY_OF_DIGITS.fullmatch(digits):
-        return _refused("ambiguous", [best])._replace(reason=f"it may be a date, or {best}")
+        return _refused("ambiguous", [best], reason=f"it may be a date, or {best}")
     return _number(best)
 
 
@@ -416,41 +364,46 @@ def readings(text: str, country: Country | None, plus: Plus | None = None) -> li
     digits = library.normalize_digits_only(text)
     abroad = "+" + digits.removeprefix("00")
     if re.search("[+＋]", text) or (plus == "lost" and not digits.startswith("0")):
-        found = [*_parse("+" + digits, "as it is written")]
+        literal = _parse("+" + digits, "as it is written")
     elif country is None:
-        found = [*_parse(abroad, _LOST)]
+        literal = _parse(abroad, _LOST)
     elif country.named:
-        found = [*_at_home(digits, country)]
+        literal = [
+            _at_home(one, digits, country) for one in _parse(digits, _dialled(country), country)
+        ]
         if plus is None and abroad[1:2] != "0":  # no country code begins with it
-            found += _parse(abroad, _LOST)
+            literal += _parse(abroad, _LOST)
     else:
-        found = [*_after_code(digits, country)]
-    more = [other for one in found for other in _others(one, plus)]
-    if country and not country.named and not any(one.good for one in (*found, *more)):
-        found += [one for one in _parse(abroad, _LOST) if one.good]
+        literal = _after_code(digits, country)
+    more = [other for one in literal for other in _others(one, plus)]
+    if country and not country.named and not any(one.good for one in (*literal, *more)):
+        literal += [one for one in _parse(abroad, _LOST) if one.good]
     different: dict[tuple[str, str], Candidate] = {}
-    for one in (*found[:1], *more, *found[1:]):
+    for one in (*literal[:1], *more, *literal[1:]):
         different.setdefault(one.pair, one)
     return list(different.values())
 
 
-def _at_home(digits: str, country: Country) -> Iterator[Candidate]:
-    """Read digits as they are dialled in a country."""
-    region = country.region
-    for one in _parse(digits, f"dialled in {region}", region):
-        bare = one.number == digits and one.country_code == country.code
-        yield one._replace(written=not bare or not one.good or _written_bare(one))
+def _dialled(country: Country) -> str:
+    return f"dialled in {country.region}"
 
 
-def _after_code(digits: str, country: Country) -> Iterator[Candidate]:
+def _at_home(one: Candidate, digits: str, country: Country) -> Candidate:
+    """Note of a number at home whether people write it as these digits."""
+    bare = one.good and one.pair == (country.code, digits)
+    return one._replace(written=not bare or _written_bare(one))
+
+
+def _after_code(digits: str, country: Country) -> list[Candidate]:
     """Read digits that follow the country code of another cell."""
     area = "" if digits.startswith(country.area) and len(digits) > 9 else country.area
-    joined = next(_parse(f"{country.code}{area}{digits}", "as it is written"), None)
-    if joined and joined.country_code == country.code:  # and not +4 before 9151…
-        yield joined
-        if not joined.good and country.region:
-            home = _parse(digits, f"dialled in {country.region}", country.region)
-            yield from (r for r in home if r.good and "".join(r.pair) != f"+{digits}")
+    joined = _parse(f"{country.code}{area}{digits}", "as it is written")
+    if not joined or joined[0].country_code != country.code:  # as of +4 before 9151…
+        return []
+    if not joined[0].good and country.region:
+        home = _parse(digits, _dialled(country), country)
+        joined += [r for r in home if r.good and "".join(r.pair) != f"+{digits}"]
+    return joined
 
 
 def _others(one: Candidate, plus: Plus | None) -> Iterator[Candidate]:
@@ -461,11 +414,9 @@ def _others(one: Candidate, plus: Plus | None) -> Iterator[Candidate]:
             yield from [twice, *_others(twice, plus)] if twice.good else ()
     if one.good and not one.mobile and len(number) > 10 and plus is None:
         yield from (r for r in _parse("+" + number, _LOST) if r.mobile)
-    if not one.good and code in _MODERN:
-        old, new = _MODERN[code]
-        if re.fullmatch(old, number):
-            modern = _parse(code + re.sub(old, new, number), _TODAY)
-            yield from (r for r in modern if r.good)
+    old, new = _DATA["modern"].get(code, ("$^", ""))
+    if not one.good and re.fullmatch(old, number):
+        yield from (r for r in _parse(code + re.sub(old, new, number), _TODAY) if r.good)
 
 
 def _rivals(good: list[Candidate], groups: list[str]) -> list[Candidate]:
@@ -500,18 +451,17 @@ def _written_bare(one: Candidate) -> bool:
 # --- what the library knows --------------------------------------------------------------
 
 
-def _parsed(text: str, region: str | None) -> tuple[PhoneNumber | None, str]:
+def _parsed(text: str, country: Country | None = None) -> tuple[PhoneNumber | None, str]:
     try:
-        return library.parse(text, region), ""
+        return library.parse(text, country.region if country else None), ""
     except Unreadable as error:
         return None, _ERRORS[error.error_type]
 
 
-def _parse(text: str, why: str, region: str | None = None) -> Iterator[Candidate]:
+def _parse(text: str, why: str, country: Country | None = None) -> list[Candidate]:
     """Read a text with the library: one reading or none."""
-    phone, _ = _parsed(text, region)
-    if phone:
-        yield _reading(phone, why)
+    phone, _ = _parsed(text, country)
+    return [_reading(phone, why)] if phone else []
 
 
 def _reading(phone: PhoneNumber, why: str) -> Candidate:
@@ -537,24 +487,31 @@ def _closer(code: int, digits: str) -> str:
 
 
 def _exists(code: int, digits: str) -> bool:
-    phone, _ = _parsed(f"+{code}{digits}", None)
+    phone, _ = _parsed(f"+{code}{digits}")
     return _is_fictional(code, digits) or bool(phone and library.is_valid_number(phone))
 
 
 def _is_fictional(code: int, digits: str) -> bool:
-    return code in _FICTION and re.fullmatch(_FICTION[code], digits) is not None
+    return re.fullmatch(_DATA["fiction"].get(str(code), "$^"), digits) is not None
 
 
-def _refused(verdict: str, found: Sequence[Candidate] = (), code: str = "any country") -> Number:
-    """Refuse a text; more than one reading is shown in the reason, the likeliest is suggested."""
-    good = [one for one in found if one.good]
-    reason = VERDICTS[verdict].format(code=code)
-    if len({one.pair for one in good}) > 1:
-        reason = f"it may be {', or '.join(map(str, good))}: write it with + and its country code"
-    mobile = [one for one in good if one.mobile] or good
-    meant = mobile[0] if len({one.pair for one in mobile}) == 1 else None
-    foreign = bool(meant and meant.mobile and meant.why == _LOST)
-    return Number(verdict=verdict, reason=reason, suggested=meant and meant.pair, foreign=foreign)
+def _refused(
+    verdict: str,
+    candidates: Sequence[Candidate] = (),
+    country: Country | None = None,
+    reason: str = "",
+) -> Number:
+    """Refuse a text; several readings are listed in the reason, the likeliest is suggested."""
+    good = {each.pair: each for each in reversed(candidates) if each.good}
+    if len(good) > 1 and not reason:
+        listed = ", or ".join(str(each) for each in candidates if each.good)
+        reason = f"it may be {listed}: write it with + and its country code"
+    mobile = [each for each in good.values() if each.mobile] or [*good.values()]
+    meant = mobile[0] if len(mobile) == 1 else None
+    code = candidates[0].country_code if candidates else "any country"
+    reason = reason or VERDICTS[verdict].format(code=code, home=country.code if country else "")
+    lost_plus = bool(meant and meant.mobile and meant.why == _LOST)
+    return Number(None, None, None, None, verdict, reason, meant and meant.pair, lost_plus)
 
 
 def _number(one: Candidate) -> Number:
@@ -573,4 +530,4 @@ def person_key(country_code: str, number: str) -> str:
     digits = number.lstrip("0")
     if digits.startswith(country_code[1:]) and len(digits) > 10:
         digits = digits[len(country_code) - 1 :].lstrip("0")
-    return f"{country_code} {re.sub(_OPTIONAL.get(country_code, '$^'), '', digits)}"
+    return f"{country_code} {re.sub(_DATA['optional'].get(country_code, '$^'), '', digits)}"

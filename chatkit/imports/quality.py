@@ -224,9 +224,9 @@ class _FrameCheck:
     def _advise(self, region: str | None, plus: Plus | None) -> None:
         """Name the argument that decides for a whole column."""
         lacking = sum(found.code == "no country code" for found in self.findings)
-        foreign = sum(check.foreign for check in self._checks)
+        foreign = sum(check.lost_plus for check in self._checks)
         if plus is None and foreign * 2 > sum(
-            check.pair is None or check.foreign for check in self._checks
+            check.pair is None or check.lost_plus for check in self._checks
         ):
             self.notes.append(
                 f"{many(foreign, 'number')} without + would be mobile numbers of other countries "

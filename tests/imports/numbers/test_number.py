@@ -53,7 +53,7 @@ def test_without_plus_and_region_nothing_is_read_and_what_may_be_meant_is_sugges
     number = split("919876543210")
     assert number.reason == VERDICTS["no country code"]
     assert (number.verdict, number.e164) == ("no country code", None)
-    assert (number.suggestion, number.foreign) == ("+919876543210", True)
+    assert (number.suggestion, number.lost_plus) == ("+919876543210", True)
     assert split("9876543").suggestion is None
 
 
