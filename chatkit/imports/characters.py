@@ -1,25 +1,29 @@
-"""Characters that are not seen, or not what they seem, in any text; and what is odd about a name.
+"""Characters that are not seen, or not what they seem, in any text; and what is wrong with a name.
 
-Each check takes a text and returns what it found, or None. A suggestion that is safe can be
-taken without looking: it reads as the text was meant to be read.
+Each check takes a text and returns a finding, or None. A suggestion that is safe can be taken
+without looking: it reads as the text was meant to be read.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from chatkit.finding import Severity
 from chatkit.util.display import has_half_character, many, right_to_left, unseen
 
+_DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
-class Oddity(NamedTuple):
-    """One thing that is wrong, or odd, with a text."""
+
+class TextFinding(NamedTuple):
+    """One thing that is wrong, or unusual, with a text."""
 
     code: str  #: a word or two, to choose by: "spaces"
     severity: Severity
@@ -27,12 +31,23 @@ class Oddity(NamedTuple):
     suggestion: str | None = None  #: the text as it may be meant
     safe: bool = False  #: whether the suggestion surely is what was meant
 
+    @property
+    def hint(self) -> str:
+        """What to do about it, if that is known."""
+        return f"Write it as {self.suggestion}" if self.suggestion else ""
 
-Check: TypeAlias = Callable[[str], Oddity | None]
 
-_MARKS = "\u061c\u200e\u200f"
+Check: TypeAlias = Callable[[str], TextFinding | None]
+
 _OVERRIDES = "\u202d\u202e"
-_DIRECTION = _MARKS + _OVERRIDES + "\u202a-\u202c\u2066-\u2069"
+_STEERING = _OVERRIDES + "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"
+_DIRECTION = _STEERING + "\u061c\u200e\u200f"
+#: The kinds of characters that are not seen, by category; all others are "invisible".
+_KINDS = {
+    **dict.fromkeys(("Cc", "Zl", "Zp"), "control"),
+    **dict.fromkeys(("Cn", "Co"), "unknown"),
+    "Cs": "half",
+}
 #: A flag like that of Scotland is spelled with characters that are not seen.
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 #: Controls that end a word, as a space does.
@@ -47,163 +62,139 @@ _CLUSTER = re.compile(
 )
 
 
-def half(text: str) -> Oddity | None:
-    """Find halves of characters, which no file and no call can hold."""
-    if not has_half_character(text):
+def _finding(
+    name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
+) -> TextFinding:
+    """Return a finding of `characters.toml`.
+
+    Args:
+        name: Its name there.
+        text: The text.
+        tidy: The text as it may be meant; one that leaves nothing of the text is no suggestion.
+        safe: Whether it surely is meant so.
+        **parts: What the message names.
+    """
+    code, severity, message = _DATA["findings"][name]
+    suggestion = tidy if tidy.strip(_EDGES) and tidy != text else None
+    message = message.format(**parts)
+    return TextFinding(code, severity, message, suggestion, safe and suggestion is not None)
+
+
+def _rule(
+    name: str, find: Callable[[str], object], tidy: Callable[[str], str] = str, *, safe: bool = True
+) -> Check:
+    """Return a check that makes its finding where `find` returns a match or characters."""
+
+    def check(text: str) -> TextFinding | None:
+        if not (matches := find(text)):
+            return None
+        names = _names(matches) if isinstance(matches, list) else ""
+        return _finding(name, text, tidy(text), safe=safe, names=names)
+
+    return check
+
+
+def _hidden(kind: str, text: str) -> dict[int, str]:
+    """Return the characters of a kind that are not seen, by place; those of flags are left out."""
+    if not (places := unseen(text)):
+        return {}
+    flags = {n for match in _FLAG.finditer(text) for n in range(*match.span())}
+    hidden = {n: text[n] for n in places if n not in flags}
+    return {n: c for n, c in hidden.items() if _kind(c) == kind}
+
+
+def _kind(c: str) -> str:
+    return "direction" if c in _DIRECTION else _KINDS.get(unicodedata.category(c), "invisible")
+
+
+def _names(characters: Iterable[str]) -> str:
+    names = dict.fromkeys(f"U+{ord(c):04X}" for c in characters)
+    few = ", ".join(list(names)[:3])
+    return f" ({few}{', …' if len(names) > 3 else ''})"
+
+
+# --- any text -----------------------------------------------------------------------------
+
+
+#: Halves of characters.
+half = _rule("half", has_half_character)
+#: The sign that stands where a program could not read a letter.
+lost = _rule("lost", re.compile("\ufffd").search)
+#: Characters that mean nothing, or another thing on each machine.
+unknown = _rule("unknown", lambda text: [*_hidden("unknown", text).values()])
+#: Marks that make letters read backwards; other marks have their use in a long text.
+overridden = _rule(
+    "overridden",
+    re.compile(f"[{_OVERRIDES}]").findall,
+    partial(re.sub, f"[{_OVERRIDES}]", ""),
+    safe=False,
+)
+
+
+def direction(text: str) -> TextFinding | None:
+    """Find what turns the direction of reading; letters have a direction of their own."""
+    if not (marks := re.findall(f"[{_DIRECTION}]", text)):
         return None
-    reason = "half a character is in it, and it cannot be sent: write it again"
-    return Oddity("half a character", "error", reason)
+    name = "direction" if set(marks).isdisjoint(_STEERING) else "steering"
+    tidy = re.sub(f"[{_DIRECTION}]", "", text)
+    return _finding(name, text, tidy, names=_names(marks))
 
 
-def lost(text: str) -> Oddity | None:
-    """Find the sign that stands where a program could not read a letter."""
-    if "\ufffd" not in text:
-        return None
-    return Oddity("lost letters", "warning", "a program has lost letters of it, where there is �")
-
-
-def control(text: str, *, lines: bool = False) -> Oddity | None:
+def control(text: str, *, lines: bool = False) -> TextFinding | None:
     """Find control characters; what ended a word becomes a space.
 
     Args:
         text: Any text.
         lines: Whether it may have several lines.
     """
-    kept = "\n" if lines else ""
-    found = [c for c in _hidden(text) if _category(c) in ("Cc", "Zl", "Zp") and c not in kept]
-    if not found:
+    controls = [c for c in _hidden("control", text).values() if not (lines and c == "\n")]
+    if not controls:
         return None
     parts = text.replace("\r\n", "\n").split("\n") if lines else [text]
-    tidy = "\n".join(
-        _drop(_BREAKS.sub(" ", part), lambda c: _category(c) == "Cc") for part in parts
-    )
-    said = "a line break or tab" if all(map(_BREAKS.match, found)) else "a control character"
-    return _mended("control characters", "warning", f"{said} is in it{_named(found)}", text, tidy)
+    spaced = (_BREAKS.sub(" ", part) for part in parts)
+    tidy = "\n".join(re.sub("[\0-\x1f\x7f-\x9f]", "", part) for part in spaced)
+    name = "break" if all(map(_BREAKS.match, controls)) else "control"
+    return _finding(name, text, tidy, names=_names(controls))
 
 
-def direction(text: str) -> Oddity | None:
-    """Find what turns the direction of reading; letters have a direction of their own."""
-    found = re.findall(f"[{_DIRECTION}]", text)
-    if not found:
-        return None
-    steers = any(c not in _MARKS for c in found)
-    reason = f"a mark that is not seen turns how it is read{_named(found)}"
-    tidy = re.sub(f"[{_DIRECTION}]", "", text)
-    return _mended("direction marks", "warning" if steers else "note", reason, text, tidy)
-
-
-def overridden(text: str) -> Oddity | None:
-    """Find what makes letters read backwards; other marks have their use in a long text."""
-    found = re.findall(f"[{_OVERRIDES}]", text)
-    if not found:
-        return None
-    reason = f"a mark that is not seen turns the letters around{_named(found)}"
-    tidy = re.sub(f"[{_OVERRIDES}]", "", text)
-    return _mended("direction marks", "warning", reason, text, tidy)._replace(safe=False)
-
-
-def invisible(text: str) -> Oddity | None:
+def invisible(text: str) -> TextFinding | None:
     """Find characters that are not seen, where they shape nothing beside them."""
-    places = [n for n in _places(text) if _vanishes(text[n])]
-    if not places:
+    if not (hidden := _hidden("invisible", text)):
         return None
-    hidden = {*places}
     tidy = "".join([c for n, c in enumerate(text) if n not in hidden])
-    found = [text[n] for n in places]
-    reason = f"{many(len(found), 'character')} in it cannot be seen{_named(found)}"
-    return _mended("invisible", "warning", reason, text, tidy)
+    count, names = many(len(hidden), "character"), _names(hidden.values())
+    return _finding("invisible", text, tidy, count=count, names=names)
 
 
-def unknown(text: str) -> Oddity | None:
-    """Find characters that mean nothing, or another thing on each machine."""
-    found = [c for c in _hidden(text) if _category(c) in ("Cn", "Co")]
-    if not found:
-        return None
-    reason = f"a character in it is shown as a box on most machines{_named(found)}"
-    return Oddity("unknown characters", "note", reason)
+def _composed(text: str) -> str:
+    """Join accents with their letters, but leave letters that Unicode would only exchange."""
+
+    def whole(match: re.Match[str]) -> str:
+        return min(match[0], unicodedata.normalize("NFC", match[0]), key=len)
+
+    return text if text.isascii() else _CLUSTER.sub(whole, text)
 
 
-def decomposed(text: str) -> Oddity | None:
-    """Find accents that stand apart from their letter: no search finds é by e and an accent.
-
-    Letters that Unicode would only exchange for others, as in old Han names, are left alone.
-    """
-    if text.isascii():
-        return None
-    tidy = _CLUSTER.sub(lambda found: _composed(found[0]), text)
-    if tidy == text:
-        return None
-    reason = "accents in it are apart from their letters, so a search does not find it"
-    return _mended("decomposed", "note", reason, text, tidy)
+#: Accents that stand apart from their letter: no search finds é by e and an accent.
+decomposed = _rule("decomposed", lambda text: _composed(text) != text, _composed)
 
 
-def _composed(cluster: str) -> str:
-    whole = unicodedata.normalize("NFC", cluster)
-    return whole if len(whole) < len(cluster) else cluster
-
-
-def spaces(text: str) -> Oddity | None:
+def spaces(text: str) -> TextFinding | None:
     """Find spaces at the edges, several together, and unusual ones."""
     if text.isascii() and text == text.strip(" ") and "  " not in text:
         return None
     plain = _ODD_SPACES.sub(" ", text)
-    found = []
-    if odd := _ODD_SPACES.findall(text):
-        found.append(f"has an unusual space{_named(odd)}")
-    if plain.lstrip(_EDGES) != plain:
-        found.append("begins with a space")
-    if plain.rstrip(_EDGES) != plain:
-        found.append("ends with a space")
-    inner = plain.strip(_EDGES)
-    tidy = inner
+    tidy = inner = plain.strip(_EDGES)
     while (fewer := _RUNS.sub(lambda run: run[1] or run[2] or "", tidy)) != tidy:
         tidy = fewer
-    if tidy != inner:
-        found.append("has several spaces together")
-    if not found:
-        return None
-    return _mended("spaces", "warning", f"it {', '.join(found)}", text, tidy)
-
-
-# --- helpers ------------------------------------------------------------------------------
-
-
-def _mended(code: str, severity: str, reason: str, text: str, tidy: str) -> Oddity:
-    """Make the oddity; a suggestion that would leave nothing of a text is none."""
-    if not tidy.strip(_EDGES) or tidy == text:
-        return Oddity(code, severity, reason)  # type: ignore[arg-type]
-    return Oddity(code, severity, reason, tidy, True)  # type: ignore[arg-type]
-
-
-def _places(text: str) -> list[int]:
-    if not (places := unseen(text)):
-        return []
-    flags = {n for found in _FLAG.finditer(text) for n in range(*found.span())}
-    return [n for n in places if n not in flags]
-
-
-def _hidden(text: str) -> list[str]:
-    return [text[n] for n in _places(text)]
-
-
-def _vanishes(c: str) -> bool:
-    """Whether a character is nothing but unseen; the other kinds have checks of their own."""
-    kept = _category(c) in ("Cc", "Zl", "Zp", "Cs", "Cn", "Co")
-    return not kept and not re.match(f"[{_DIRECTION}]", c)
-
-
-def _drop(text: str, unwanted: Callable[[str], bool]) -> str:
-    return "".join([c for c in text if not unwanted(c)])
-
-
-def _category(c: str) -> str:
-    return unicodedata.category(c)
-
-
-def _named(found: Sequence[str]) -> str:
-    names = dict.fromkeys(f"U+{ord(c):04X}" for c in found)
-    few = ", ".join(list(names)[:3])
-    return f" ({few}{', …' if len(names) > 3 else ''})"
+    faults = {
+        f"has an unusual space{_names(_ODD_SPACES.findall(text))}": plain != text,
+        "begins with a space": plain.lstrip(_EDGES) != plain,
+        "ends with a space": plain.rstrip(_EDGES) != plain,
+        "has several spaces together": tidy != inner,
+    }
+    names = ", ".join(fault for fault, applies in faults.items() if applies)
+    return _finding("spaces", text, tidy, faults=names) if names else None
 
 
 # --- a wrong encoding: é that became Ã©, because UTF-8 was read as cp1252 -----------------
@@ -239,7 +230,7 @@ _UNLIKELY = re.compile("[\x00-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 _WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
 
 
-def garbled(text: str) -> Oddity | None:
+def garbled(text: str) -> TextFinding | None:
     """Find UTF-8 that was read as cp1252, once or several times, and what it was.
 
     It is safe to mend if the whole text can be read so, and no byte of it was dropped.
@@ -263,15 +254,14 @@ def garbled(text: str) -> Oddity | None:
         mended = once
     if mended == text or len(mended) == len(text):
         return _of_another_alphabet(text)
-    reason = "letters with accents were read in a wrong encoding"
     scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in _LETTERS.findall(mended)]
     plausible = all(len(each) == 1 for each in scripts)
     if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
-        return Oddity("garbled", "warning", f"{reason}, and some of them are lost: write it again")
-    return Oddity("garbled", "warning", reason, mended, whole and plausible)
+        return _finding("garbled_and_lost", text)
+    return _finding("garbled", text, mended, safe=whole and plausible)
 
 
-def _of_another_alphabet(text: str) -> Oddity | None:
+def _of_another_alphabet(text: str) -> TextFinding | None:
     """Find what an encoding of another alphabet makes of a name: Ìàðèÿ, where Мария was written."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
@@ -283,8 +273,7 @@ def _of_another_alphabet(text: str) -> Oddity | None:
     short = max(map(len, _ACCENTED.findall(text))) < 4  # ÅÄÖ is an abbreviation
     if not readings or text in [r.text for r in readings] or (short and suggestion is None):
         return None
-    reason = "its letters were most likely read in the encoding of another alphabet"
-    return Oddity("garbled", "warning", reason, suggestion)
+    return _finding("other_alphabet", text, suggestion or "", safe=False)
 
 
 def _decoded(text: str) -> str | None:
@@ -308,16 +297,7 @@ def _ungarbled(match: re.Match[str]) -> str:
 
 # --- scripts: letters that look like those of another one ---------------------------------
 
-# Letters that look like a Latin letter, from the confusables of Unicode (UTS #39).
-_ALIKE: dict[str, tuple[str, str]] = {
-    "CYRILLIC": (
-        "аАВсСԁеЕԌһНіјЈКІӀМоОрРԛѕЅТѵѴԝԜхХуУҮ",
-        "aABcCdeEGhHijJKIIMoOpPqsSTvVwWxXyYY",
-    ),
-    "GREEK": ("αΑΒΕϜΗιϳͿΚΙΜϺΝοΟρΡΤυνΧγΥΖ", "aABEFHijJKIMMNoOpPTuvXyYZ"),
-    "ARMENIAN": ("քցհոռօՕզՏսՍ", "fghnnoOqSuU"),
-}
-_TO_LATIN = {s: dict(zip(*pair, strict=True)) for s, pair in _ALIKE.items()}
+_TO_LATIN = {s: dict(zip(*pair, strict=True)) for s, pair in _DATA["alike"].items()}
 #: The first of several wins: it is the usual one.
 _FROM_LATIN = {
     s: {latin: own for own, latin in reversed(pairs.items())} for s, pairs in _TO_LATIN.items()
@@ -341,36 +321,24 @@ def script(c: str) -> str:
     return unicodedata.name(c, "").partition(" ")[0]
 
 
-def alike(text: str) -> Oddity | None:
+def alike(text: str) -> TextFinding | None:
     """Find words with letters of two scripts that look alike, and their plain form."""
     if text.isascii() or not _OTHERS.search(text):
         return None
-    tidy, sure, seen = text, True, set[str]()
-    for found in _WORD.finditer(text):
-        word = found[0]
+    tidy, sure, mixed = text, True, set[str]()
+    for match in _WORD.finditer(text):
+        word = match[0]
         scripts = Counter(s for c in word if (s := script(c)) in _TO_LATIN or s == "LATIN")
         if len(scripts) < 2:
             continue
-        seen |= scripts.keys()
-        plain, main = _plain(word, [s for s, _ in scripts.most_common()])
-        sure &= main in _SURE
-        if plain:
-            tidy = tidy[: found.start()] + plain + tidy[found.end() :]
-    if not seen:
-        return None
-    names = " and ".join(sorted(s.title() for s in seen))
-    if tidy == text:
-        return Oddity("mixed scripts", "note", f"{names} letters are in one word")
-    reason = f"{names} letters that look alike are in one word"
-    return Oddity("look-alike", "warning", reason, tidy, sure)
-
-
-def _plain(word: str, scripts: list[str]) -> tuple[str | None, str | None]:
-    """Write a word in one script, and say which it surely is, if that is sure."""
-    ways = [(s, plain) for s in scripts if (plain := _all_in(word, s)) is not None]
-    if not ways:
-        return None, None
-    return ways[0][1], ways[0][0] if len(ways) == 1 else None
+        mixed |= scripts.keys()
+        plain = {s: whole for s, _ in scripts.most_common() if (whole := _all_in(word, s))}
+        sure &= len(plain) == 1 and not plain.keys().isdisjoint(_SURE)
+        for whole in [*plain.values()][:1]:
+            tidy = tidy[: match.start()] + whole + tidy[match.end() :]
+    names = " and ".join(sorted(s.title() for s in mixed))
+    name = "mixed" if tidy == text else "alike"
+    return _finding(name, text, tidy, safe=sure, scripts=names) if mixed else None
 
 
 def _all_in(word: str, main: str) -> str | None:
@@ -389,28 +357,23 @@ def _all_in(word: str, main: str) -> str | None:
     return "".join(found)
 
 
-def styled(text: str) -> Oddity | None:
-    """Find letters that are signs of their own: bold ones of mathematics, letters in circles."""
-    if text.isascii() or not _STYLED.search(text):
-        return None
-    plain = {c: _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in _STYLED.findall(text)}
-    letters = {ord(c): p for c, p in plain.items() if len(p) == 1 and p.isalnum()}
-    tidy = text.translate(letters)
-    if tidy == text:
-        return None
-    reason = "letters in it are signs that only look like letters: no search finds it"
-    return Oddity("styled letters", "warning", reason, tidy, True)
+def _unstyled(text: str) -> str:
+    signs = {*_STYLED.findall(text)}
+    plain = {ord(c): _SQUARED.get(c) or unicodedata.normalize("NFKC", c) for c in signs}
+    return text.translate({c: p for c, p in plain.items() if len(p) == 1 and p.isalnum()})
 
 
-def both_directions(text: str) -> Oddity | None:
-    """Find words of both directions side by side: which comes first is anyone's guess."""
-    if not right_to_left(text):
-        return None
-    kinds = {unicodedata.bidirectional(c) for c in text}
-    if "L" not in kinds or kinds.isdisjoint(("R", "AL")):
-        return None
-    reason = "it is read from left to right and from right to left: check the order of its words"
-    return Oddity("both directions", "note", reason)
+#: Letters that are signs of their own: bold ones of mathematics, letters in circles.
+styled = _rule("styled", lambda text: _unstyled(text) != text, _unstyled)
+
+
+def _has_both_directions(text: str) -> bool:
+    kinds = {unicodedata.bidirectional(c) for c in text} if right_to_left(text) else set()
+    return "L" in kinds and not kinds.isdisjoint(("R", "AL"))
+
+
+#: Words of both directions side by side: which comes first is anyone's guess.
+both_directions = _rule("both_directions", _has_both_directions)
 
 
 # --- names; ordinary ones are not odd -----------------------------------------------------
@@ -424,53 +387,41 @@ _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
 #: A word is of one script: Latin, Cyrillic, or Chinese, Japanese and Korean.
 _USUAL_WORD = f"(?:(?:[{_LARGE}]?[{_SMALL}]++)++|(?:[А-ЯЁ]?[а-яё]++)++|[ぁ-ゖァ-ヺー一-龥가-힣]++)"
 _PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
-#: Not those of Korean that are blank.
-_LEFTOVER = re.compile(
-    r"(?<!\S)(?:nan|NaN|NAN|NaT|[Nn]one|NONE|[Nn]ull|NULL|\(null\)|<NA>|[Nn]/[Aa]|undefined|\\N"
-    r"|#(?:N/A|REF!|VALUE!|NAME\?|DIV/0!|NUM!|NULL!|#+)|\[object \w+\]"
-    r"|\{\{.*?\}\}|\*\|\w+\|\*)(?!\S)"
-)
+_LEFTOVER = re.compile(rf"(?<!\S)(?:{'|'.join(_DATA['leftovers']['patterns'])})(?!\S)")
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
 _LETTERS = re.compile(r"[^\W\d_]+")
+#: Not those of Korean that are blank.
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 
 
-def letterless(text: str) -> Oddity | None:
+def letterless(text: str) -> TextFinding | None:
     """Find names without any letter."""
     if _LETTER.search(text):
         return None
     hidden = {*unseen(text)}
-    seen = [sign for n, sign in enumerate(text) if n not in hidden]
-    rest = "".join(seen).split()
-    if not rest:
-        what = "what is not seen"
-    elif any(map(str.isnumeric, seen)):
-        what = "digits"
-    elif any(unicodedata.category(sign) in ("So", "Sk") for sign in seen):
-        what = "emoji"
-    else:
-        what = "punctuation"
-    return Oddity("no letters", "warning", f"there is no letter in it, only {what}")
+    signs = [sign for n, sign in enumerate(text) if n not in hidden and not sign.isspace()]
+    kinds = {
+        "what is not seen": not signs,
+        "digits": any(map(str.isnumeric, signs)),
+        "emoji": any(unicodedata.category(sign) in ("So", "Sk") for sign in signs),
+    }
+    kind = next((kind for kind, applies in kinds.items() if applies), "punctuation")
+    return _finding("letterless", text, kind=kind)
 
 
-def questionable(text: str) -> Oddity | None:
-    """Find a ? inside of a word, where a program had no letter for what was there."""
-    if "?" not in text or not re.search(r"[^\W\d_]\?+[^\W\d_]", text):
-        return None
-    reason = "a program has lost a letter of it, where there is ?"
-    return Oddity("lost letters", "warning", reason)
+#: A ? inside of a word, where a program had no letter for what was there.
+questionable = _rule("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_]").search)
 
 
-def leftover(text: str) -> Oddity | None:
+def leftover(text: str) -> TextFinding | None:
     """Find what a program writes where it has no name: nan, None, #N/A, undefined, {{name}}."""
-    if not (matches := _LEFTOVER.findall(text)):
+    if not (match := _LEFTOVER.search(text)):
         return None
     rest = " ".join(_LEFTOVER.sub("", text).split())
-    reason = f"{matches[0]} is most likely what a program wrote for an empty cell"
-    return Oddity("no name", "warning", reason, rest or None)
+    return _finding("leftover", text, rest, safe=False, word=match[0])
 
 
-def entities(text: str) -> Oddity | None:
+def entities(text: str) -> TextFinding | None:
     """Find characters that are written as HTML has them: O&#039;Neil."""
     if not _ENTITY.search(text):
         return None
@@ -480,27 +431,23 @@ def entities(text: str) -> Oddity | None:
     if plain == text:
         return None
     safe = plain.isprintable() and not re.search(r"[<>\ufffd]|&#?\w+;?", plain)
-    reason = "a program has written characters of it as HTML does"
-    return Oddity("HTML entities", "warning", reason, plain, safe)
+    return _finding("entities", text, plain, safe=safe)
 
 
-def lengthy(text: str) -> Oddity | None:
+def lengthy(text: str) -> TextFinding | None:
     """Find what is too long to be a name."""
-    if len(text) <= _LONGEST:
-        return None
-    reason = f"it has {len(text):,} characters: other cells, or a whole text, may be in it"
-    return Oddity("long", "warning", reason)
+    return _finding("lengthy", text, count=len(text)) if len(text) > _LONGEST else None
 
 
-def capitals(text: str) -> Oddity | None:
-    """Find names in capitals. An abbreviation, or a short one, may have to be so."""
-    if not text.isupper():
-        return None
-    words = _LETTERS.findall(text)
-    if sum(map(len, words)) < _SHORT or max(map(len, words)) < _LONG_WORD:
-        return None
-    tidy = _LETTERS.sub(lambda word: word[0].capitalize(), text)
-    return Oddity("capitals", "note", "it is all capitals", tidy)
+def _is_shouted(text: str) -> bool:
+    words = _LETTERS.findall(text) if text.isupper() else []
+    return sum(map(len, words)) >= _SHORT and max(map(len, words)) >= _LONG_WORD
+
+
+#: Names in capitals. An abbreviation, or a short one, may have to be so.
+capitals = _rule(
+    "capitals", _is_shouted, partial(_LETTERS.sub, lambda word: word[0].capitalize()), safe=False
+)
 
 
 # --- several checks -----------------------------------------------------------------------
@@ -517,37 +464,37 @@ NAME: tuple[Check, ...] = (
 )
 
 
-def of_text(text: str) -> list[Oddity]:
+def of_text(text: str) -> list[TextFinding]:
     """Find what is wrong with the characters of any text."""
-    return oddities(text, TEXT)
+    return run_checks(text, TEXT)
 
 
-def of_name(text: str) -> list[Oddity]:
-    """Find what is odd about a name."""
+def of_name(text: str) -> list[TextFinding]:
+    """Find what is wrong, or unusual, with a name."""
     plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
         return []
-    return oddities(text, NAME)
+    return run_checks(text, NAME)
 
 
-def oddities(text: str, checks: Sequence[Check]) -> list[Oddity]:
-    """Find all that is odd about a text.
+def run_checks(text: str, checks: Sequence[Check]) -> list[TextFinding]:
+    """Return the findings of some checks in a text.
 
-    Of a garbled text nothing else is told: what follows from it would be found again.
+    A garbled text has no other finding: what follows from it would be found again.
     """
-    found = []
+    findings = []
     for check in checks:
-        if odd := check(text):
-            found.append(odd)
-            if odd.code == "garbled" and odd.safe:
+        if finding := check(text):
+            findings.append(finding)
+            if finding.code == "garbled" and finding.safe:
                 break
-    return found
+    return findings
 
 
 def mended(text: str, checks: Sequence[Check], codes: Collection[str]) -> str:
     """Take the safe suggestions of these codes until there is none left."""
     while True:
-        found = [odd for odd in oddities(text, checks) if odd.safe and odd.code in codes]
-        if not found or found[0].suggestion is None:
+        safe = (each for each in run_checks(text, checks) if each.safe and each.code in codes)
+        if (first := next(safe, None)) is None or first.suggestion is None:
             return text
-        text = found[0].suggestion
+        text = first.suggestion

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from chatkit.finding import Severity
-from chatkit.imports.characters import Oddity
+from chatkit.imports.characters import TextFinding
 from chatkit.imports.numbers import (
     CERTAIN,
     Country,
@@ -43,9 +43,9 @@ class NumberCheck(NamedTuple):
     """Country code and number that the two cells of a row hold, or what is wrong with them."""
 
     pair: Pair | None = None  #: the country code and the number, if they can be read
-    problem: Oddity | None = None  #: why the cells cannot be sent as they are
+    problem: TextFinding | None = None  #: why the cells cannot be sent as they are
     column: str = "number"  #: where the problem is
-    remark: Oddity | None = None  #: what else is unusual about a number that can be read
+    note: TextFinding | None = None  #: what is unusual about a number that can be read
     lost_plus: bool = False  #: whether it is a mobile number of another country if it lost its +
 
 
@@ -78,13 +78,15 @@ def check_numbers(
     checks = []
     homes = countries or [None] * len(numbers)
     for code, number, country in zip(codes, numbers, homes, strict=True):
-        key = _code_text(code), _text(number), country
+        if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
+            code = int(code)
+        key = _text(code), _text(number), country
         if key not in known:
             known[key] = _check(*key, plus)
         one = known[key]
         if not isinstance(number, str | None) and one.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
-            one = NumberCheck(None, Oddity("not text", "error", reason, pair_text(one.pair)))
+            one = NumberCheck(None, TextFinding("not text", "error", reason, pair_text(one.pair)))
         checks.append(one)
     return _without_ids(codes, numbers, checks)
 
@@ -94,19 +96,14 @@ def _text(cell: Any) -> str:
     return text if text.strip() else ""
 
 
-def _code_text(cell: Any) -> str:
-    """The text of a country code: 44 and 44.0 are certain, as no zero can be lost of them."""
-    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else _text(cell)
-
-
 def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
     country = country_of(code) if code else home
     if code and not country:
-        known = "unknown country code" if _CODE.fullmatch(code) else "country code"
+        kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
         reason = "it is the code of no country: write it like +91"
-        return NumberCheck(None, Oddity(known, "error", reason), "country_code")
+        return NumberCheck(None, TextFinding(kind, "error", reason), "country_code")
     if not text:
-        return NumberCheck(problem=Oddity("empty", "error", "there is no number"))
+        return NumberCheck(problem=TextFinding("empty", "error", "there is no number"))
     number = read(text, country, plus)
     # of cells that can be sent as they are, only what no country can have is an error
     whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
@@ -114,38 +111,32 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
     severity: Severity = "warning" if sendable else "error"
     sure = number.verdict in CERTAIN
     if number.country_code and number.number and (sure or number.verdict == "impossible"):
-        pair, remark = (number.country_code, number.number), _remark(number)
+        pair, note = (number.country_code, number.number), _note(number)
         if (code, text) == pair:
-            return NumberCheck(pair, remark)
-        column = "country_code" if text == pair[1] else "number"
-        reason = _why_split(code, text, pair)
-        problem = Oddity("not split", severity, reason, pair_text(pair), sure)
+            return NumberCheck(pair, note)
+        kind, reason = "not split", "a number is digits only, without its country code"
         if number.verdict == "country code twice":
-            problem = problem._replace(code=number.verdict, message=number.reason or "")
-        return NumberCheck(pair, problem, column, remark)
+            kind, reason = number.verdict, number.reason or ""
+        elif text == pair[1]:
+            reason = f"a country code is written {pair[0]}"
+        elif not code:
+            reason = "the country code has a column of its own, and a number is digits only"
+        elif text.isascii() and text.isdigit():
+            reason = f"from elsewhere it is dialled {pair_text(pair)}"
+        problem = TextFinding(kind, severity, reason, pair_text(pair), sure)
+        return NumberCheck(pair, problem, "country_code" if text == pair[1] else "number", note)
     meant = pair_text(number.suggested) if number.suggested else None
-    problem = Oddity(number.verdict, severity, visible(number.reason or ""), meant)
+    problem = TextFinding(number.verdict, severity, visible(number.reason or ""), meant)
     return NumberCheck((code, text) if whole else None, problem, lost_plus=number.lost_plus)
 
 
-def _why_split(code: str, text: str, pair: Pair) -> str:
-    if text == pair[1]:
-        return f"a country code is written {pair[0]}"
-    if not code:
-        return "the country code has a column of its own, and a number is digits only"
-    if text.isascii() and text.isdigit():
-        return f"from elsewhere it is dialled {pair_text(pair)}"
-    return "a number is digits only, without its country code"
-
-
-def _remark(number: Number) -> Oddity | None:
+def _note(number: Number) -> TextFinding | None:
+    """Return what is unusual about a number that can be read."""
     if number.verdict in ("impossible", "reserved"):
         severity: Severity = "warning" if number.verdict == "impossible" else "note"
-        return Oddity(number.verdict, severity, number.reason or "")
-    if number.type not in _UNUSUAL:
-        return None
+        return TextFinding(number.verdict, severity, number.reason or "")
     reason = f"it is a {number.type} number, which seldom has a chat"
-    return Oddity("unusual number", "note", reason)
+    return TextFinding("unusual number", "note", reason) if number.type in _UNUSUAL else None
 
 
 def _without_ids(
@@ -158,10 +149,12 @@ def _without_ids(
     if counting + 1 < max(_IDS, 0.6 * len([*filter(None, texts)])):
         return checks
     reason = "the numbers of this column count up one by one, as ids do"
-    for n, one in enumerate(checks):
-        if one.problem and one.problem.safe:
-            checks[n] = NumberCheck(problem=one.problem._replace(safe=False, message=reason))
-    return checks
+    return [
+        NumberCheck(problem=one.problem._replace(safe=False, message=reason))
+        if one.problem and one.problem.safe
+        else one
+        for one in checks
+    ]
 
 
 # --- numbers that are there twice -------------------------------------------------------
@@ -192,7 +185,7 @@ def natural_key(pair: Pair, by: Sequence[str]) -> str:
     return " ".join(pair) if "country_code" in by else pair[1]
 
 
-def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[int, Oddity]]:
+def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[int, TextFinding]]:
     """Find rows with the number of an earlier row, or with another spelling of it."""
     first: dict[str, int] = {}
     spellings: dict[str, int] = {}
@@ -207,22 +200,22 @@ def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[in
         elif similar != place:
             other = pair_text(rows.pairs[similar] or pair)
             reason = f"it may be the same contact as {label}, which has {other}"
-            yield place, Oddity("same contact", "warning", reason)
+            yield place, TextFinding("same contact", "warning", reason)
 
 
-def _duplicate(label: str, rows: CheckedRows, earlier: int, place: int) -> Oddity:
+def _duplicate(label: str, rows: CheckedRows, earlier: int, place: int) -> TextFinding:
     names = [name or None for name in (rows.names[earlier], rows.names[place])]
     other, pair = rows.pairs[earlier], rows.pairs[place]
     if other and pair and other[0] != pair[0]:
         reason = (
             f"{label} has the same number of {other[0]}, and the service compares numbers alone"
         )
-        return Oddity("duplicate", "error", reason)
+        return TextFinding("duplicate", "error", reason)
     new = rows.ids[earlier] is None and rows.ids[place] is None
     if new and (names[0] == names[1] or None in names):
-        return Oddity("duplicate", "note", f"it says the same as {label}: it is sent once")
+        return TextFinding("duplicate", "note", f"it says the same as {label}: it is sent once")
     both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
-    return Oddity("duplicate", "error", f"{label} has the same number{both}")
+    return TextFinding("duplicate", "error", f"{label} has the same number{both}")
 
 
 class AccountContacts:
@@ -258,18 +251,18 @@ class AccountContacts:
         """Find who has this number."""
         return self._exact.get(natural_key(pair, self._by))
 
-    def similar(self, pair: Pair, id_: Any = None) -> Oddity | None:
+    def similar(self, pair: Pair, id_: Any = None) -> TextFinding | None:
         """Find who has another spelling of this number, and nobody this one."""
         holder = self._similar.get(person_key(*pair))
         if holder is None or holder.id == id_ or self.holder(pair):
             return None
         kept = values(pair_text(holder.pair))
         reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
-        return Oddity("same contact", "warning", reason)
+        return TextFinding("same contact", "warning", reason)
 
     def outside(
         self, rows: CheckedRows, skipped: Collection[int], inactive: Collection[Any]
-    ) -> Iterator[tuple[int, Oddity]]:
+    ) -> Iterator[tuple[int, TextFinding]]:
         """Find rows whose number a contact has that is not in the frame.
 
         Args:
@@ -282,8 +275,8 @@ class AccountContacts:
             if place not in skipped and holder.id not in ids:
                 yield place, _held(holder, rows, place, holder.id in inactive)
         for place, pair in enumerate(rows.pairs):
-            if pair and place not in skipped and (odd := self.similar(pair, rows.ids[place])):
-                yield place, odd
+            if pair and place not in skipped and (finding := self.similar(pair, rows.ids[place])):
+                yield place, finding
 
     def matches(self, rows: CheckedRows) -> Iterator[tuple[int, Holder]]:
         """Find who else has the number of each row."""
@@ -293,14 +286,14 @@ class AccountContacts:
                 yield place, holder
 
 
-def _held(holder: Holder, rows: CheckedRows, place: int, inactive: bool) -> Oddity:
+def _held(holder: Holder, rows: CheckedRows, place: int, inactive: bool) -> TextFinding:
     name = rows.names[place]
     if rows.ids[place] is not None:
-        return Oddity("number taken", "error", f"{holder} has this number")
+        return TextFinding("number taken", "error", f"{holder} has this number")
     if inactive:
         reason = f"{holder} was deleted: client.contacts.create restores it, no plan does"
-        return Oddity("restores", "warning", reason)
+        return TextFinding("restores", "warning", reason)
     if isinstance(name, str) and name != (holder.name or ""):
         reason = f"{holder} has this number: this row would rename it"
-        return Oddity("in account", "warning", reason)
-    return Oddity("in account", "note", f"{holder} has this number already")
+        return TextFinding("in account", "warning", reason)
+    return TextFinding("in account", "note", f"{holder} has this number already")

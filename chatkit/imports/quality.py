@@ -1,14 +1,14 @@
-"""Quality: contacts checked before they are sent, what was found, and the safe part of it fixed.
+"""Quality: contacts checked before they are sent, the findings, and the safe part of them fixed.
 
 `check_contacts` looks at every row of a frame before it becomes a plan: at the characters of
-names, at numbers with their country codes, at numbers that are there twice. `Quality` shows what
-was found, and `fix` takes the suggestions that are surely right. `doubts` looks at contacts
-that are being planned.
+names, at numbers with their country codes, at numbers that are there twice. `Quality` shows the
+findings, and `fix` takes the suggestions that are surely right. `doubts` looks at contacts that
+are being planned.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -21,7 +21,7 @@ from chatkit.errors import InputError
 from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frames.frame import collector_paused, column_or_level, listed
 from chatkit.frames.snapshot import Snapshot, memory, remember
-from chatkit.imports.characters import NAME, Oddity, mended, of_name
+from chatkit.imports.characters import NAME, TextFinding, mended, of_name
 from chatkit.imports.number_checks import (
     AccountContacts,
     CheckedRows,
@@ -56,23 +56,15 @@ if TYPE_CHECKING:
 
 #: The parts of a name, as the service keeps it.
 PARTS = ("first_name", "middle_name", "last_name")
-#: What can be mended without a look at each cell.
-FIXABLE = (
+_NAME_FIXES = (
     *("garbled", "control characters", "direction marks", "invisible", "look-alike"),
     *("styled letters", "decomposed", "spaces", "HTML entities"),
-    *("not split", "country code twice"),
 )
+#: What can be mended without a look at each cell.
+FIXABLE = (*_NAME_FIXES, "not split", "country code twice")
 _PAIR = ("country_code", "number")
 #: What a name is mended by before it is compared with another.
-_ALWAYS = (
-    "garbled",
-    "HTML entities",
-    "control characters",
-    "direction marks",
-    "invisible",
-    "decomposed",
-    "spaces",
-)
+_COMPARED = {*_NAME_FIXES} - {"look-alike", "styled letters"}
 
 
 class AskedContacts(Protocol):
@@ -127,67 +119,64 @@ def check_contacts(
 
 
 class _FrameCheck:
-    """Collects what is found."""
+    """Collects the findings in a frame."""
 
     def __init__(self, resource: AskedContacts, frame: pd.DataFrame) -> None:
         self.findings: list[CellFinding] = []
         self.notes: list[str] = []
         self._resource, self._frame = resource, frame
         self._labels = frame.index.tolist()
-        self._ids = self._keys()
+        self._ids = self._own_ids()
         self._names = self._cells("name")
-        self._odd: dict[str, list[Oddity]] = {}
+        self._of_names: dict[str, list[TextFinding]] = {}
         self._checks: list[NumberCheck] = []
 
-    def _keys(self) -> list[int | None]:
+    def _own_ids(self) -> list[int | None]:
         """Return the ids of the rows that are contacts of this account."""
         cells = column_or_level(self._frame, self._resource.key)
-        theirs = memory(self._frame).get("account")
-        foreign = theirs not in (None, self._resource.transport.connection.account)
-        if cells is None or foreign:
+        account = self._resource.transport.connection.account
+        if cells is None or memory(self._frame).get("account") not in (None, account):
             return [None] * len(self._frame)
-        ids, given = number_keys(cells)
-        return [id_ if there else None for id_, there in zip(ids.tolist(), given, strict=True)]
+        ids, is_given = number_keys(cells)
+        return [id_ if own else None for id_, own in zip(ids.tolist(), is_given, strict=True)]
 
     def _cells(self, column: str) -> list[Any]:
         if column not in self._frame.columns:
             return [None] * len(self._frame)
         return listed(self._frame[column])
 
-    def _add(self, place: int, column: str, value: Any, odd: Oddity) -> None:
-        self.findings.append(CellFinding.of(odd, self._labels[place], column, value, place))
+    def _add(self, place: int, column: str, value: Any, finding: TextFinding) -> None:
+        where = {"row": self._labels[place], "place": place, "value": value}
+        pointer, hint = f"/{column}", finding.hint
+        self.findings.append(CellFinding(**finding._asdict(), pointer=pointer, hint=hint, **where))
 
     # --- names ---
 
     def names(self) -> None:
         """Look at the characters of each name; the same name is looked at once."""
-        known = self._odd
+        not_text = TextFinding("not text", "error", "a name is text: nothing else can be sent")
         for place, name in enumerate(self._names):
-            if isinstance(name, str):
-                if name not in known:
-                    known[name] = of_name(name)
-                for odd in known[name]:
-                    self._add(place, "name", name, odd)
-            elif name is not None:
-                odd = Oddity("not text", "error", "a name is text: nothing else can be sent")
-                self._add(place, "name", name, odd)
+            if isinstance(name, str) and name not in self._of_names:
+                self._of_names[name] = of_name(name)
+            if name is not None:
+                for finding in self._of_names[name] if isinstance(name, str) else [not_text]:
+                    self._add(place, "name", name, finding)
 
     def parts(self) -> None:
         """Find names that would be split in another way, if they were sent again."""
         if not {"name", *PARTS} <= {*self._frame.columns}:
             return
-        columns = [self._cells(part) for part in PARTS]
         known: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
-        for place, parts in enumerate(zip(*columns, strict=True)):
+        for place, parts in enumerate(zip(*map(self._cells, PARTS), strict=True)):
             name = self._names[place]
             if name != " ".join(filter(None, parts)):  # edited: it is split anew anyhow
                 continue
             if parts not in known:
                 known[parts] = self._resource.resplit(dict(zip(PARTS, parts, strict=True)))
             if split := known[parts]:
-                now, then = _joined(parts), _joined(split)
+                now, then = (" | ".join(part or "–" for part in each) for each in (parts, split))
                 reason = f"its parts are {now}; if it is sent again they become {then}"
-                self._add(place, "name", name, Oddity("parts", "note", reason))
+                self._add(place, "name", name, TextFinding("parts", "note", reason))
 
     # --- numbers ---
 
@@ -196,14 +185,20 @@ class _FrameCheck:
         codes, cells = self._cells("country_code"), self._cells("number")
         self._checks = check_numbers(codes, cells, self._countries(region), plus)
         for place, check in enumerate(self._checks):
-            if self._ids[place] is not None and _untouched(codes[place], cells[place]):
+            code, number, is_own = codes[place], cells[place], self._ids[place] is not None
+            alone = code is None and isinstance(number, str) and number.isdigit()
+            if is_own and (number is None or alone):  # the row does not edit the number
                 self._checks[place] = NumberCheck()
                 continue
-            if check.problem:
-                value = cells[place] if check.column == "number" else codes[place]
-                self._add(place, check.column, value, self._of_account(place, check.problem))
-            if check.remark:
-                self._add(place, "number", cells[place], self._of_account(place, check.remark))
+            value = number if check.column == "number" else code
+            for column, cell, finding in (
+                (check.column, value, check.problem),
+                ("number", number, check.note),
+            ):
+                if finding and is_own and finding.severity == "warning":  # the account has it
+                    finding = finding._replace(severity="note")
+                if finding:
+                    self._add(place, column, cell, finding)
         self._advise(region, plus)
 
     def _countries(self, region: str | None) -> list[Country | None]:
@@ -212,34 +207,29 @@ class _FrameCheck:
             return [known_country(region)] * len(self._frame)
         cells = [None if cell is None else str(cell) for cell in self._cells(region)]
         countries = [country_of(cell) if cell else None for cell in cells]
-        if unread := sorted(
-            {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
-        ):
+        unread = {repr(cell) for cell, c in zip(cells, countries, strict=True) if cell and not c}
+        if unread:
             self.notes.append(
-                f"The column {region!r} has {', '.join(unread[:FEW])}, which names no country: "
-                "numbers in these rows need a country code."
+                f"The column {region!r} has {', '.join(sorted(unread)[:FEW])}, which names no "
+                "country: numbers in these rows need a country code."
             )
         return [country and country._replace(named=True, of_row=False) for country in countries]
 
     def _advise(self, region: str | None, plus: Plus | None) -> None:
         """Name the argument that decides for a whole column."""
-        lacking = sum(found.code == "no country code" for found in self.findings)
-        foreign = sum(check.lost_plus for check in self._checks)
-        if plus is None and foreign * 2 > sum(
-            check.pair is None or check.lost_plus for check in self._checks
-        ):
+        lacking = sum(finding.code == "no country code" for finding in self.findings)
+        lost_plus = sum(check.lost_plus for check in self._checks)
+        unread = sum(check.pair is None or check.lost_plus for check in self._checks)
+        if plus is None and lost_plus * 2 > unread:
             self.notes.append(
-                f"{many(foreign, 'number')} without + would be mobile numbers of other countries "
+                f"{many(lost_plus, 'number')} without + would be mobile numbers of other countries "
                 'with one: check(frame, plus="lost") reads all numbers of the column so.'
             )
         if not lacking:
             return
-        column = None if region else self._country_column()
-        call, reading = (
-            (f"region={column!r}", "in the country of their row")
-            if column
-            else ("region='IN'", "in India")
-        )
+        call, reading = "region='IN'", "in India"
+        if column := None if region else self._country_column():
+            call, reading = f"region={column!r}", "in the country of their row"
         self.notes.append(
             f"{many(lacking, 'row')} without a country code: check(frame, {call}) reads "
             f"such numbers as they are dialled {reading}."
@@ -250,90 +240,63 @@ class _FrameCheck:
         for name in self._frame.columns:
             if name in (*_PAIR, "name", *PARTS) or not isinstance(name, str):
                 continue
-            cells = [cell for cell in self._cells(name) if cell is not None]
-            texts = {cell for cell in cells if isinstance(cell, str) and len(cell) < 40}
-            known = {text for text in texts if len(texts) < 300 and country_of(text)}
-            if sum(isinstance(cell, str) and cell in known for cell in cells) * 2 > len(
-                self._frame
-            ):
+            cells = [c for c in self._cells(name) if isinstance(c, str) and len(c) < 40]
+            known = {text for text in {*cells} if len({*cells}) < 300 and country_of(text)}
+            if sum(cell in known for cell in cells) * 2 > len(self._frame):
                 return name
         return None
-
-    def _of_account(self, place: int, odd: Oddity) -> Oddity:
-        """Take what is unusual about a number that the account has already for a note."""
-        known = self._ids[place] is not None and odd.severity == "warning"
-        return odd._replace(severity="note") if known else odd
 
     # --- duplicates ---
 
     def duplicates(self) -> None:
         """Look for numbers that are there twice, in the frame or in the account."""
-        cells = list(zip(self._cells("country_code"), self._cells("number"), strict=True))
+        numbers = self._cells("number")
         pairs = [check.pair for check in self._checks]
         names = [
-            mended(name, NAME, _ALWAYS) if isinstance(name, str) and self._odd[name] else name
+            mended(name, NAME, _COMPARED)
+            if isinstance(name, str) and self._of_names[name]
+            else name
             for name in self._names
         ]
         rows = CheckedRows(self._labels, self._ids, names, pairs)
         by = self._resource.named_by()
-        found = dict(duplicates_inside(rows, by))
-        self._tell(found.items(), cells)
-        if not any(pairs):
-            return
-        account = self._account(by, {pair for pair in pairs if pair})
-        inactive = self._inactive(account, rows)
-        self._tell(account.outside(rows, found, inactive), cells)
-
-    def _tell(self, found: Iterable[tuple[int, Oddity]], cells: Sequence[tuple[Any, Any]]) -> None:
-        for place, odd in found:
-            self._add(place, "number", cells[place][1], odd)
-
-    def _account(self, by: Sequence[str], pairs: set[Pair]) -> AccountContacts:
-        snapshot = self._resource.base(self._frame)
-        base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
-        return AccountContacts(contacts_of(base), pairs, by)
+        inside = dict(duplicates_inside(rows, by))
+        outside: Iterable[tuple[int, TextFinding]] = ()
+        if any(pairs):
+            snapshot = self._resource.base(self._frame)
+            base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
+            account = AccountContacts(contacts_of(base), {pair for pair in pairs if pair}, by)
+            outside = account.outside(rows, inside, self._inactive(account, rows))
+        for place, finding in [*inside.items(), *outside]:
+            self._add(place, "number", numbers[place], finding)
 
     def _inactive(self, account: AccountContacts, rows: CheckedRows) -> set[Any]:
-        """Tell which contacts of the account are deleted, as far as the service shows that."""
+        """Return the ids of contacts that are deleted, as far as the service shows that."""
         profile = self._resource.profile
-        held = {
-            place: holder.id for place, holder in account.matches(rows) if rows.ids[place] is None
-        }
+        held = [holder.id for place, holder in account.matches(rows) if rows.ids[place] is None]
         new = sum(
             pair is not None and id_ is None for pair, id_ in zip(rows.pairs, rows.ids, strict=True)
         )
-        if new == len(held) and not profile.inactive_in_lists:
-            return set()  # all of them are listed, so they are active
-        if not profile.inactive_in_lists:
-            self.notes.append(
-                "Deleted contacts are not listed, so they cannot be told here: creating the "
-                "number of one restores it, with its old id."
-            )
-            return set()
-        if held and profile.inactive_readable:
+        if profile.inactive_in_lists and not (held and profile.inactive_readable):
+            return {*held} - {*self._resource.full(sorted({*held})).index} if held else set()
+        if profile.inactive_in_lists:
             self.notes.append(
                 "Deleted contacts are listed like all others: a row with the number of one is a "
                 "conflict when it is applied, and client.contacts.create restores it."
             )
-            return set()
-        ids = {*held.values()}
-        return ids - {*self._resource.full(sorted(ids)).index} if ids else set()
-
-
-def _untouched(code: Any, number: Any) -> bool:
-    """Whether a row of the account says nothing of its number, or only the digits of it."""
-    return number is None or (code is None and isinstance(number, str) and number.isdigit())
-
-
-def _joined(parts: Sequence[str | None]) -> str:
-    return " | ".join(part or "–" for part in parts)
+        elif new > len(held):  # else all of them are listed, so they are active
+            self.notes.append(
+                "Deleted contacts are not listed, so they cannot be told here: creating the "
+                "number of one restores it, with its old id."
+            )
+        return set()
 
 
 # --- contacts that are planned ----------------------------------------------------------
 
 
 def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
-    """Find what is odd about names and numbers that are sent; mere notes are left out.
+    """Find what is unusual about names and numbers that are sent; mere notes are left out.
 
     Errors are numbers that no country can have.
 
@@ -342,25 +305,23 @@ def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, l
         numbers: Country codes and numbers by the places of their contacts.
 
     Returns:
-        What was found by place. Pointers lead into the contact.
+        The findings by place. Pointers lead into the contact.
     """
-    found: dict[int, list[Finding]] = {}
+    findings = defaultdict[int, list[Finding]](list)
     codes, digits = ([number[n] for number in numbers.values()] for n in range(2))
     for place, check in zip(numbers, check_numbers(codes, digits), strict=True):
-        both = [odd for odd in (check.problem, check.remark) if odd and odd.severity != "note"]
-        if both:
-            found[place] = [_finding(odd, "number") for odd in both]
-    known: dict[str, Sequence[Finding]] = {}
+        for finding in (check.problem, check.note):
+            if finding and finding.severity != "note":
+                findings[place].append(_finding(finding, "number"))
+    known: dict[str, list[TextFinding]] = {}
     for place, name in names.items():
-        if not isinstance(name, str):
-            continue
-        if (told := known.get(name)) is None:
-            oddities = [each for each in of_name(name) if each.severity != "note"]
-            told = [_finding(each._replace(severity="warning"), "name") for each in oddities]
-            known[name] = told
-        if told:
-            found.setdefault(place, []).extend(told)
-    return found
+        if isinstance(name, str):
+            known[name] = known[name] if name in known else of_name(name)
+            for finding in known[name]:
+                if finding.severity != "note":
+                    warning = finding._replace(severity="warning")
+                    findings[place].append(_finding(warning, "name"))
+    return dict(findings)
 
 
 def spellings(
@@ -380,11 +341,11 @@ def spellings(
     places = list(numbers)
     rows = CheckedRows(places, [None] * len(places), [None] * len(places), list(numbers.values()))
     for place, number in numbers.items():
-        if odd := account.similar(number, ids.get(place)):
-            yield place, _finding(odd, "number")
-    for n, odd in duplicates_inside(rows, by):
-        if odd.code == "same contact":
-            yield places[n], _finding(odd, "number")
+        if finding := account.similar(number, ids.get(place)):
+            yield place, _finding(finding, "number")
+    for n, finding in duplicates_inside(rows, by):
+        if finding.code == "same contact":
+            yield places[n], _finding(finding, "number")
 
 
 def contacts_of(base: pd.DataFrame) -> Iterator[tuple[Any, Any, Any, Any]]:
@@ -393,16 +354,16 @@ def contacts_of(base: pd.DataFrame) -> Iterator[tuple[Any, Any, Any, Any]]:
     return zip(base.index.tolist(), *columns, strict=True)
 
 
-def _finding(odd: Oddity, field: str) -> Finding:
-    return Finding(odd.code, odd.severity, f"/{field}", odd.message, hint_of(odd))
+def _finding(finding: TextFinding, field: str) -> Finding:
+    return Finding(finding.code, finding.severity, f"/{field}", finding.message, finding.hint)
 
 
-# --- what was found, and fixed ----------------------------------------------------------
+# --- findings, shown and fixed -----------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellFinding(Finding):
-    """One thing that is wrong, or odd, with one cell of a frame."""
+    """One thing that is wrong, or unusual, with one cell of a frame."""
 
     row: Any  #: what the frame calls the row
     place: int  #: which row it is; the first is 0
@@ -410,31 +371,23 @@ class CellFinding(Finding):
     suggestion: str | None = None  #: the text as it may be meant
     safe: bool = False  #: whether the suggestion surely is what was meant
 
-    @classmethod
-    def of(cls, odd: Oddity, row: Any, field: str, value: Any, place: int) -> CellFinding:
-        """Say where an oddity is."""
-        return cls(
-            code=odd.code,
-            severity=odd.severity,
-            pointer=f"/{field}",
-            message=odd.message,
-            hint=hint_of(odd),
-            row=row,
-            place=place,
-            value=value,
-            suggestion=odd.suggestion,
-            safe=odd.safe,
-        )
-
     @property
     def field(self) -> str:
         """The column of the cell."""
         return self.pointer.removeprefix("/")
 
+    def texts(self) -> tuple[str, str, str, str, str]:
+        """Return what a report shows: row, column, value, message and suggestion."""
+        value = "" if self.value is None else cut(values(self.value), 2 * LONG)
+        meant = self.suggestion or ""
+        if self.field == "name" and isinstance(self.value, str) and self.suggestion:
+            value, meant = map(str, pair(self.value, self.suggestion))
+        return row_label(self.row), cut(self.field, LABEL), value, visible(self.message), meant
 
-def hint_of(odd: Oddity) -> str:
-    """Say what to do about an oddity, if that is known."""
-    return f"Write it as {odd.suggestion}" if odd.suggestion else ""
+    @property
+    def mark(self) -> str:
+        """The sign after a suggestion: * where `fix` takes it, ? where a person decides."""
+        return "*" if self.safe else "?"
 
 
 _COLOURS = """
@@ -446,6 +399,14 @@ _COLOURS = """
 .chatkit-quality .warning { border-color: var(--jp-warn-color1, #f57c00); }
 .chatkit-quality .note { border-color: var(--jp-info-color1, #0288d1); }
 """
+#: Widths of the columns of both reports, in per cent.
+_FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
+_DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
+
+
+def _html_row(texts: Iterable[str], last: str) -> str:
+    cells = "".join(f'<td dir="auto">{marked(text)}</td>' for text in texts)
+    return f"<tbody><tr>{cells}{last}</tr></tbody>"
 
 
 class Fixed(Report):
@@ -462,11 +423,43 @@ class Fixed(Report):
         self.frame = frame
         self.done = done
 
+    def _heading(self) -> str:
+        if self.done.empty:
+            return "Nothing to fix: the frame is as it was."
+        rows = len({repr(row) for row in self.done["row"].tolist()})
+        codes = Counter(", ".join(self.done["code"]).split(", ")).most_common()
+        counts = ", ".join(f"{count:,} {code}" for code, count in codes)
+        return f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}: {counts}."
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        done = self.done.iloc[:MANY].astype(object)
+        for row, column, code, before, after in done.where(done.notna(), None).itertuples(
+            index=False
+        ):
+            yield row_label(row), cut(column, LABEL), visible(code), *pair(before, after)
+
     def _text(self) -> list[list[str]]:
-        return _fixed_text(self)
+        lines = []
+        for row, column, _, before, after in [*self._rows()][:FEW]:
+            lead = f"  row {row}, {column}: "
+            first, *others = sides("", before, after, WIDTH - columns(lead))
+            lines += [lead + first, *(" " * columns(lead) + line for line in others)]
+        if (more := len(self.done) - FEW) > 0:
+            lines.append(f"  … and {more:,} more: .done has them all")
+        end = [".frame is the new frame; the one that was checked is as it was."]
+        return [wrapped("", self._heading()), lines, end if lines else []]
 
     def _html(self) -> list[str]:
-        return _fixed_html(self)
+        rows = [
+            _html_row(texts, html_side(before, "del") + html_side(after, "ins"))
+            for *texts, before, after in self._rows()
+        ]
+        end = "<code>.frame</code> is the new frame; the one that was checked is as it was."
+        return [
+            html_heading(self._heading()),
+            html_tables(_DONE, rows[:FEW], rows[FEW:], len(self.done), ".done"),
+            f"<p>{end}</p>" if rows else "",
+        ]
 
 
 class Quality(Report):
@@ -474,7 +467,7 @@ class Quality(Report):
 
     Args:
         frame: What was checked.
-        findings: What was found, in the order in which it is told.
+        findings: The findings, in the order in which they are shown.
         notes: What else is to be known.
     """
 
@@ -491,12 +484,6 @@ class Quality(Report):
     def __len__(self) -> int:
         return len(self.findings)
 
-    def _text(self) -> list[list[str]]:
-        return _as_text(self)
-
-    def _html(self) -> list[str]:
-        return _as_html(self)
-
     @collector_paused()
     def frame(self) -> pd.DataFrame:
         """Make a table of all findings.
@@ -505,19 +492,15 @@ class Quality(Report):
         or note), `code`, `reason`, `value`, `suggestion` and `safe`: whether `fix()` takes the
         suggestion. That of a number is its country code, a space, and its digits.
         """
-        columns = ("row", "column", "severity", "code", "reason", "value", "suggestion", "safe")
-        attribute = {"column": "field", "reason": "message"}
-        cells: dict[str, list[Any]] = {
-            name: [getattr(found, attribute.get(name, name)) for found in self.findings]
-            for name in columns
+        attributes = {"column": "field", "severity": "severity", "code": "code"}
+        attributes |= {"reason": "message", "value": "value", "suggestion": "suggestion"}
+        texts = {
+            name: _text_column([getattr(finding, of) for finding in self.findings])
+            for name, of in attributes.items()
         }
-        cells["value"] = [
-            value if value is None or isinstance(value, str) else values(value)
-            for value in cells["value"]
-        ]
-        texts = {name: _text_column(cells[name]) for name in columns[1:-1]}
-        row = pd.Series(pd.Index(cells["row"], tupleize_cols=False))
-        frame = pd.DataFrame({"row": row, **texts, "safe": pd.Series(cells["safe"], dtype=bool)})
+        row = pd.Series(pd.Index([each.row for each in self.findings], tupleize_cols=False))
+        safe = pd.Series([finding.safe for finding in self.findings], dtype=bool)
+        frame = pd.DataFrame({"row": row, **texts, "safe": safe})
         remember(frame)
         return frame
 
@@ -533,243 +516,123 @@ class Quality(Report):
         Raises:
             InputError: A code cannot be fixed so.
         """
-        chosen = _chosen(codes)
-        safe = [found for found in self.findings if found.safe and found.code in chosen]
-        done: list[tuple[int, str, str, Any, Any]] = []
+        chosen = {codes} if isinstance(codes, str) else {*FIXABLE} if codes is None else {*codes}
+        if wrong := sorted(map(repr, chosen - {*FIXABLE})):
+            can = ", ".join(FIXABLE)
+            raise InputError(f"{', '.join(wrong)} cannot be fixed by itself. What can be: {can}.")
+        safe = [finding for finding in self.findings if finding.safe and finding.code in chosen]
         frame = self._frame.copy(deep=False)
-        self._fix_names(frame, [found for found in safe if found.field == "name"], chosen, done)
-        self._fix_numbers(frame, [found for found in safe if found.field in _PAIR], done)
-        done.sort(key=lambda change: change[0])
-        labels = frame.index.take([place for place, *_ in done]).tolist()
-        table = {"row": pd.Series(pd.Index(labels, tupleize_cols=False))}
+        names = defaultdict[int, list[CellFinding]](list)
+        for finding in safe:
+            if finding.field == "name":
+                names[finding.place].append(finding)
+        changes: list[tuple[int, str, str, str | None, str]] = [
+            (
+                place,
+                "name",
+                ", ".join(finding.code for finding in findings),
+                findings[0].value,
+                mended(findings[0].value, NAME, chosen),
+            )
+            for place, findings in names.items()
+        ]
+        of_numbers = [finding for finding in safe if finding.field in _PAIR]
+        if of_numbers and "country_code" not in frame.columns:
+            empty = pd.Series(None, frame.index, dtype="str")
+            frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
+        for n, column in enumerate(_PAIR if of_numbers else ()):
+            cells = [cell if isinstance(cell, str) else None for cell in listed(frame[column])]
+            for finding in of_numbers:
+                after = pair_of(finding.suggestion or "")[n]
+                if (before := cells[finding.place]) != after:
+                    changes.append((finding.place, column, finding.code, before, after))
+        for column in dict.fromkeys(change[1] for change in changes):
+            _put(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
+        changes.sort(key=lambda change: change[0])
+        labels = frame.index.take([place for place, *_ in changes]).tolist()
+        done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
         for n, name in enumerate(("column", "code", "before", "after"), 1):
-            table[name] = _text_column(
-                [str(c) if (c := change[n]) is not None else None for change in done]
-            )
-        changes = pd.DataFrame(table)
-        remember(changes)
-        return Fixed(frame, changes)
+            done[name] = _text_column([change[n] for change in changes])
+        remember(done)
+        return Fixed(frame, done)
 
-    def _fix_names(
-        self, frame: pd.DataFrame, safe: list[CellFinding], chosen: set[str], done: list[Any]
-    ) -> None:
-        codes: dict[int, list[str]] = {}
-        before: dict[int, str] = {}
-        for found in safe:
-            codes.setdefault(found.place, []).append(found.code)
-            before[found.place] = found.value
-        after = {place: mended(name, NAME, chosen) for place, name in before.items()}
-        _put(frame, "name", after)
-        for place, name in after.items():
-            done.append((place, "name", ", ".join(codes[place]), before[place], name))
+    def _groups(self) -> Iterator[tuple[Severity, str, list[CellFinding]]]:
+        """Yield the findings of each severity and their counts by code, the most frequent first.
 
-    def _fix_numbers(self, frame: pd.DataFrame, safe: list[CellFinding], done: list[Any]) -> None:
-        pairs = {found.place: pair_of(found.suggestion or "") for found in safe}
-        codes = {found.place: found.code for found in safe}
-        for n, column in enumerate(_PAIR):
-            held = dict.fromkeys(pairs)
-            if column in frame.columns:
-                cells = frame[column].astype(object).take(list(pairs)).tolist()
-                held = dict(zip(pairs, cells, strict=True))
-            elif pairs:
-                frame.insert(
-                    frame.columns.tolist().index("number"),
-                    column,
-                    pd.Series(None, frame.index, dtype="str"),
-                )
-            after = {
-                place: pair[n]
-                for place, pair in pairs.items()
-                if not isinstance(held[place], str) or held[place] != pair[n]
-            }
-            _put(frame, column, after)
-            for place, text in after.items():
-                before = held[place] if isinstance(held[place], str) else None
-                done.append((place, column, codes[place], before, text))
+        Those that are shown at once are the first: some of each code, those of one code together.
+        """
+        for severity in SEVERITIES:
+            codes = defaultdict[str, list[CellFinding]](list)
+            for finding in self.findings:
+                if finding.severity == severity:
+                    codes[finding.code].append(finding)
+            groups = sorted(codes.values(), key=len, reverse=True)
+            rounds = zip_longest(*(group[:FEW] for group in groups))
+            few = {id(each) for each in [one for each in rounds for one in each if one][:FEW]}
+            ordered = [one for group in groups for one in group if id(one) in few]
+            ordered += [
+                one for one in self.findings if one.severity == severity and id(one) not in few
+            ]
+            counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
+            if groups:
+                yield severity, f"{severity.capitalize()}s: {counts}", ordered
+
+    def _heading(self) -> str:
+        count = Counter(finding.severity for finding in self.findings)
+        counts = [many(count[severity], severity) for severity in SEVERITIES if count[severity]]
+        return f"Checked {many(self.rows, 'row')}: {', '.join(counts) or 'nothing found'}."
+
+    def _end(self) -> str:
+        safe = sum(finding.safe for finding in self.findings)
+        left = sum(finding.suggestion is not None for finding in self.findings) - safe
+        taken = f"fix() takes the {many(safe, 'suggestion')} with *." if safe else ""
+        verb = "is" if left == 1 else "are"
+        yours = f"{many(left, 'suggestion')} with ? {verb} yours to judge." if left else ""
+        return " ".join(filter(None, (taken, yours)))
+
+    def _text(self) -> list[list[str]]:
+        blocks = [[self._heading()]]
+        for _, counts, findings in self._groups():
+            lines = wrapped("", counts)
+            for finding in findings[:FEW]:
+                row, column, value, message, meant = finding.texts()
+                value = f" = {value}" if value else ""
+                lines += wrapped("  ", f"row {row}, {column}{value}: {message}")
+                if finding.suggestion is not None:
+                    lines += wrapped("    -> ", f"{meant} {finding.mark}")
+            if (more := len(findings) - FEW) > 0:
+                lines.append(f"  … and {more:,} more: .frame() has them all")
+            blocks.append(lines)
+        notes = [line for note in self.notes for line in wrapped("", visible(note))]
+        return [*blocks, notes, [self._end()] if self._end() else []]
+
+    def _html(self) -> list[str]:
+        parts = [html_heading(self._heading())]
+        for severity, counts, findings in self._groups():
+            parts.append(f'<p class="{severity}"><strong>{marked(counts)}</strong></p>')
+            rows = []
+            for finding in findings[:MANY]:
+                *texts, meant = finding.texts()
+                if finding.suggestion is not None:  # the mark stays at the end of a name in Hebrew
+                    meant = f"<bdi>{marked(meant)}</bdi> {finding.mark}"
+                rows.append(_html_row(texts, f"<td>{meant}</td>"))
+            parts.append(html_tables(_FINDINGS, rows[:FEW], rows[FEW:], len(findings), ".frame()"))
+        notes = [*map(visible, self.notes), self._end()]
+        return [*parts, html_list("told", "", [line for line in notes if line])]
 
 
-def _chosen(codes: str | Iterable[str] | None) -> set[str]:
-    if codes is None:
-        return {*FIXABLE}
-    chosen = {codes} if isinstance(codes, str) else {*codes}
-    if wrong := sorted(map(repr, chosen - {*FIXABLE})):
-        can = ", ".join(FIXABLE)
-        raise InputError(f"{', '.join(wrong)} cannot be fixed by itself. What can be: {can}.")
-    return chosen
-
-
-def _put(frame: pd.DataFrame, column: str, values: dict[int, str]) -> None:
+def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
     """Put texts into some rows of a column, of which nobody else has a part."""
-    if not values:
-        return
-    cells = frame[column]
-    dtype: Any = cells.dtype if isinstance(cells.dtype, pd.StringDtype) else object
-    objects = cells.astype(object).tolist()
-    for place, text in values.items():
-        objects[place] = text
-    frame[column] = pd.Series(objects, frame.index, dtype=dtype)
+    dtype = frame[column].dtype
+    cells = frame[column].astype(object).tolist()
+    for place, text in texts.items():
+        cells[place] = text
+    kept: Any = dtype if isinstance(dtype, pd.StringDtype) else object
+    frame[column] = pd.Series(cells, frame.index, dtype=kept)
 
 
-def _text_column(cells: Sequence[str | None]) -> pd.Series[Any]:
+def _text_column(cells: Sequence[Any]) -> pd.Series[Any]:
     """Make a column of texts; half a character would not fit into one."""
-    whole = [None if c is None else c.encode("utf-8", "replace").decode() for c in cells]
+    texts = [cell if cell is None or isinstance(cell, str) else values(cell) for cell in cells]
+    whole = [None if text is None else text.encode("utf-8", "replace").decode() for text in texts]
     return pd.Series(whole, dtype="str")
-
-
-_FOUND = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24}
-_DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
-
-
-# --- what is told -------------------------------------------------------------------------
-
-
-def _heading(quality: Quality) -> str:
-    """Count what was found."""
-    rows = many(quality.rows, "row")
-    count = Counter(found.severity for found in quality.findings)
-    found = [many(count[severity], severity) for severity in SEVERITIES if count[severity]]
-    return f"Checked {rows}: {', '.join(found) or 'nothing found'}."
-
-
-def _of(quality: Quality, severity: Severity) -> list[CellFinding]:
-    """Put those first that are shown at once: some of each code, those of one code together."""
-    codes: dict[str, list[CellFinding]] = {}
-    for found in quality.findings:
-        if found.severity == severity:
-            codes.setdefault(found.code, []).append(found)
-    groups = sorted(codes.values(), key=len, reverse=True)
-    rounds = [
-        one for each in zip_longest(*(group[:FEW] for group in groups)) for one in each if one
-    ]
-    few = {id(one) for one in rounds[:FEW]}
-    first = [one for group in groups for one in group[:FEW] if id(one) in few]
-    return first + [
-        one for one in quality.findings if one.severity == severity and id(one) not in few
-    ]
-
-
-def _count_by_code(found: Sequence[CellFinding]) -> str:
-    """Count findings of one severity by their codes, the most frequent first."""
-    codes = Counter(one.code for one in found)
-    said = ", ".join(f"{count:,} {visible(code)}" for code, count in codes.most_common())
-    return f"{found[0].severity.capitalize()}s: {said}"
-
-
-def _end(quality: Quality) -> str:
-    safe = sum(found.safe for found in quality.findings)
-    open_ = sum(found.suggestion is not None for found in quality.findings) - safe
-    taken = [f"fix() takes the {many(safe, 'suggestion')} with *."] if safe else []
-    left = [f"{many(open_, 'suggestion')} with ? {'is' if open_ == 1 else 'are'} yours to judge."]
-    return " ".join(taken + left * (open_ > 0))
-
-
-def _fixed_heading(fixed: Fixed) -> str:
-    done = fixed.done
-    if done.empty:
-        return "Nothing to fix: the frame is as it was."
-    rows = len({repr(row) for row in done["row"].tolist()})
-    codes = Counter(code for codes in done["code"].tolist() for code in codes.split(", "))
-    said = ", ".join(f"{count:,} {code}" for code, count in codes.most_common())
-    return f"Fixed {many(len(done), 'cell')} in {many(rows, 'row')}: {said}."
-
-
-# --- as text ------------------------------------------------------------------------------
-
-
-def _as_text(quality: Quality) -> list[list[str]]:
-    blocks = [[_heading(quality)]]
-    for severity in SEVERITIES:
-        if found := _of(quality, severity):
-            blocks.append([*wrapped("", _count_by_code(found)), *_lines(found)])
-    blocks.append([line for note in quality.notes for line in wrapped("", visible(note))])
-    return [*blocks, [_end(quality)] if _end(quality) else []]
-
-
-def _lines(found: Sequence[CellFinding]) -> list[str]:
-    said = []
-    for one in found[:FEW]:
-        place = f"row {row_label(one.row)}, {cut(one.field, LABEL)}"
-        value = "" if one.value is None else f" = {_value(one)}"
-        said += wrapped("  ", f"{place}{value}: {visible(one.message)}")
-        if one.suggestion is not None:
-            mark = " *" if one.safe else " ?"
-            said += wrapped("    -> ", _suggested(one) + mark)
-    if (more := len(found) - FEW) > 0:
-        said.append(f"  … and {more:,} more: .frame() has them all")
-    return said
-
-
-def _value(one: CellFinding) -> str:
-    """Show what is in the cell, as far as it can be told apart from the suggestion."""
-    if one.field == "name" and isinstance(one.value, str) and one.suggestion:
-        return str(pair(one.value, one.suggestion)[0])
-    return cut(values(one.value), 2 * LONG)
-
-
-def _suggested(one: CellFinding) -> str:
-    if one.field == "name" and isinstance(one.value, str):
-        return str(pair(one.value, one.suggestion)[1])
-    return str(one.suggestion)
-
-
-def _fixed_text(fixed: Fixed) -> list[list[str]]:
-    said = []
-    for row, column, _, before, after in _rows(fixed)[:FEW]:
-        old, new = pair(before, after)
-        lead = f"  row {row_label(row)}, {cut(column, LABEL)}: "
-        first, *others = sides("", old, new, WIDTH - columns(lead))
-        said += [lead + first, *(" " * columns(lead) + line for line in others)]
-    if (more := len(fixed.done) - FEW) > 0:
-        said.append(f"  … and {more:,} more: .done has them all")
-    end = [".frame is the new frame; the one that was checked is as it was."]
-    return [wrapped("", _fixed_heading(fixed)), said, end if said else []]
-
-
-def _rows(fixed: Fixed) -> list[tuple[Any, ...]]:
-    done = fixed.done.iloc[:MANY].astype(object)
-    return list(done.where(done.notna(), None).itertuples(index=False, name=None))
-
-
-# --- as HTML ------------------------------------------------------------------------------
-
-
-def _as_html(quality: Quality) -> list[str]:
-    parts = [html_heading(_heading(quality))]
-    for severity in SEVERITIES:
-        if found := _of(quality, severity):
-            rows = [_html_finding(one) for one in found[:MANY]]
-            parts.append(
-                f'<p class="{severity}"><strong>{marked(_count_by_code(found))}</strong></p>'
-            )
-            parts.append(html_tables(_FOUND, rows[:FEW], rows[FEW:], len(found), ".frame()"))
-    told = [*map(visible, quality.notes), _end(quality)]
-    return [*parts, html_list("told", "", [line for line in told if line])]
-
-
-def _html_finding(one: CellFinding) -> str:
-    value = "" if one.value is None else _value(one)
-    meant = ""
-    if one.suggestion is not None:  # the mark stays at the end of a name from right to left
-        meant = f"<bdi>{marked(_suggested(one))}</bdi> {'*' if one.safe else '?'}"
-    texts = [row_label(one.row), cut(one.field, LABEL), value, visible(one.message)]
-    return f"<tbody><tr>{''.join(map(_cell, texts))}<td>{meant}</td></tr></tbody>"
-
-
-def _cell(text: str) -> str:
-    return f'<td dir="auto">{marked(text)}</td>'
-
-
-def _fixed_html(fixed: Fixed) -> list[str]:
-    rows = []
-    for row, column, code, before, after in _rows(fixed):
-        old, new = pair(before, after)
-        head = "".join(map(_cell, (row_label(row), cut(column, LABEL), visible(code))))
-        both = html_side(old, "del") + html_side(new, "ins")
-        rows.append(f"<tbody><tr>{head}{both}</tr></tbody>")
-    return [
-        html_heading(_fixed_heading(fixed)),
-        html_tables(_DONE, rows[:FEW], rows[FEW:], len(fixed.done), ".done"),
-        "<p><code>.frame</code> is the new frame; the one that was checked is as it was.</p>"
-        if rows
-        else "",
-    ]

@@ -19,13 +19,13 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from chatkit.imports.characters import (
-    Oddity,
+    TextFinding,
     both_directions,
     decomposed,
     garbled,
     half,
-    oddities,
     of_text,
+    run_checks,
     script,
 )
 from chatkit.localization import language
@@ -68,11 +68,11 @@ def check_halves(entry: Entry, tell: FindingLog) -> None:
     """Find halves of characters alone, for which the service takes no text: as above."""
     for field, what, text in entry.pieces:
         if has_half_character(text):
-            _told(oddities(text, (garbled, half)), text, field, what, tell)
+            _told(run_checks(text, (garbled, half)), text, field, what, tell)
     for name, sample in entry.variables.items():
         if isinstance(sample, str) and has_half_character(sample):
             shown = cut(str(name), 20)
-            odd = oddities(sample, (garbled, half))
+            odd = run_checks(sample, (garbled, half))
             _told(odd, sample, f"variables.{shown}", f"the sample {shown}", tell)
 
 
@@ -104,13 +104,13 @@ def _characters(
     if "odd" in names or mixed or _PAIR.search(text):
         found = of_text(text)
     elif "mark" in names:
-        found = oddities(text, (decomposed,))
+        found = run_checks(text, (decomposed,))
     else:
         return
     _told(found, text, field, what, tell)
 
 
-def _told(found: list[Oddity], text: str, field: str, what: str, tell: FindingLog) -> None:
+def _told(found: list[TextFinding], text: str, field: str, what: str, tell: FindingLog) -> None:
     for odd in found:
         places = unseen(text) if odd.code in _UNSEEN else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from imports.checks.ordinary import NAMES
 
 from chatkit.imports import characters as c
-from chatkit.imports.characters import NAME, TEXT, Oddity
+from chatkit.imports.characters import NAME, TEXT, TextFinding
 from chatkit.imports.quality import FIXABLE
 
-Check = Callable[[str], Oddity | None]
+Check = Callable[[str], TextFinding | None]
 
 FOUND: list[tuple[Check, str, str | None]] = [
     (c.half, "Ana \ud83d", None),
@@ -84,7 +84,7 @@ def test_a_character_is_named_by_its_code() -> None:
 def test_a_long_text_may_have_lines_and_marks_of_direction() -> None:
     text = "Hello {{1}},\n\nشكرا \u2068{{2}}\u2069\u200f"
     assert c.control(text, lines=True) is None
-    assert c.oddities(text, TEXT) == []
+    assert c.run_checks(text, TEXT) == []
     odd = c.control("one\r\ntwo\tthree\x07", lines=True)
     assert odd is not None
     assert odd.suggestion == "one\ntwo three"
@@ -108,7 +108,7 @@ odd_texts = st.text(
 @given(odd_texts, st.sets(st.sampled_from(FIXABLE)))
 def test_what_is_mended_is_not_found_again(text: str, codes: set[str]) -> None:
     tidy = c.mended(text, NAME, codes)
-    assert not [o for o in c.oddities(tidy, NAME) if o.safe and o.code in codes]
+    assert not [o for o in c.run_checks(tidy, NAME) if o.safe and o.code in codes]
     assert c.mended(tidy, NAME, codes) == tidy
     assert bool(tidy) == bool(text)
 

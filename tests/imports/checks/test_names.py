@@ -13,10 +13,10 @@ from chatkit.imports.characters import (
     NAME,
     capitals,
     letterless,
-    oddities,
     of_name,
     of_text,
     questionable,
+    run_checks,
 )
 
 CASES = tomllib.loads((Path(__file__).parent / "cases/names.toml").read_text("utf-8"))
@@ -127,9 +127,9 @@ def test_naughty_strings_are_looked_at(shared: Path) -> None:
 )
 def test_a_usual_name_is_judged_as_all_checks_would(words: list[str], between: str) -> None:
     for name in (between.join(words), between.join([*words, "12"]), between.join(["7", *words])):
-        assert of_name(name) == oddities(name, NAME)
+        assert of_name(name) == run_checks(name, NAME)
 
 
 def test_a_name_of_many_words_is_judged_at_once():
     for end in ("!", " ", "?", "-"):
-        assert of_name("Aaaa " * 38 + "Aaaa" + end) == oddities("Aaaa " * 38 + "Aaaa" + end, NAME)
+        assert of_name("Aaaa " * 38 + "Aaaa" + end) == run_checks("Aaaa " * 38 + "Aaaa" + end, NAME)

@@ -63,7 +63,7 @@ def test_cells_are_read_as_the_table_says(case: dict[str, str]) -> None:
         case["region"] or None,
         case["plus"] or None,
     )
-    odd = one.problem or one.remark
+    odd = one.problem or one.note
     if odd is None:
         assert (case["code"], " ".join(one.pair or ())) == ("", case["meant"])
         return
@@ -116,7 +116,7 @@ def test_what_is_safe_has_no_other_plausible_reading(cell: tuple[str, str], besi
         return
     meant = "".join(one.pair)
     chosen = valid(meant)
-    assert chosen is not None or one.remark is not None  # reserved for fiction
+    assert chosen is not None or one.note is not None  # reserved for fiction
     if "+" not in text and not beside:
         abroad = valid("+" + text.removeprefix("00"))
         assert not mobile(abroad) or e164(abroad) == meant
