@@ -59,7 +59,7 @@ T = TypeVar("T")
 
 #: How the file ends in which a served sandbox keeps its address and its token.
 _ACCESS = ".access"
-_KEYRING_SERVICE = "chatkit"
+_KEYRING_SERVICE, _TRIAL = "chatkit", "keyring-check"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
 _SHOWN_NAME = 16  #: characters of a name that is not known; few tokens are as short
 _LONGEST_TOKEN = 65_536  #: characters
@@ -112,49 +112,39 @@ def resolve(
         SettingsError: Half a configuration (it lists what is missing and where it may be
             given), an unknown name (it lists the known ones), a bad value.
     """
-    if name is not None and name.endswith(_ACCESS):
-        if base_url is not None:
-            raise SettingsError("A sandbox's access file tells its address: leave out base_url=.")
+    is_file = name is not None and name.endswith(_ACCESS)
+    if name is not None and base_url is not None:
+        raise SettingsError(
+            "A sandbox's access file tells its address: leave out base_url=."
+            if is_file
+            else f"The connection {name!r} has a base address of its own: "
+            "pass a name or base_url=, not both."
+        )
+    if name is not None and is_file:
         return served(name)
     token = None if token is None else access_token(token)
-    arguments = _present(base_url=base_url, account_id=account_id, token=token, profile=profile)
+    address = None if base_url is None else base_address(base_url)
+    arguments = _present(base_url=address, account_id=account_id, token=token, profile=profile)
     whole = arguments.keys() >= _NEEDED.keys()  # then the variables do not even have to be right
     environment = _Environment.model_construct() if whole else _environment()
-    if base_url is not None:
-        if name is not None:
-            raise SettingsError(
-                f"The connection {name!r} has a base address of its own: "
-                "pass a name or base_url=, not both."
-            )
-        arguments["base_url"] = base_address(base_url)
-    elif name is None:
+    if name is None and address is None:
         name = environment.connection
-    file = None
-    if name is None:
-        values = _present(base_url=environment.base_url) | arguments
-    else:
-        kept = dict(stored(name))
-        file = kept.pop("token_file")
-        values = kept | arguments
+    kept: dict[str, Any] = {} if name is None else dict(stored(name))
+    file = kept.pop("token_file", None)
+    of_variables = _present(base_url=environment.base_url) if name is None else {}
+    values = of_variables | kept | arguments
     aside = environment.base_url not in (None, values.get("base_url"))
     if not aside and not one_of_several:
         values = _present(account_id=environment.account_id, token=environment.token) | values
         file = environment.token_file or file
-    if "token" not in values:
-        if file is not None:
-            values["token"] = _token_of(file)
-        elif name is not None:
-            try:
-                values |= _present(token=_stored_token(name))
-            except _NoKeyring:  # it says that CHATKIT_TOKEN does as well
-                if not one_of_several:
-                    raise
-    if not values.keys() & _NEEDED.keys():
-        return None
+    if "token" not in values and (file or name is not None):
+        values |= _present(token=_kept_token(name, file, one_of_several=one_of_several))
     missing = [field for field in _NEEDED if field not in values]
+    if missing == [*_NEEDED]:
+        return None
     if missing:
         raise SettingsError(_half(missing, name, aside, one_of_several))
-    if name is None and base_url is None:
+    if name is None and address is None:
         name = "environment"
     return Connection(name=name, **values)
 
@@ -183,19 +173,18 @@ def _present(**values: Any) -> dict[str, Any]:
 
 
 def _half(missing: list[str], name: str | None, aside: bool, one_of_several: bool) -> str:
-    lines = ["Half a configuration."]
     login = command(f"login {name or 'NAME'}")
     if one_of_several:
         return (
-            f"{lines[0]} It has no {' and no '.join(_NEEDED[field] for field in missing)}: "
-            f"`{login}` keeps it, in a file with --token-file. (CHATKIT_TOKEN is of one account, "
-            "and these are several.)"
+            f"Half a configuration. It has no "
+            f"{' and no '.join(_NEEDED[field] for field in missing)}: `{login}` keeps it, in a "
+            "file with --token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
         )
-    for field in missing:
-        lines.append(
-            f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
-            f"or keep a connection with `{login}`."
-        )
+    lines = [
+        f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
+        f"or keep a connection with `{login}`."
+        for field in missing
+    ]
     if aside:
         lines.append(
             "  CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN are set aside: they belong to the address in "
@@ -203,7 +192,7 @@ def _half(missing: list[str], name: str | None, aside: bool, one_of_several: boo
         )
     if name is None:
         lines.append("For the sandbox, pass nothing and unset the CHATKIT_ variables.")
-    return "\n".join(lines)
+    return "\n".join(["Half a configuration.", *lines])
 
 
 def config_file() -> Path:
@@ -269,24 +258,21 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 
     checked_name(name)
     before = _tables().get(name, {})  # a file that cannot be read is refused before all else
-
-    if isinstance(place, Path):
-        place = place.expanduser().absolute()
+    file = place.expanduser().absolute() if isinstance(place, Path) else None
 
     def change(document: tomlkit.TOMLDocument) -> None:
         if place != "nowhere":  # under the lock: address and token are those of one login
             if not isinstance(connection, Connection):
                 raise TypeError("a token is kept of a Connection")
-            _keep_token(name, connection.token, place)
+            _keep_token(name, connection.token, file)
         table = document.setdefault(name, tomlkit.table())
-        there = table.get("base_url"), str(table.get("account_id"))
-        if there != (connection.base_url, connection.account_id):
+        account = table.get("base_url"), str(table.get("account_id"))
+        if account != (connection.base_url, connection.account_id):
             table.pop("templates", None)  # of another account
-        table["base_url"] = connection.base_url
-        table["account_id"] = connection.account_id
+        table["base_url"], table["account_id"] = connection.base_url, connection.account_id
         table.pop("token_file", None)
-        if isinstance(place, Path):
-            table["token_file"] = str(place)
+        if file:
+            table["token_file"] = str(file)
         changed = connection.profile.model_dump(mode="json", exclude_defaults=True)
         profile = table.setdefault("profile", tomlkit.table())
         for key in profile.keys() - changed.keys():
@@ -296,30 +282,32 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
             del table["profile"]
 
     _edit(change)
-    if before.get("token_file") not in (None, str(place)):
+    if before.get("token_file") not in (None, str(file)):
         _remove_token_file(name, before)
 
 
-def _keep_token(name: str, token: Secret, place: Path | Literal["keyring"]) -> None:
-    if isinstance(place, Path):
+def _keep_token(name: str, token: Secret, file: Path | None) -> None:
+    """Write a token into a file, or into the keyring."""
+    if file is not None:
         from chatkit.util.lock import make_folder, replacing
 
         try:
-            if not place.parent.exists():
-                make_folder(place.parent)
-            with replacing(place) as file:
-                file.write(token.reveal().encode() + b"\n")
+            if not file.parent.exists():
+                make_folder(file.parent)
+            with replacing(file) as opened:
+                opened.write(token.reveal().encode() + b"\n")
         except OSError as error:
-            raise SettingsError(f"{place} cannot be written: {error}") from None
-        return
-
-    def keep(keyring: ModuleType) -> str | None:
-        keyring.set_password(_KEYRING_SERVICE, name, token.reveal())
-        kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
-        return kept
-
-    if Secret(ask_keyring(keep) or "") != token:
+            raise SettingsError(f"{file} cannot be written: {error}") from None
+    elif not _keyring_keeps(name, token):
         raise SettingsError("The keyring did not keep the token. Set CHATKIT_TOKEN instead.")
+
+
+def _keyring_keeps(name: str, token: Secret) -> bool:
+    def keep(keyring: ModuleType) -> bool:
+        keyring.set_password(_KEYRING_SERVICE, name, token.reveal())
+        return Secret(keyring.get_password(_KEYRING_SERVICE, name) or "") == token
+
+    return ask_keyring(keep)
 
 
 def token_file(name: str) -> Path:
@@ -328,22 +316,16 @@ def token_file(name: str) -> Path:
 
 
 def keyring_fault() -> str:
-    """Tell why the keyring cannot keep a token; empty if it can. It is tried with no secret."""
-    tried = "keyring-check", "kept"
-
-    def keep(keyring: ModuleType) -> bool:
-        keyring.set_password(_KEYRING_SERVICE, *tried)
-        found = keyring.get_password(_KEYRING_SERVICE, tried[0]) == tried[1]
-        if found:
-            keyring.delete_password(_KEYRING_SERVICE, tried[0])
-        return bool(found)
-
+    """Return why the keyring cannot keep a token; empty if it can. It is tried with no secret."""
     try:
-        return "" if ask_keyring(keep) else "The keyring of this machine keeps nothing."
+        if not _keyring_keeps(_TRIAL, Secret("kept")):
+            return "The keyring of this machine keeps nothing."
+        ask_keyring(lambda keyring: keyring.delete_password(_KEYRING_SERVICE, _TRIAL))
     except _NoKeyring:
         return "This machine has no keyring."
     except SettingsError as error:
         return str(error).partition(". ")[0] + "."
+    return ""
 
 
 def token_line() -> str:
@@ -411,9 +393,12 @@ def _tables() -> dict[str, dict[str, Any]]:
     if reason:
         raise SettingsError(f"{path} cannot be read: {reason}. Correct it, or remove it.")
     for name, table in tables.items():
-        keys = table if isinstance(table, dict) else {name}
-        if any("token" in key.lower() and not _names_file(table, key) for key in keys):
-            del tables, table, keys  # a traceback that prints variables must not find it
+        keys = {*table} if isinstance(table, dict) else {name}
+        path_of_token = table.get("token_file") if isinstance(table, dict) else None
+        if isinstance(path_of_token, str) and Path(path_of_token).is_absolute():
+            keys.remove("token_file")  # no token looks like such a path
+        if any("token" in key.lower() for key in keys):
+            del tables, table, keys, path_of_token  # a traceback must not print it
             raise SettingsError(
                 f"{path} holds a token ({name}). Remove that line, make a new token, "
                 f"and keep it in the keyring with `{command('login NAME')}`."
@@ -421,12 +406,6 @@ def _tables() -> dict[str, dict[str, Any]]:
         if not isinstance(table, dict):
             raise SettingsError(f"{path}: {name} stands outside a table. Write [NAME] above it.")
     return tables
-
-
-def _names_file(table: object, key: str) -> bool:
-    """Tell whether a key names the file of a token, by a path that no token looks like."""
-    path = table.get(key) if isinstance(table, dict) and key == "token_file" else None
-    return isinstance(path, str) and Path(path).is_absolute()
 
 
 def _table(name: str) -> dict[str, Any]:
@@ -509,12 +488,25 @@ def ask_keyring(question: Callable[[ModuleType], T]) -> T:
     raise error
 
 
-def _stored_token(name: str) -> Secret | None:
+def _kept_token(name: str | None, file: Path | None, *, one_of_several: bool) -> Secret | None:
+    """Return the token that a file holds, or that the keyring keeps for a connection.
+
+    Raises:
+        SettingsError: The file or the keyring cannot be read.
+    """
+    if file is not None:
+        return _token_of(file.expanduser())
+
     def read(keyring: ModuleType) -> Secret | None:
         text = keyring.get_password(_KEYRING_SERVICE, name)
         return None if text is None else Secret(text)
 
-    return ask_keyring(read)
+    try:
+        return ask_keyring(read)
+    except _NoKeyring:  # it says that CHATKIT_TOKEN does as well
+        if not one_of_several:
+            raise
+    return None
 
 
 def _token_of(path: Path) -> Secret:
@@ -524,24 +516,19 @@ def _token_of(path: Path) -> Secret:
         SettingsError: There is no such file, others can read it, or it holds no token. The
             text never has the content of the file.
     """
-    path = path.expanduser()
     try:
         with path.open("rb") as file:
-            if (
-                os.name == "posix"
-                and (mode := stat.S_IMODE(os.fstat(file.fileno()).st_mode)) & 0o77
-            ):
-                raise SettingsError(
-                    f"The token file {path} can be read by others (mode {mode:o}), so it is not "
-                    f"used. Run `chmod 600 {shlex.quote(str(path))}`; if others work on this "
-                    "machine, make a new token."
-                )
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             token = Secret(file.read(_LONGEST_TOKEN).decode("ascii", "replace"))
-        return access_token(token)
+        if os.name != "posix" or not mode & 0o77:
+            return access_token(token)
+        reason = (
+            f"can be read by others (mode {mode:o}), so it is not used. "
+            f"Run `chmod 600 {shlex.quote(str(path))}`; if others work on this machine, make a "
+            "new token."
+        )
     except OSError as error:
         reason = f"cannot be read: {error.strerror}"
     except SettingsError as error:
-        if str(path) in str(error):
-            raise
         reason = f"holds no token. {error}"
     raise SettingsError(f"The token file {path} {reason}")
