@@ -1,35 +1,25 @@
 """Files: contacts out of spreadsheets, CSV, Parquet and address books.
 
-`read_contacts` opens what it is given and tells its kind by its content. Each kind is read into
-rows of cells, a `RawTable`; `columns` makes a frame of them, and a `FileReading` holds that frame
-and all there is to say about it.
+`read_contacts` opens a source and recognises its kind by the content. Each kind is read into rows
+of cells, a `RawTable`; `columns` makes a frame of them, and a `FileReading` holds that frame and
+what there is to know about it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 
 import pandas as pd
 
-from chatkit.errors import InputError, problem_line
+from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.frames.snapshot import remember
-from chatkit.imports.columns import FIELDS, ContactColumns, find_columns
+from chatkit.imports.columns import FileReading, find_columns
 from chatkit.imports.headings import count_column_names
-from chatkit.imports.tables import (
-    RawTable,
-    Source,
-    TableRow,
-    file_kind,
-    open_source,
-    quoted_name,
-    vcards,
-)
+from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, open_source, vcards
 from chatkit.imports.tables.delimited import decode_text, read_delimited
-from chatkit.util.display import many
 from chatkit.util.progress import say
 
 
@@ -83,50 +73,15 @@ def read_contacts(
     from chatkit.imports import accessor
 
     accessor.register()
+    named = {"number": number, "country_code": country_code, "name": name}
     reading = read_file(
-        source,
-        number=number,
-        country_code=country_code,
-        name=name,
-        sheet=sheet,
-        encoding=encoding,
-        delimiter=delimiter,
-        hidden=hidden,
+        source, named, sheet=sheet, encoding=encoding, delimiter=delimiter, hidden=hidden
     )
     say(reading.report(skipped=skip_invalid))
-    if reading.problems and not skip_invalid:
+    if reading.broken and not skip_invalid:
         raise reading.refusal()
     remember(reading.frame, read=reading.report(skipped=True))
     return reading.frame
-
-
-def read_file(
-    source: Source,
-    *,
-    number: str | None = None,
-    country_code: str | None = None,
-    name: str | Sequence[str] | None = None,
-    sheet: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    hidden: bool = True,
-) -> FileReading:
-    """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
-
-    Raises:
-        InputError: The file as a whole cannot be read.
-        OSError: There is no such file, or it cannot be opened.
-    """
-    label, content = open_source(source)
-    wanted = {"number": number, "country_code": country_code, "name": name}
-    try:
-        with collector_paused():
-            table = _table(content, sheet, encoding, delimiter, hidden)
-            columns = find_columns(table, {field: _several(said) for field, said in wanted.items()})
-    except InputError as error:
-        error.args = (f"{label}: {error}",)
-        raise
-    return FileReading(**vars(columns), source=label, kind=table.kind)
 
 
 #: How texts begin that are no tables, and what to do with them.
@@ -141,36 +96,69 @@ _NO_TABLE = {
 }
 
 
-def _several(said: str | Sequence[str] | None) -> Sequence[str] | None:
-    """Take one name as a list of one; the empty name says that there is none."""
-    return [said] if isinstance(said, str) and said else said
+def read_file(
+    source: Source,
+    named: Mapping[str, str | Sequence[str] | None],
+    *,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    hidden: bool = True,
+) -> FileReading:
+    """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
+
+    Args:
+        source: A path, an open file, bytes or a text.
+        named: What the file calls the number, the country code and the name, where it is known.
+        sheet: As there, like the others.
+        encoding: That of a text.
+        delimiter: That of a text.
+        hidden: Whether to read hidden rows and columns.
+
+    Raises:
+        InputError: The file as a whole cannot be read.
+        OSError: There is no such file, or it cannot be opened.
+    """
+    label, content = open_source(source)
+    columns = {
+        field: [name] if isinstance(name, str) and name else name for field, name in named.items()
+    }
+    try:
+        with collector_paused():
+            table = _read_table(content, sheet, encoding, delimiter, hidden)
+            reading = find_columns(table, columns)
+    except InputError as error:
+        error.args = (f"{label}: {error}",)
+        raise
+    reading.source = label
+    return reading
 
 
-def _table(
+def _read_table(
     content: bytes | str,
-    name: str | None,
+    sheet: str | None,
     encoding: str | None,
     delimiter: str | None,
     hidden: bool,
 ) -> RawTable:
-    form = file_kind(content)
-    if name is not None and form != "xlsx":
+    kind = file_kind(content)
+    if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")
-    if form == "parquet" and isinstance(content, bytes):
+    if isinstance(content, bytes) and kind == "parquet":
         return read_parquet(content)
-    if form == "xlsx" and isinstance(content, bytes):
+    if isinstance(content, bytes) and kind == "xlsx":
         from chatkit.imports.tables import workbook  # slow to load
 
-        return workbook.read_sheet(content, name, hidden=hidden)
-    if form == "vcard":
+        return workbook.read_sheet(content, sheet, hidden=hidden)
+    if kind == "vcard":
         return vcards.read_vcards(content, encoding)
-    content, said, notes = decode_text(content, encoding, count_column_names)
-    for marks, reason in _NO_TABLE.items():
-        if marks.match(content):
+    text, label, notes = decode_text(content, encoding, count_column_names)
+    for pattern, reason in _NO_TABLE.items():
+        if pattern.match(text):
             raise InputError(f"This file is {reason}.")
-    if file_kind(content) == "vcard":  # in an encoding of two bytes a character
-        return vcards.read_vcards(content, said)
-    return read_delimited(content, said, delimiter, count_column_names, notes)
+    if file_kind(text) == "vcard":  # in an encoding of two bytes a character
+        return vcards.read_vcards(text, label)
+    return read_delimited(text, label, delimiter, count_column_names, notes)
 
 
 def read_parquet(data: bytes) -> RawTable:
@@ -191,53 +179,3 @@ def read_parquet(data: bytes) -> RawTable:
     cells = [column.where(column.notna(), None).tolist() for column in columns]
     rows = [TableRow(number, row) for number, row in enumerate(zip(*cells, strict=True), 1)]
     return RawTable("Parquet", [TableRow(0, list(map(str, frame.columns))), *rows], titled=False)
-
-
-#: More problems than this are only counted in a message.
-_SHOWN = 20
-
-
-@dataclass
-class FileReading(ContactColumns):
-    """Result of reading a file: the rows as a frame, and what there is to know of the others."""
-
-    source: str  #: the name of the file
-    kind: str  #: what kind of file it is, in words
-
-    def report(self, *, skipped: bool = False) -> str:
-        """Say which column became what, and what a person should know.
-
-        Args:
-            skipped: Say which rows are left out, too.
-        """
-        meant = {name: of for name, of in self.columns.items() if name in FIELDS}
-        sources = [
-            (" or " if name == "number" else " + ").join(map(quoted_name, of))
-            for name, of in meant.items()
-        ]
-        width = max(map(len, sources), default=0)
-        lines = [f"{self.source}: {many(len(self.frame), 'row')} ({self.kind})"]
-        lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
-        if others := [quoted_name(name) for name in self.columns if name not in meant]:
-            lines.append(f"  kept as they are: {', '.join(others)}")
-        lines += [f"  note: {note}" for note in self.notes]
-        if skipped and self.problems:
-            lines.append(f"  left out: {many(self.left_out, 'row')}")
-            lines += [f"  {problem_line(p)}" for p in self.problems[:_SHOWN]]
-            if (rest := len(self.problems) - _SHOWN) > 0:
-                lines.append(f"    and {rest:,} more")
-        return "\n".join(lines)
-
-    def refusal(self) -> InputError:
-        """Make the error that names all that cannot be read."""
-        whole = many(len(self.frame) + self.left_out, "row")
-        them = "it" if self.left_out == 1 else "them"
-        first = f" The first {_SHOWN}:" if len(self.problems) > _SHOWN else ""
-        error = InputError(
-            f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
-            f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
-            self.problems[:_SHOWN],
-        )
-        error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
-        error.problems = tuple(self.problems)  # who asks gets them all
-        return error

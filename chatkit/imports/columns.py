@@ -17,7 +17,7 @@ from typing import Any
 
 import pandas as pd
 
-from chatkit.errors import InputError, Problem
+from chatkit.errors import InputError, Problem, problem_line
 from chatkit.imports.headings import (
     OTHERS,
     Heading,
@@ -29,6 +29,7 @@ from chatkit.imports.headings import (
     read_headings,
     row_of_names,
 )
+from chatkit.imports.numbers import DATE, GROUP
 from chatkit.imports.tables import (
     ROW,
     RawTable,
@@ -44,9 +45,10 @@ from chatkit.imports.tables import (
 )
 from chatkit.util.display import many, shortened
 
+#: Also amounts in any currency, with words beside them; a longer one has lost its digits.
 _DATE_OR_AMOUNT = re.compile(
-    r"\s*\d{1,4}([./-])\d{1,2}\1\d{1,4}(?:[ T].*)?"
-    r"|[^\d+]*(?:\d{1,3}(?:[,.' ]\d{3}){1,2}|\d{1,7})[.,]\d{1,2}\D*"
+    rf"\s*(?:{DATE}|0+([-./])0+(?:\1)0+)(?:[ T].*)?"
+    rf"|[^\d+]*(?:\d{{1,3}}{GROUP}{{1,2}}|\d{{1,7}})[.,]\d{{1,2}}\D*"
 )
 _PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
 _CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
@@ -78,14 +80,23 @@ def _text(cell: Any) -> str:
     return (keep_cell(cell)[0] or "").strip()
 
 
-@dataclass
-class Reading:
-    """What there is to know about the cells of a table besides their texts."""
+#: More problems than this are only counted in a message.
+_MANY = 20
 
+
+@dataclass
+class FileReading:
+    """Result of reading a file: the rows as a frame, and what there is to know of the others."""
+
+    kind: str  #: the kind of file, in words
     notes: list[str]
+    source: str = ""  #: the name of the file
     #: What cannot be read, with row and place, to sort it.
     broken: list[tuple[int, int, Problem]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)  #: the numbers of the rows that are read
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+    #: For each column of the frame those of the file that it was made of.
+    columns: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def refuse(self, row: int, place: int, column: str, value: Any, reason: str) -> None:
         """Leave a row out."""
@@ -93,8 +104,56 @@ class Reading:
         text = keep_cell(value)[0] or ""
         self.broken.append((row, place, Problem(where, shortened(repr(text)), reason)))
 
+    @property
+    def problems(self) -> list[Problem]:
+        """What cannot be read, from the top of the file."""
+        return [each for _, _, each in sorted(self.broken, key=lambda broken: broken[:2])]
 
-def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableRow]:
+    @property
+    def left_out(self) -> int:
+        """The number of rows of which something cannot be read."""
+        return len({row for row, _, _ in self.broken})
+
+    def report(self, *, skipped: bool = False) -> str:
+        """List which column became what, and what a person should know.
+
+        Args:
+            skipped: List the rows that are left out, too.
+        """
+        meant = {name: of for name, of in self.columns.items() if name in FIELDS}
+        sources = [
+            (" or " if name == "number" else " + ").join(map(quoted_name, of))
+            for name, of in meant.items()
+        ]
+        width = max(map(len, sources), default=0)
+        lines = [f"{self.source}: {many(len(self.frame), 'row')} ({self.kind})"]
+        lines += [f"  {of:<{width}} → {name}" for of, name in zip(sources, meant, strict=True)]
+        if others := [quoted_name(name) for name in self.columns if name not in meant]:
+            lines.append(f"  kept as they are: {', '.join(others)}")
+        lines += [f"  note: {note}" for note in self.notes]
+        if skipped and self.broken:
+            lines.append(f"  left out: {many(self.left_out, 'row')}")
+            lines += [f"  {problem_line(each)}" for each in self.problems[:_MANY]]
+            if (rest := len(self.broken) - _MANY) > 0:
+                lines.append(f"    and {rest:,} more")
+        return "\n".join(lines)
+
+    def refusal(self) -> InputError:
+        """Make the error that names all that cannot be read."""
+        whole = many(len(self.frame) + self.left_out, "row")
+        them = "it" if self.left_out == 1 else "them"
+        first = f" The first {_MANY}:" if len(self.broken) > _MANY else ""
+        error = InputError(
+            f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
+            f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
+            self.problems[:_MANY],
+        )
+        error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
+        error.problems = tuple(self.problems)  # who asks gets them all
+        return error
+
+
+def even_rows(rows: list[TableRow], width: int, reading: FileReading) -> list[TableRow]:
     """Return the rows that have as many cells as there are columns; the others are refused."""
     if all(len(row.cells) == width for row in rows):
         return rows
@@ -119,7 +178,7 @@ def even_rows(rows: list[TableRow], width: int, reading: Reading) -> list[TableR
 
 
 def make_columns(
-    headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: Reading
+    headings: Sequence[tuple[str | None, Heading]], rows: Sequence[TableRow], reading: FileReading
 ) -> list[FileColumn]:
     """Return the columns, each with a name of its own."""
     columns = []
@@ -188,7 +247,7 @@ def is_like_a_number(text: str) -> bool:
 
 
 def pick_numbers(
-    columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: Reading
+    columns: Sequence[FileColumn], numbers: Sequence[FileColumn], reading: FileReading
 ) -> tuple[list[FileColumn | None], bool]:
     """Return for each row the column of its best number, and whether labels decide.
 
@@ -297,18 +356,7 @@ Wanted = Mapping[str, Sequence[str] | None]
 _UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
 
 
-@dataclass
-class ContactColumns:
-    """The frame of the rows that can be read, and what there is to know of the others."""
-
-    frame: pd.DataFrame
-    columns: dict[str, tuple[str, ...]]  #: for each column those of the file that it was made of
-    notes: list[str]
-    problems: list[Problem]
-    left_out: int
-
-
-def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
+def find_columns(table: RawTable, wanted: Wanted) -> FileReading:
     """Find the columns of contacts, and read the rows below their headings.
 
     Raises:
@@ -324,7 +372,7 @@ def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
     above = [cell for cell in rows[top - 1].cells if cell] if top and not asked else []
     if len(above) > 1 and not any(parse_heading(as_text(cell) or "").unknown for cell in above):
         top -= 1  # Customer | | Billing |
-    reading = Reading(table.notes)
+    reading = FileReading(table.kind, table.notes)
     for n, text, reason in table.broken:
         reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
     headings, below = read_headings(rows, top, reading.notes, titled=table.titled)
@@ -360,11 +408,8 @@ def find_columns(table: RawTable, wanted: Wanted) -> ContactColumns:
                 raise InputError(
                     f"{column.alike} are called alike: {name}='…' names the right one."
                 )
-    frame, of = read_columns(columns, chosen, named, reading)
-    reading.broken.sort(key=lambda problem: problem[:2])
-    problems = [problem for _, _, problem in reading.broken]
-    left_out = len({row for row, _, _ in reading.broken})
-    return ContactColumns(frame, of, reading.notes, problems, left_out)
+    read_columns(columns, chosen, named, reading)
+    return reading
 
 
 def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
@@ -408,15 +453,12 @@ def read_columns(
     columns: Sequence[FileColumn],
     chosen: Mapping[str, Sequence[FileColumn]],
     named: Collection[str],
-    reading: Reading,
-) -> tuple[pd.DataFrame, dict[str, tuple[str, ...]]]:
+    reading: FileReading,
+) -> None:
     """Read all cells, and make the frame of the rows in which all can be read.
 
     The columns keep the order of the file. The best column of numbers becomes `number`; the
     others stay beside it, and all of them stay where labels decide between them.
-
-    Returns:
-        The frame, and for each of its columns those of the file that it was made of.
     """
     numbers, count = chosen["number"], len(reading.rows)
     picks, labelled = pick_numbers([] if "number" in named else columns, numbers, reading)
@@ -425,33 +467,32 @@ def read_columns(
     starts = {min(of, key=lambda column: column.place): name for name, of in fields.items() if of}
     consumed = [c for name, of in fields.items() if name != "number" or not labelled for c in of]
     texts: dict[str, list[str | None]] = {}
-    made_of: dict[str, tuple[str, ...]] = {}
     for column in columns:
         if name := starts.get(column):
-            sources = [picks] if name == "number" else [[c] * count for c in fields[name]]
-            parts = [_read_cells(source, FIELDS[name], reading) for source in sources]
+            picked = [picks] if name == "number" else [[c] * count for c in fields[name]]
+            parts = [_read_cells(each, FIELDS[name], reading) for each in picked]
             texts[name] = parts[0] if len(parts) == 1 else _join_names(parts)
-            made_of[name] = tuple(c.name for c in (used if name == "number" else fields[name]))
+            reading.columns[name] = tuple(
+                c.name for c in (used if name == "number" else fields[name])
+            )
         if column not in consumed:
             name = column.name
             if name in starts.values():  # it is called so, but another one is it
                 name = f"{name} (column {column_letter(column.place)})"
             texts[name] = _read_cells([column] * count, keep_cell, reading)
-            made_of[name] = (column.name,)
-    bad = {row for row, _, _ in reading.broken}
+            reading.columns[name] = (column.name,)
     index = pd.Index(reading.rows, dtype="int64", name=ROW)
     series = {name: pd.Series(cells, index, dtype="str") for name, cells in texts.items()}
+    bad = [row for row, _, _ in reading.broken]
     frame = pd.DataFrame(series, index)
-    frame = frame[~index.isin([*bad])] if bad else frame
-    _note_cells(
-        frame, {"number": picks, "country_code": [*fields["country_code"]] * count}, reading
-    )
+    reading.frame = frame[~index.isin(bad)] if bad else frame
+    codes = [*fields["country_code"]] * count
+    _note_cells({"number": picks, "country_code": codes}, reading)
     _note_columns(columns, chosen, named, used, reading.notes)
-    return frame, made_of
 
 
 def _read_cells(
-    picks: Sequence[FileColumn | None], reader: Reader, reading: Reading
+    picks: Sequence[FileColumn | None], reader: Reader, reading: FileReading
 ) -> list[str | None]:
     """Read a cell of each row. A cell that cannot be read takes its row out."""
     values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
@@ -472,10 +513,9 @@ def _join_names(parts: Sequence[Sequence[str | None]]) -> list[str | None]:
     return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in rows]
 
 
-def _note_cells(
-    frame: pd.DataFrame, picks: Mapping[str, Sequence[FileColumn | None]], reading: Reading
-) -> None:
+def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
     """Note cells that are read, but should be looked at."""
+    frame = reading.frame
     for name, columns in picks.items():
         rows = zip(reading.rows, enumerate(columns), strict=False)
         stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]

@@ -157,13 +157,14 @@ _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]\.?m\.?)?"
 _ZONE = r"(?: ?(?:Z|UTC|[+-]\d{2}:?\d{2}))?"
 _DAY, _MONTH, _CENTURY = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])", r"(?:1[89]|2[01])"
 _DAYS = rf"(?:{_DAY}[-./ ] ?{_MONTH}|{_MONTH}[-./]{_DAY})(?:[-./] ?{_CENTURY}?| {_CENTURY})\d\d"
-_DATE = rf"(?:{_CENTURY}\d\d[-./ ]{_MONTH}[-./ ]{_DAY}|{_DAYS})"
+DATE = rf"(?:{_CENTURY}\d\d[-./ ]{_MONTH}[-./ ]{_DAY}|{_DAYS})"
 _SERIAL = r"[34]\d{4}[.,]\d{2,}"  # days since 1900, as spreadsheets count them
 _MONEY = r"(?:R\$|[€$£¥₹₽₺₩]|\b(?:eur|usd|gbp|chf|inr|brl|sek|nok|dkk|pln|rs|kr|zł)\b)"
-_SUM = r"[-+]?(?:\d{1,3}(?:[., '’]\d{3})+|\d+)(?:[.,]\d{1,2})?"
+GROUP = r"(?:[., '’]\d{3})"  # of three digits, as in 1,234,567
+_SUM = rf"[-+]?(?:\d{{1,3}}{GROUP}+|\d+)(?:[.,]\d{{1,2}})?"
 #: Other things that are found in a column of numbers.
 _OTHERS: Mapping[str, re.Pattern[str]] = {
-    "a date": re.compile(rf"{_DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}", re.IGNORECASE),
+    "a date": re.compile(rf"{DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}", re.IGNORECASE),
     "a time": re.compile(rf"{_CLOCK}{_ZONE}|\d+:\d\d:\d\d", re.IGNORECASE),
     "a percentage": re.compile(rf"{_SUM} ?%"),
     "an amount": re.compile(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports.columns import ContactColumns, find_columns
+from chatkit.imports.columns import FileReading, find_columns
 from chatkit.imports.tables import BrokenRow, OddCell, RawTable, TableRow
 
 
@@ -16,11 +16,11 @@ def table(*cells: list[Any], **more: Any) -> RawTable:
     return RawTable("a table", [TableRow(n, row) for n, row in enumerate(cells, 1)], **more)
 
 
-def sorted_out(*cells: list[Any], **wanted: Any) -> ContactColumns:
+def sorted_out(*cells: list[Any], **wanted: Any) -> FileReading:
     return find_columns(table(*cells), wanted)
 
 
-def reasons(columns: ContactColumns) -> list[tuple[str, str]]:
+def reasons(columns: FileReading) -> list[tuple[str, str]]:
     return [(problem.field, problem.value) for problem in columns.problems]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,10 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.errors import InputError
-from chatkit.imports import FileReading
-from chatkit.imports import read_file as read
+from chatkit.imports import FileReading, Source, read_file
 from chatkit.imports.tables.delimited import to_csv
 from chatkit.imports.tables.workbook import to_xlsx
+
+
+def read(source: Source, **named: Any) -> FileReading:
+    return read_file(source, named)
+
 
 FRAME = pd.DataFrame(
     {"Vorname": ["Zoë", "NA"], "Handy": ["0151 2345", "+420 7"], "Ort": ["Ulm", None]}, dtype="str"

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports import read_file as read
+from chatkit.imports import read_contacts as read
 from chatkit.imports.tables import Target
 from chatkit.imports.tables.delimited import to_csv
 from chatkit.imports.tables.workbook import to_xlsx
@@ -40,7 +40,7 @@ def test_csv_is_what_every_program_understands() -> None:
 def test_the_names_of_columns_are_shielded_as_well() -> None:
     frame = pd.DataFrame({"=1+1": ["x"]})
     assert b'"\'=1+1"' in bytes_of(to_csv, frame)
-    assert read(bytes_of(to_csv, frame), number="").frame.columns.tolist() == ["=1+1"]
+    assert read(bytes_of(to_csv, frame), number="").columns.tolist() == ["=1+1"]
 
 
 @BOTH
@@ -55,7 +55,7 @@ def test_all_values_are_texts(write: Write) -> None:
             "more": [{"a": 1}, None],
         }
     )
-    found = read(bytes_of(write, frame), number="").frame
+    found = read(bytes_of(write, frame), number="")
     assert found.iloc[0].to_dict() == {
         "tags": '["vip", "é"]',
         "at": "2026-01-02T03:04:05.250000+00:00",
@@ -71,17 +71,17 @@ def test_all_values_are_texts(write: Write) -> None:
 @BOTH
 def test_the_index_is_written_if_it_has_a_name_but_not_the_rows_of_a_file(write: Write) -> None:
     frame = pd.DataFrame({"name": ["Ana", "Bob"]}, index=pd.Index([7, 8], name="id"))
-    found = read(bytes_of(write, frame)).frame
+    found = read(bytes_of(write, frame))
     assert found.to_dict("list") == {"id": ["7", "8"], "name": ["Ana", "Bob"]}
-    again = read(bytes_of(write, found)).frame
+    again = read(bytes_of(write, found))
     assert again.columns.tolist() == ["id", "name"]
-    assert read(bytes_of(write, frame.reset_index(drop=True)), number="").frame.shape == (2, 1)
+    assert read(bytes_of(write, frame.reset_index(drop=True)), number="").shape == (2, 1)
 
 
 @BOTH
 def test_levels_of_an_index_are_columns(write: Write) -> None:
     index = pd.MultiIndex.from_tuples([("a", "en"), ("a", "de")], names=["code", "lang_code"])
-    found = read(bytes_of(write, pd.DataFrame({"text": ["x", "y"]}, index)), number="").frame
+    found = read(bytes_of(write, pd.DataFrame({"text": ["x", "y"]}, index)), number="")
     assert found.columns.tolist() == ["code", "lang_code", "text"]
 
 
@@ -127,13 +127,13 @@ def test_files_are_written_to_paths_of_any_kind(write: Write, tmp_path: Path) ->
     with (tmp_path / "c").open("wb") as file:
         write(frame, file)
     for name in "abc":
-        assert read(tmp_path / name).frame["number"].tolist() == ["1"]
+        assert read(tmp_path / name)["number"].tolist() == ["1"]
 
 
 @BOTH
 def test_a_frame_without_rows_keeps_its_columns(write: Write) -> None:
     found = read(bytes_of(write, pd.DataFrame({"number": [], "name": []}, dtype="str")))
-    assert found.frame.columns.tolist() == ["number", "name"] and len(found.frame) == 0
+    assert found.columns.tolist() == ["number", "name"] and len(found) == 0
 
 
 def test_the_frame_is_not_changed() -> None:
