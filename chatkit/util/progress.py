@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 from chatkit.util.display import duration, many, visible
@@ -72,7 +71,7 @@ class Progress:
         self._noun = noun
         self._watch = watch or _whose.get()[1]
         self._whole = whole
-        self._done = 0
+        self.done = 0
         self._began = time.monotonic()
         self._bar: Any = None
         self._output: Any = None  # of a notebook, where the bar is a widget
@@ -81,50 +80,38 @@ class Progress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        if self._bar is not None:
-            line = str(self._bar)
-            self._bar.leave = self._whole is None
-            self._bar.close()
-            if self._whole is not None and self._whole._box is not None:
-                kept = [each for each in self._whole._box.children if each is not self._shown]
-                self._whole._box.children = kept
-            if self._output is not None:
-                self._output.update({"text/plain": line}, raw=True)
+    def __exit__(self, *_: object) -> None:
+        if self._bar is None:
+            return
+        line = str(self._bar)
+        self._bar.leave = self._whole is None
+        self._bar.close()
+        if self._whole is not None and self._whole._box is not None:
+            kept = [each for each in self._whole._box.children if each is not self._bar.container]
+            self._whole._box.children = kept
+        if self._output is not None:
+            self._output.update({"text/plain": line}, raw=True)
 
     def add(self, count: int) -> None:
-        """Say that `count` more are done."""
-        self._done += count
+        """Count work as done, and show it."""
+        self.done += count
         if self._watch is not None:
-            self._watch(self._done, self.total)
+            self._watch(self.done, self.total)
             return
         passed = time.monotonic() - self._began
         if self._bar is None and passed < PATIENCE:
             return
-        if self._bar is None:
+        is_new = self._bar is None
+        if is_new:
             self._show()
-            self._began_before(passed)
-        if self.total not in (None, self._bar.total):
+        is_changed = self.total not in (None, self._bar.total)
+        if is_changed:
             self._bar.reset(self.total)  # tells the widget too, and sets the count to 0
-            self._began_before(passed)
+        if (is_new or is_changed) and not self._bar.disable:  # TQDM_DISABLE: it knows no time
+            self._bar.start_t -= passed
         if self.name and not self._bar.disable:
             self._bar.set_description(self.name, refresh=False)
-        self._bar.update(self._done - self._bar.n)
-
-    @property
-    def done(self) -> int:
-        """How many are done."""
-        return self._done
-
-    @property
-    def _shown(self) -> Any:
-        """The widget of the bar, in a notebook."""
-        return getattr(self._bar, "container", None)
+        self._bar.update(self.done - self._bar.n)
 
     def _show(self) -> None:
         """Show the bar. In a notebook a line of text takes its place at the end: that is saved."""
@@ -137,17 +124,13 @@ class Progress:
         if not options or self._bar.disable:
             return
         if self._whole is not None and self._whole._box is not None:
-            self._whole._box.children += (self._shown,)
+            self._whole._box.children += (self._bar.container,)
             return
         from IPython.display import display
         from tqdm import notebook
 
-        self._box = notebook.HBox([self._shown], layout={"flex_flow": "column"})
+        self._box = notebook.HBox([self._bar.container], layout={"flex_flow": "column"})
         self._output = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
-
-    def _began_before(self, seconds: float) -> None:
-        if not self._bar.disable:  # TQDM_DISABLE: a bar that knows no time
-            self._bar.start_t -= seconds
 
 
 class AccountBars:
@@ -195,67 +178,54 @@ class AccountBars:
         now = dict(done)  # other threads write it
         if not now:
             return  # the bars begin with the work: what is loaded first does not count
-        if self._watch is None and len(self._accounts) <= BARS:
-            for label in filter(now.__contains__, self._accounts):
-                self._tell(label, *now[label])
-            return
-        over = {label for label, (count, total) in now.items() if count == total}.union(ended)
-        self._tell_whole(now, len(over))
-        if self._watch is not None:
-            return
-        for label in over.intersection(self._each):
-            self._each.pop(label).__exit__(None, None, None)
-        at_work = [label for label in self._accounts if label in now and label not in over]
-        others = [label for label in at_work if label not in self._each]
-        for label in [*self._each, *others[: max(BARS - len(self._each), 0)]]:
-            self._tell(label, *now[label])
+        begun = [label for label in self._accounts if label in now]
+        if self._watch is not None or len(self._accounts) > BARS:
+            over = {label for label, (count, total) in now.items() if count == total}.union(ended)
+            self._show_whole(now, len(over))
+            for label in over.intersection(self._each):
+                self._each.pop(label).__exit__(None, None, None)
+            others = [label for label in begun if label not in over and label not in self._each]
+            begun = [*self._each, *others[: max(BARS - len(self._each), 0)]]
+        for label in begun if self._watch is None else ():
+            if label not in self._each:
+                part = Progress(self._noun, name=self._names[label], whole=self._whole)
+                self._each[label] = part.__enter__()
+            self._set(self._each[label], *now[label])
 
-    def _tell_whole(self, now: Mapping[str, tuple[int, int | None]], over: int) -> None:
+    def _show_whole(self, now: Mapping[str, tuple[int, int | None]], over: int) -> None:
         """Show what is done in all of them together."""
         if self._whole is None:
             self._whole = Progress(self._noun, watch=self._watch).__enter__()
-        bar = self._whole
         totals = [now[n][1] if n in now else self._totals.get(n) for n in self._accounts]
         known = [total for total in totals if total is not None]
-        bar.total = sum(known) if len(known) == len(totals) else None
-        bar.name = f"{over:,} of {many(len(self._accounts), 'account')}"
-        new = sum(count for count, _ in now.values()) - bar.done
-        if new > 0 or self._watch is None:
-            bar.add(max(new, 0))
+        self._whole.name = f"{over:,} of {many(len(self._accounts), 'account')}"
+        count = sum(count for count, _ in now.values())
+        self._set(self._whole, count, sum(known) if len(known) == len(totals) else None)
 
-    def _tell(self, label: str, count: int, total: int | None) -> None:
-        """Show what is done in one of them."""
-        if label not in self._each:
-            part = Progress(self._noun, name=self._names[label], whole=self._whole)
-            self._each[label] = part.__enter__()
-        bar = self._each[label]
+    def _set(self, bar: Progress, count: int, total: int | None) -> None:
+        """Show a count; a bar below another one, or above, may have begun to be seen."""
         bar.total = total
-        if count > bar.done or self._whole is not None:
+        if count > bar.done or (self._whole is not None and self._watch is None):
             bar.add(max(count - bar.done, 0))
 
 
 class Forecast:
-    """Says how long a long work takes, once that can be told, and again where it was far off.
+    """Prints how long a long work takes, once that can be estimated, and again where it changes.
 
-    It can be told when the limit of the service is known, or after some calls: as fast as
-    these went. Nothing is said of what takes less than a minute.
+    It can be estimated when the limit of the service is known, or after some calls: as fast as
+    these went. Nothing is printed of what takes less than a minute.
 
     Args:
-        after: What else to say: what a person can do who does not want to wait for it.
-        noun: What is counted, where that is not calls: what is done on this machine.
-        clock: Seconds since some moment.
+        after: What else to print: what a person can do who does not want to wait for it.
     """
 
-    def __init__(
-        self, after: str = "", noun: str = "call", *, clock: Callable[[], float] = time.monotonic
-    ) -> None:
-        self._after, self._noun = after, noun
-        self._clock = clock
-        self._began = clock()
-        self._told = 0.0  # how long all of it takes, as it was said last
+    def __init__(self, after: str = "") -> None:
+        self._after = after
+        self._began = time.monotonic()
+        self._printed = 0.0  #: seconds that all of it takes, as they were printed last
 
     def tell(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
-        """Say how long the calls that are left take, if that is long and was not said yet.
+        """Print how long the calls that are left take, if that is long and not printed yet.
 
         Args:
             what: What is done, like "Reading 1,000,000 contacts".
@@ -263,15 +233,14 @@ class Forecast:
             left: Calls still to come.
             rate: Calls a second that the service takes; infinite while that is not known.
         """
-        passed = self._clock() - self._began
+        passed = time.monotonic() - self._began
         if done >= _MEASURED and passed:
             rate = min(rate, done / passed)
         seconds = left / rate
-        if seconds < LONG or passed + seconds < _FAR_OFF * self._told:
+        if seconds < LONG or passed + seconds < _FAR_OFF * self._printed:
             return
-        self._told = passed + seconds
-        counted = many(left, f"more {self._noun}" if done else self._noun)
-        calls = f"{counted} at {rate_words(rate, self._noun)}"
+        self._printed = passed + seconds
+        calls = f"{many(left, 'more call' if done else 'call')} at {rate_words(rate)}"
         say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
 
 
@@ -292,10 +261,10 @@ class Pace(NamedTuple):
         return rate_words(self.rate)
 
 
-def rate_words(rate: float, noun: str = "call") -> str:
+def rate_words(rate: float) -> str:
     """Return a rate in words: "10 calls a second"."""
     number = f"{rate:,.0f}" if rate >= 9.95 else f"{rate:.2g}"
-    return f"{number} {noun}{'s' * (number != '1')} a second"
+    return f"{number} call{'s' * (number != '1')} a second"
 
 
 def say(line: str) -> None:

@@ -146,13 +146,14 @@ INF = float("inf")
 
 def told(capsys, steps, after=""):
     """What a forecast says at each of the steps: when, calls done, calls left, the limit."""
-    now = [0.0]
-    forecast = Forecast(after, clock=lambda: now[0])
     said = []
-    for at, done, left, rate in steps:
-        now[0] = at
-        forecast.tell("Reading 1,000,000 contacts", done, left, rate)
-        said.append(capsys.readouterr().out)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(progress.time, "monotonic", lambda: 0.0)
+        forecast = Forecast(after)
+        for at, done, left, rate in steps:
+            patch.setattr(progress.time, "monotonic", lambda: at)  # noqa: B023
+            forecast.tell("Reading 1,000,000 contacts", done, left, rate)
+            said.append(capsys.readouterr().out)
     return said
 
 
