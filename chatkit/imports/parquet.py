@@ -28,7 +28,7 @@ from msgspec import Raw
 from chatkit.api.connection import account_words
 from chatkit.api.listing import ListReader
 from chatkit.endpoints import Endpoints
-from chatkit.errors import BadAnswer, InputError, NotFound, Refused, StoreError
+from chatkit.errors import BadAnswer, ChatkitError, InputError, NotFound, Refused, StoreError
 from chatkit.frames import frame as frames
 from chatkit.util.display import cut, many
 from chatkit.util.lock import make_folder, replacing, sync_folder, writing
@@ -84,19 +84,24 @@ def write_parquet(endpoints: Endpoints[Any], folder: str | os.PathLike[str]) -> 
         CallError: The list cannot be read. The rows read so far stay.
     """
     folder = Path(folder).expanduser()
-    _prepare(folder)
-    with _writable(folder), writing(folder / _COMPLETE, patience=PATIENCE):
-        export = _Export(endpoints, folder)
-        if (complete := export.complete()) is not None:
-            return complete.rows
-        try:
-            with Progress(f"{endpoints.noun}s") as progress:
-                export.read(progress)
-        except BaseException:
-            with suppress(frames.WrongRows, OSError):
-                export.write()
-            raise
-        return export.finish()
+    _refuse_others(folder)
+    with _writable(folder):
+        make_folder(folder)
+        if not (folder / ".gitignore").exists():
+            with replacing(folder / ".gitignore") as file:
+                file.write(b"# Names and numbers of people\n*\n")
+        with writing(folder / _COMPLETE, patience=PATIENCE):
+            export = _Export(endpoints, folder)
+            if (rows := export.complete()) is not None:
+                return rows
+            try:
+                with Progress(f"{endpoints.noun}s") as progress:
+                    export.read(progress)
+            except BaseException:
+                with suppress(frames.WrongRows, OSError):
+                    export.write()
+                raise
+            return export.finish()
 
 
 class _Export:
@@ -133,52 +138,48 @@ class _Export:
             StoreError: One is missing, or is not as it was written.
             InputError: They are of another account.
         """
-        parts: dict[int, ExportedPart] = {}
+        numbered: dict[int, ExportedPart] = {}
         for path in sorted(self.folder.iterdir()):
             if name := _PART_NAME.fullmatch(path.name):
-                part, number = self._verified(path, name[2]), int(name[1])
-                if number in parts:  # killed while `finish` gave it the columns of the others
-                    path.unlink()
-                else:
-                    parts[number] = part
-        if missing := [number for number in range(len(parts)) if number not in parts]:
-            raise StoreError(f"Part {missing[0]} of {self.folder} is missing. {self._anew}")
-        ordered = [parts[number] for number in range(len(parts))]
-        for part in ordered[1:]:
-            if part.origin.read != ordered[0].origin.read:
-                raise StoreError(f"{part.path} belongs to another read. {self._anew}")
-        return ordered
+                part = self._verified(path, name[2])
+                if numbered.setdefault(int(name[1]), part) is not part:
+                    path.unlink()  # killed while `finish` gave it the columns of the others
+        parts = [part for _, part in sorted(numbered.items())]
+        if missing := {*range(len(parts))} - {*numbered}:
+            raise self._broken(f"Part {min(missing)} of {self.folder} is missing")
+        for part in parts[1:]:
+            if part.origin.read != parts[0].origin.read:
+                raise self._broken(f"{part.path} belongs to another read")
+        return parts
 
     def _verified(self, path: Path, digest: str) -> ExportedPart:
         if path.is_symlink() or not path.is_file():
-            raise StoreError(f"{path} is a link or a folder, not a part. {self._anew}")
+            raise self._broken(f"{path} is a link or a folder, not a part")
         try:
             with path.open("rb") as content:
                 if file_digest(content, "sha256").hexdigest()[: len(digest)] != digest:
-                    raise StoreError(
-                        f"{path} is damaged: its content is not what was written. {self._anew}"
-                    )
+                    raise self._broken(f"{path} is damaged: its content is not what was written")
             with pq.ParquetFile(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
             origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
         except (OSError, pa.ArrowException, KeyError, *_NOT_JSON) as error:
-            raise StoreError(f"{path} cannot be read ({error!s:.200}). {self._anew}") from error
+            raise self._broken(f"{path} cannot be read ({error!s:.200})") from error
         account, noun = self.endpoints.transport.connection.account, self.endpoints.noun
         if (origin.account, origin.noun) != (account, noun):
-            other = account_words(origin.account)
-            other = "another sandbox" if other == account_words(account) else other
+            own, other = account_words(account), account_words(origin.account)
             raise InputError(
-                f"{self.folder} holds {origin.noun}s of {other}, not {noun}s of "
-                f"{account_words(account)}: name another folder."
+                f"{self.folder} holds {origin.noun}s of "
+                f"{'another sandbox' if other == own else other}, not {noun}s of {own}: name "
+                "another folder."
             )
         return ExportedPart(path, rows, schema.names, origin)
 
-    @property
-    def _anew(self) -> str:
-        return f"Delete {self.folder}, or name another folder, to read all {self.endpoints.noun}s."
+    def _broken(self, reason: str, kind: type[ChatkitError] = StoreError) -> ChatkitError:
+        noun, folder = self.endpoints.noun, self.folder
+        return kind(f"{reason}. Delete {folder}, or name another folder, to read all {noun}s.")
 
-    def complete(self) -> ExportTotals | None:
-        """Return the totals of the folder if all of it was read; None if not.
+    def complete(self) -> int | None:
+        """Return how many rows the folder has, if all of the list was read; None if not.
 
         Raises:
             StoreError: The parts do not hold so many rows.
@@ -189,12 +190,11 @@ class _Export:
         try:
             complete = msgspec.json.decode(path.read_bytes(), type=ExportTotals)
         except (OSError, *_NOT_JSON) as error:
-            raise StoreError(f"{path} cannot be read ({error!s:.200}). {self._anew}") from error
+            raise self._broken(f"{path} cannot be read ({error!s:.200})") from error
         if (len(self.parts), self.rows) != (complete.parts, complete.rows):
-            raise StoreError(
+            raise self._broken(
                 f"{self.folder} holds {self.rows:,} rows in {many(len(self.parts), 'part')}, and "
-                f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written. "
-                f"{self._anew}"
+                f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written"
             )
         notes = f" {'; '.join(complete.notes)}." if complete.notes else ""
         say(
@@ -202,7 +202,7 @@ class _Export:
             f"{complete.when[:10]}; nothing was read again.{notes} To read anew, delete the folder "
             "or name another one."
         )
-        return complete
+        return complete.rows
 
     def _ids(self, part: ExportedPart) -> list[Any]:
         return pq.read_table(part.path, columns=[self.key])[self.key].to_pylist()  # type: ignore[no-any-return]
@@ -218,19 +218,8 @@ class _Export:
         endpoints, profile = self.endpoints, self.endpoints.profile
         size, first = profile.max_page_size, profile.page_base
         before = max(self.position - 1, 0) // size  # pages before that of the last row
-        if self.resumed:
-            say(
-                f"{self.folder}: goes on after {many(self.rows, endpoints.noun)} that were read "
-                "before."
-            )
-            answer = endpoints.transport.send(endpoints.list_call(first))
-            self._refuse_moved(self._keys(answer.data), self._ids(self.parts[0])[:size])
-            self.expected = self._last_ids(self.position - before * size)
-            progress.add(self.rows)
         self.listing = listing = ListReader(
-            endpoints.transport,
-            endpoints.list_call,
-            self._add,
+            *(endpoints.transport, endpoints.list_call, self._add),
             first=first,
             start=first + before,
             rows=before * size,
@@ -238,6 +227,16 @@ class _Export:
         )
         forecast = Forecast("The stop button ends it; called again, it goes on from there.")
         try:
+            if self.resumed:
+                count = many(self.rows, endpoints.noun)
+                say(f"{self.folder}: goes on after {count} that were read before.")
+                answer = endpoints.transport.send(endpoints.list_call(first))
+                self._refuse_moved(self._keys(answer.data), self._ids(self.parts[0])[:size])
+                for part in reversed(self.parts):
+                    if len(self.expected) < self.position - before * size:
+                        self.expected = self._ids(part) + self.expected
+                self.expected = self.expected[before * size - self.position :]
+                progress.add(self.rows)
             with closing(listing.read()) as pages:
                 for _ in pages:
                     progress.total = listing.total
@@ -247,42 +246,28 @@ class _Export:
                     endpoints.tell_time(forecast, remaining, *listing.calls)
                     if self.pages_end - self.written >= PART_ROWS:
                         self.write()
-        except frames.WrongRows as error:
+        except (frames.WrongRows, *_NOT_JSON) as error:
             reason = f"the list is not as documented: {error}"
             raise BadAnswer(endpoints.list_call(), reason) from None
-        except (Refused, NotFound) as error:
+        except Refused as error:
             if self.expected and type(error) in (Refused, NotFound):  # past the end
                 self._refuse_moved([], self.expected)
             raise
-
-    def _last_ids(self, count: int) -> list[Any]:
-        """Return the ids of the last rows that were written."""
-        ids: list[Any] = []
-        for part in reversed(self.parts):
-            if len(ids) >= count:
-                break
-            ids = self._ids(part) + ids
-        return ids[len(ids) - min(count, len(ids)) :]
 
     def _add(self, data: Raw) -> int:
         """Take the rows of a page that are not in a part. Return how many rows the page has."""
         if not self.expected:
             return self.columns.add(data)
-        keys, rows = self._keys(data), msgspec.json.decode(data, type=list[Raw])
-        known = self._refuse_moved(keys, self.expected)
+        rows = msgspec.json.decode(data, type=list[Raw])
+        known = self._refuse_moved(self._keys(data), self.expected)
         self.expected = []
         self.columns.add(b"[" + b",".join(map(bytes, rows[known:])) + b"]")
         return len(rows)
 
     def _keys(self, data: Raw) -> list[Any]:
         """Return the ids of a page."""
-        try:
-            keys = [
-                row.get(self.key) for row in msgspec.json.decode(data, type=list[dict[str, Any]])
-            ]
-        except _NOT_JSON as error:
-            reason = f"the list is not as documented: {error}"
-            raise BadAnswer(self.endpoints.list_call(), reason) from None
+        rows = msgspec.json.decode(data, type=list[dict[str, Any]])
+        keys = [row.get(self.key) for row in rows]
         return [int(key) if isinstance(key, str) and key.isdecimal() else key for key in keys]
 
     def _refuse_moved(self, keys: Sequence[Any], expected: Sequence[Any]) -> int:
@@ -296,10 +281,11 @@ class _Export:
         """
         kept = [key for key in expected if key in keys]
         if expected and (not kept or [*keys[: len(kept)]] != kept):
-            raise InputError(
-                f"{self.folder}: the list of {self.endpoints.noun}s has changed since "
-                f"{many(self.rows, self.endpoints.noun)} of it were read, so that others would be "
-                f"missing or doubled. {self._anew}"
+            rows = many(self.rows, self.endpoints.noun)
+            raise self._broken(
+                f"{self.folder}: the list of {self.endpoints.noun}s has changed since {rows} of "
+                "it were read, so that others would be missing or doubled",
+                InputError,
             )
         return len(kept)
 
@@ -354,8 +340,11 @@ class _Export:
             self.parts[number] = part._replace(path=visible)
         sync_folder(self.folder)
         endpoints, rows = self.endpoints, self.rows
+        ids = np.concatenate([np.array(self._ids(part), np.int64) for part in self.parts])
+        is_sorted = (ids[1:] > ids[:-1]).all()  # then no part repeats an id of another one
+        repeated = 0 if is_sorted else len(ids) - len(np.unique(ids))
         self.listing.rows = rows + self.duplicates
-        moved = endpoints.moved(self.listing, self.duplicates + self._repeated())
+        moved = endpoints.moved(self.listing, self.duplicates + repeated)
         when = endpoints.transport.service_time().isoformat(timespec="seconds")
         notes = [f"The list moved while it was read: {'; '.join(moved)}"] if moved else []
         with replacing(self.folder / _COMPLETE) as file:
@@ -365,36 +354,23 @@ class _Export:
         endpoints.warn_moved(moved)
         return rows
 
-    def _repeated(self) -> int:
-        """Return how many rows have an id that a row of another part has."""
-        ids = np.concatenate([np.array(self._ids(part), np.int64) for part in self.parts])
-        return 0 if (ids[1:] > ids[:-1]).all() else len(ids) - len(np.unique(ids))
-
 
 # --- the folder ---------------------------------------------------------------------------
 
 
-def _prepare(folder: Path) -> None:
-    """Make the folder, for its owner alone and never in git.
+def _refuse_others(folder: Path) -> None:
+    """Refuse a file, and a folder that holds other files.
 
     Raises:
-        InputError: It is a file, or holds other files.
+        InputError: It is one of these.
     """
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file: name a folder.")
-    other = sorted(
-        path.name
-        for path in (folder.iterdir() if folder.exists() else ())
-        if not path.name.startswith((".", "_")) and not _PART_NAME.fullmatch(path.name)
-    )
-    if other:
-        names = cut(", ".join(other))
-        raise InputError(f"{folder} holds other files ({names}): name a new folder.")
-    with _writable(folder):
-        make_folder(folder)
-        if not (folder / ".gitignore").exists():
-            with replacing(folder / ".gitignore") as file:
-                file.write(b"# Names and numbers of people\n*\n")
+    names = [path.name for path in folder.iterdir()] if folder.exists() else []
+    others = [n for n in names if not n.startswith((".", "_")) and not _PART_NAME.fullmatch(n)]
+    if others:
+        listed = cut(", ".join(sorted(others)))
+        raise InputError(f"{folder} holds other files ({listed}): name a new folder.")
 
 
 @contextmanager
