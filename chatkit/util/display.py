@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from html import escape
-from itertools import takewhile, zip_longest
+from itertools import accumulate, takewhile, zip_longest
 from typing import Any, Literal, NamedTuple
 
 LONG, AROUND = 60, 20  #: characters of a value, and of what is kept before a difference
@@ -54,9 +54,7 @@ def escaped(text: str) -> str:
 def cut(text: str, room: int = LONG, *, strict: bool = False) -> str:
     """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
     units = _units(text[: room + 1], strict=strict)
-    used = 0
-    for n, unit in enumerate(units):
-        used += len(unit)
+    for n, used in enumerate(accumulate(map(len, units))):
         if used > room:
             return "".join(units[: max(n - 1, 1)]) + "…"
     return "".join(units)
@@ -111,7 +109,7 @@ def _units(text: str, *, strict: bool = False) -> list[str]:
         return list(text)
     if strict:
         return [c if c.isascii() and c.isprintable() else _spelled(c) for c in text]
-    hidden = set(unseen(text))
+    hidden = {*unseen(text)}
     return [_spelled(c) if n in hidden else c for n, c in enumerate(text)]
 
 
@@ -164,7 +162,7 @@ class Shown(NamedTuple):
 
 
 def words(text: str) -> Shown:
-    """Say something in place of a value."""
+    """Show words in place of a value."""
     return Shown(text, kind="words")
 
 
@@ -175,14 +173,13 @@ def values(value: Any) -> str:
 
 def shown(value: Any) -> Shown:
     """Show one value."""
-    if value is MISSING:
-        return words("(absent)")
-    if value is None:
-        return words("(none)")
+    for special, text in ((MISSING, "(absent)"), (None, "(none)")):
+        if value is special:
+            return words(text)
     if isinstance(value, str):
-        return Shown(cut(_edged(value), LONG), kind="text") if value else words("(empty)")
+        return Shown(cut(_edged(value)), kind="text") if value else words("(empty)")
     nested = isinstance(value, Mapping | list | tuple)
-    return Shown(cut(_outline(value) if nested else str(value), LONG))
+    return Shown(cut(_outline(value) if nested else str(value)))
 
 
 def _edged(text: str) -> str:
@@ -224,19 +221,14 @@ def short_json(value: Any) -> str:
     if value is MISSING:
         return "(absent)"
     text = json.dumps(value, ensure_ascii=False)
-    if isinstance(value, dict | list) and len(text) > LONG:
-        return _named(value)
-    return cut(text)
-
-
-def _named(value: dict[str, Any] | list[Any]) -> str:
-    """Name a long value by what it is."""
+    if len(text) <= LONG or not isinstance(value, dict | list):
+        return cut(text)
     if isinstance(value, list):
         return many(len(value), "item")
-    names = [value[key] for key in ("type", "id", "name") if isinstance(value.get(key), str)]
-    texts = [value[key] for key in ("title", "label", "text") if isinstance(value.get(key), str)]
-    said = [*(cut(name, 30) for name in names), *(f'"{cut(text, 30)}"' for text in texts[:1])]
-    return " ".join(said) or cut(json.dumps(value, ensure_ascii=False))
+    of = {key: cut(inner, 30) for key, inner in value.items() if isinstance(inner, str)}
+    names = [of[key] for key in ("type", "id", "name") if key in of]
+    titles = [f'"{of[key]}"' for key in ("title", "label", "text") if key in of]
+    return " ".join([*names, *titles[:1]]) or cut(text)
 
 
 # --- two sides ------------------------------------------------------------------------
@@ -253,20 +245,16 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
             if repr(a) != repr(b):
                 yield from differences(f"{name}/{key}", a, b)
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _items(name, before, after)
+        # what was put in or taken out in one place does not move the rest
+        texts = [repr(item) for item in before], [repr(item) for item in after]
+        head = _alike(*texts)
+        tail = _alike(*(side[head:][::-1] for side in texts))
+        items = before[head : len(before) - tail], after[head : len(after) - tail]
+        for n, (a, b) in enumerate(zip_longest(*items, fillvalue=MISSING), head):
+            if repr(a) != repr(b):
+                yield from differences(f"{name}/{n}", a, b)
     else:
         yield name, before, after
-
-
-def _items(name: str, before: list[Any], after: list[Any]) -> Iterator[tuple[str, Any, Any]]:
-    """Compare two lists: what was put in or taken out in one place does not move the rest."""
-    texts = [repr(item) for item in before], [repr(item) for item in after]
-    head = _alike(*texts)
-    tail = _alike(*(side[head:][::-1] for side in texts))
-    a, b = before[head : len(before) - tail], after[head : len(after) - tail]
-    for n, (x, y) in enumerate(zip_longest(a, b, fillvalue=MISSING), head):
-        if repr(x) != repr(y):
-            yield from differences(f"{name}/{n}", x, y)
 
 
 def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
@@ -319,14 +307,9 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
         else:
             steps.append(step)
     for kind, i, j, k, m in steps:
-        if kind == "equal":
-            parts.append(("same", "".join(a[i:j])))
-            continue
-        if i < j:
-            parts.append(("out", "".join(a[i:j])))
-        if k < m:
-            parts.append(("in", "".join(b[k:m])))
-    return parts
+        parts.append(("same" if kind == "equal" else "out", "".join(a[i:j])))
+        parts.append(("in", "" if kind == "equal" else "".join(b[k:m])))
+    return [part for part in parts if part[1]]
 
 
 def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Shown]:
@@ -335,7 +318,8 @@ def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Sho
     tail = _shared(a[head:][::-1], b[head:][::-1], whole_words=not strict)
     long = max(len(a), len(b)) > LONG
     left, right = (_side(side, head, tail, long=long, strict=strict) for side in (a, b))
-    if not strict and _skeleton(left) == _skeleton(right):
+    looks = [unicodedata.normalize("NFKC", _SHAPING.sub("", str(side))) for side in (left, right)]
+    if not strict and looks[0] == looks[1]:  # eyes cannot tell them apart
         return _texts(before, after, strict=True)
     return left, right
 
@@ -346,18 +330,11 @@ def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Show
     blank = text.isspace()
     text = cut(text, LONG - AROUND if long else LONG, strict=strict or blank)
     text = text.replace(" ", "␣") if blank else text
-    if long:
-        first = _ending(first)
+    if long and len(first) > AROUND:  # the last words before the difference
+        ending = first[-AROUND:]
+        first = "…" + (ending.partition(" ")[2].lstrip() or ending)
     room = max(LONG - AROUND - len(text), 1) if long else LONG
     return Shown(text, visible(first), cut(last, room), "text")
-
-
-def _ending(text: str) -> str:
-    """Keep the last words of what stands before a difference."""
-    if len(text) <= AROUND:
-        return text
-    kept = text[-AROUND:]
-    return "…" + (kept.partition(" ")[2].lstrip() or kept)
 
 
 def _shared(a: str, b: str, *, whole_words: bool) -> int:
@@ -372,8 +349,3 @@ def _shared(a: str, b: str, *, whole_words: bool) -> int:
     while n and any(unicodedata.category(c)[0] in "MC" for x in (a, b) for c in x[n - 1 : n + 1]):
         n -= 1  # never between a letter and its accent
     return n
-
-
-def _skeleton(side: Shown) -> str:
-    """Reduce a text to what eyes can tell apart."""
-    return unicodedata.normalize("NFKC", _SHAPING.sub("", str(side)))
