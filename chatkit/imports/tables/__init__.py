@@ -91,18 +91,15 @@ def quoted_name(name: str) -> str:
 Source: TypeAlias = "str | os.PathLike[str] | bytes | bytearray | IO[Any]"
 
 #: How files begin that are no text, and what to do with those we do not read.
-_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
+_READ = {b"PAR1": "parquet", b"PK\x03\x04": "xlsx"}
 _OTHERS = {
-    b"\x89PNG": "a picture: get the table as .xlsx or .csv",
-    b"\xff\xd8\xff": "a picture: get the table as .xlsx or .csv",
-    b"GIF8": "a picture: get the table as .xlsx or .csv",
-    b"SQLite format 3": "a database: write the table to .csv or .xlsx",
-    b"\xd0\xcf\x11\xe0": "an old Excel file, or one with a password: save it as .xlsx",
-    b"%PDF": "a PDF: get the table as .xlsx or .csv",
-    b"\x1f\x8b": "compressed: unpack it first",
-    b"{\\rtf": "a document: save the table as .xlsx or .csv",
-    b"MZ\x90\0": "a program: pass .xlsx, .csv or .parquet",
-    b"\x7fELF": "a program: pass .xlsx, .csv or .parquet",
+    (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"): "a picture: get the table as .xlsx or .csv",
+    (b"SQLite format 3",): "a database: write the table to .csv or .xlsx",
+    (b"\xd0\xcf\x11\xe0",): "an old Excel file, or one with a password: save it as .xlsx",
+    (b"%PDF",): "a PDF: get the table as .xlsx or .csv",
+    (b"\x1f\x8b",): "compressed: unpack it first",
+    (b"{\\rtf",): "a document: save the table as .xlsx or .csv",
+    (b"MZ\x90\0", b"\x7fELF"): "a program: pass .xlsx, .csv or .parquet",
 }
 _VCARD = re.compile(rb"(?:\xef\xbb\xbf)?\s*BEGIN\s*:\s*VCARD\s", re.IGNORECASE)
 
@@ -143,14 +140,10 @@ def file_kind(content: bytes | str) -> str:
         return "vcard"
     if isinstance(content, str):
         return "text"
-    for mark, reason in _OTHERS.items():
-        if content.startswith(mark):
+    for marks, reason in _OTHERS.items():
+        if content.startswith(marks):
             raise InputError(f"This file is {reason}.")
-    if content.startswith(_PARQUET):
-        return "parquet"
-    if content.startswith(_ZIP):
-        return "xlsx"
-    return "text"
+    return _READ.get(content[:4], "text")
 
 
 _NESTED = (list, tuple, dict)
@@ -209,7 +202,9 @@ def read_word(value: Any) -> tuple[str | None, str]:
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
         return as_text(value), ""
-    return None, f"is {_type_name(value)}, not text: a spreadsheet may have changed what was typed"
+    kinds = {bool: "true or false", float: "a decimal", date: "a date", time: "a time"}
+    kind = next((kind for type_, kind in kinds.items() if isinstance(value, type_)), "a list")
+    return None, f"is {kind}, not text: a spreadsheet may have changed what was typed"
 
 
 def read_digits(value: Any) -> tuple[str | None, str]:
@@ -224,13 +219,6 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     if _NOTHING.fullmatch(text):
         return None, "is not a number: write one, or leave the cell empty"
     return text, ""
-
-
-def _type_name(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true or false"
-    kinds = {float: "a decimal", date: "a date", time: "a time"}
-    return next((said for kind, said in kinds.items() if isinstance(value, kind)), "a list")
 
 
 # The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the
@@ -288,13 +276,12 @@ def frame_texts(frame: pd.DataFrame) -> tuple[list[str], Sequence[tuple[str | No
         raise InputError("Each column needs one name of its own before it can be written.")
     columns = [column_texts(whole.iloc[:, place]) for place in range(len(names))]
     problems = [Problem("column", ascii(name), _HALF) for name in names if has_half_character(name)]
-    for name, cells in zip(names, columns, strict=True):
-        places = [
-            n for n, cell in enumerate(cells) if cell is not None and has_half_character(cell)
-        ]
-        problems += [
-            Problem(f"row {whole.index[n]!r}, {name}", ascii(cells[n]), _HALF) for n in places
-        ]
+    problems += [
+        Problem(f"row {row!r}, {name}", ascii(cell), _HALF)
+        for name, cells in zip(names, columns, strict=True)
+        for row, cell in zip(whole.index, cells, strict=True)
+        if cell is not None and has_half_character(cell)
+    ]
     if problems:
         raise InputError("A file cannot hold all of this:", problems)
     return names, list(zip(*columns, strict=True))

@@ -39,6 +39,12 @@ _MARKS = (
 _DELIMITERS = {
     ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", "^": "^", "~": "~", "\x1f": "0x1F",
 }  # fmt: skip
+#: What is wrong with quotes, by a word of the error of the reader.
+_QUOTES = {
+    "unexpected end": 'a " opens a cell that never ends{}: put another " after its text',
+    "limit": 'a cell is longer than any name{}: put the " in that is missing',
+    "": 'a " inside a cell is not doubled, or one is missing{}: write it twice there',
+}
 #: So many rows are looked at to find the delimiter.
 _SAMPLE = 200
 #: What Excel writes to make another Excel use a delimiter, and to keep digits as text.
@@ -205,7 +211,9 @@ def _records(text: str, delimiter: str, number: int) -> Iterator[TableRow | Brok
             return
         except csv.Error as error:
             several = f", so {len(lines)} lines were taken for one" if len(lines) > 1 else ""
-            yield BrokenRow(number, "".join(lines).rstrip("\r\n"), _why(str(error), several))
+            reasons = (reason for word, reason in _QUOTES.items() if word in str(error))
+            reason = next(reasons).format(several)
+            yield BrokenRow(number, "".join(lines).rstrip("\r\n"), reason)
             number += len(lines)
         else:
             yield record
@@ -217,14 +225,6 @@ def _has_spaced_quotes(text: str, delimiter: str) -> bool:
     mark = re.escape(delimiter)
     cell = rf'(?:^|{mark}) +"(?:[^"]|"")*"(?={mark}|\r|\n|\Z)'
     return ' "' in text and re.search(cell, text, re.MULTILINE) is not None
-
-
-def _why(error: str, several: str) -> str:
-    if "unexpected end" in error:
-        return f'a " opens a cell that never ends{several}: put another " after its text'
-    if "limit" in error:
-        return f'a cell is longer than any name{several}: put the " in that is missing'
-    return f'a " inside a cell is not doubled, or one is missing{several}: write it twice there'
 
 
 def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:

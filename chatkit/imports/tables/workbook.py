@@ -7,7 +7,6 @@ seen, the second is refused.
 
 from __future__ import annotations
 
-import operator
 import re
 import warnings
 import zipfile
@@ -62,10 +61,6 @@ _ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9A-Fa-f]{4})_")
 _FORMAT = re.compile(r'"([^"]*)"|\\(.)|\[([^]]*)]|[_*].|,(?=[0#?])|(General|[eE][+-]|.)')
 _PLACES = ("0", "#", "?")
 _CONDITION = re.compile(r"([<>=]+)(-?\d+)")
-_COMPARISONS = {
-    **{"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge},
-    **{"=": operator.eq, "<>": operator.ne},
-}
 _COLOUR_OR_LOCALE = re.compile(
     r"\$.*|black|blue|cyan|green|magenta|red|white|yellow|color ?\d+", re.I
 )
@@ -87,7 +82,9 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
         InputError: It is no workbook that can be read, or has no such sheet.
     """
     with _reading(data) as book:
-        name = sheet or book.shown()[0]
+        if not book.visible:
+            raise InputError("All sheets of this workbook are hidden: unhide one.")
+        name = sheet or book.visible[0]
         table = book.table(name, hidden=hidden)
         if others := [other for other in book.visible if other != name]:
             table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
@@ -172,16 +169,6 @@ class _Book:
         self.names = [sheet.title for sheet in sheets]
         self.visible = [sheet.title for sheet in sheets if sheet.sheet_state == "visible"]
 
-    def shown(self) -> list[str]:
-        """The titles of the sheets that are not hidden.
-
-        Raises:
-            InputError: All are.
-        """
-        if not self.visible:
-            raise InputError("All sheets of this workbook are hidden: unhide one.")
-        return self.visible
-
     def table(self, name: str, *, hidden: bool = True) -> RawTable:
         """Read a sheet, with its hidden rows and columns or without.
 
@@ -197,14 +184,18 @@ class _Book:
         width = 0
         with collector_paused():
             for number, row in enumerate(self._cells(name), 1):
-                if cells := _trimmed(row):
+                cells = [_value(cell) for cell in row]
+                while cells and cells[-1] is None:
+                    cells.pop()
+                if cells:
                     rows[number] = cells
                     width = max(width, len(cells))
                 if width * len(rows) > _MOST_CELLS:
                     last = column_letter(width - 1)
                     raise InputError(f"It is too wide: clear what stands in column {last}.")
                 for cell, value in zip(row, cells, strict=False):
-                    if type(value) is int and not _is_understood(cell.number_format):
+                    sections = _sections(cell.number_format) if type(value) is int else ()
+                    if not all(section.understood or section.unusual for section in sections):
                         formats.setdefault(cell.number_format, []).append(number)
         for cells in rows.values():
             cells += [None] * (width - len(cells))
@@ -257,10 +248,16 @@ class _Book:
     def _cells(self, name: str) -> Iterator[Sequence[Any]]:
         """Yield the rows of a sheet; for formulas, the results that the file keeps of them."""
         results: Iterator[tuple[Any, ...]] | None = None
+        row: Sequence[Any]
         for number, row in enumerate(self._rows(name, values=False)):
             if results is None and "f" in [cell.data_type for cell in row]:
                 results = islice(self._rows(name, values=True), number, None)
-            yield row if results is None else _calculated(row, next(results))
+            if results is not None:
+                row = [
+                    result if cell.data_type == "f" and result.value is not None else cell
+                    for cell, result in zip(row, next(results), strict=True)
+                ]
+            yield row
 
     def _rows(self, name: str, *, values: bool) -> Iterator[tuple[Any, ...]]:
         sheet = self._open(values=values)[name]
@@ -284,22 +281,6 @@ def _reading(data: bytes) -> Iterator[_Book]:
             f"This is not a readable XLSX file ({type(error).__name__}): open it in a spreadsheet "
             "program, and save it again."
         ) from None
-
-
-def _trimmed(row: Sequence[Any]) -> list[Any]:
-    """Return what a row holds up to its last cell with something in it."""
-    values = [_value(cell) for cell in row]
-    while values and values[-1] is None:
-        values.pop()
-    return values
-
-
-def _calculated(row: Sequence[Any], results: Sequence[Any]) -> list[Any]:
-    """Take the results that the file keeps for formulas in place of the formulas."""
-    return [
-        result if cell.data_type == "f" and result.value is not None else cell
-        for cell, result in zip(row, results, strict=True)
-    ]
 
 
 def _value(cell: Any) -> Any:
@@ -359,24 +340,23 @@ def _sections(form: str) -> list[_Section]:
     return sections
 
 
+def _is_fulfilled(condition: tuple[str, int], value: int) -> bool:
+    sign, limit = condition
+    order = "<" if value < limit else ">" if value > limit else "="
+    return order in sign
+
+
 def _shown(value: int, form: str) -> Any:
     """Return a whole number with the zeros, the digits and the plus that its format shows.
 
     It stays a number where the format adds none of these, or is not understood.
     """
     sections = _sections(form)
-    if any(section.condition for section in sections):
-        section = next(
-            (
-                s
-                for s in sections
-                if not s.condition or _COMPARISONS[s.condition[0]](value, s.condition[1])
-            ),
-            sections[-1],
-        )
-    else:
-        place = 1 if value < 0 else 2 if value == 0 else 0
-        section = sections[place if place < len(sections) else 0]
+    place = 1 if value < 0 else 2 if value == 0 else 0
+    section = sections[place if place < len(sections) else 0]
+    if any(each.condition for each in sections):
+        fitting = (s for s in sections if not s.condition or _is_fulfilled(s.condition, value))
+        section = next(fitting, sections[-1])
     if section.unusual:
         return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
     slots = sum(part in _PLACES for part in section.parts)
@@ -391,10 +371,6 @@ def _shown(value: int, form: str) -> Any:
         text = part + text
     text = "-" * (value < 0) + text
     return value if text == str(value) else text
-
-
-def _is_understood(form: str) -> bool:
-    return all(section.understood or section.unusual for section in _sections(form))
 
 
 def to_xlsx(frame: pd.DataFrame, target: Target) -> None:
@@ -481,21 +457,21 @@ def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[
         dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
     # A row is written when it is appended: one cell a column serves all rows, for half of the
     # time would go into making equal styles equal.
-    head = [_text_cell(made, font=Font(bold=True)) for _ in columns]
+    head = _text_cells(made, len(columns), font=Font(bold=True))
     made.append(_texts(head, [escaped(column) for column in columns]))
     broken = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
-    cells = [_text_cell(made, **broken) for _ in columns]
+    cells = _text_cells(made, len(columns), **broken)
     for row in rows:
         made.append(_texts(cells, row))
 
 
-def _text_cell(sheet: Any, **styles: Any) -> Any:
-    """Make a cell that stays text, whatever is typed into it."""
-    cell = WriteOnlyCell(sheet)
-    cell.number_format = "@"
-    for name, style in styles.items():
-        setattr(cell, name, style)
-    return cell
+def _text_cells(sheet: Any, count: int, **styles: Any) -> list[Any]:
+    """Make cells that stay text, whatever is typed into them."""
+    cells = [WriteOnlyCell(sheet) for _ in range(count)]
+    for cell in cells:
+        for name, style in {"number_format": "@", **styles}.items():
+            setattr(cell, name, style)
+    return cells
 
 
 def _texts(cells: Sequence[Any], texts: Sequence[str | None]) -> list[Any]:
