@@ -54,11 +54,11 @@ AnyFinding = TypeVar("AnyFinding", bound=Finding)
 class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
     """All that a check found, in the order of what was checked. Empty is good."""
 
-    def __init__(self, found: Iterable[AnyFinding]) -> None:
-        self._found = tuple(found)
+    def __init__(self, findings: Iterable[AnyFinding]) -> None:
+        self._found = tuple(findings)
 
     @abstractmethod
-    def _with(self, found: Iterable[AnyFinding]) -> Self:
+    def _with(self, findings: Iterable[AnyFinding]) -> Self:
         """Return the same with only these findings."""
 
     @overload
@@ -82,22 +82,22 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error."""
+        """True where there is no error."""
         return not any(each.severity == "error" for each in self._found)
 
     @property
     def errors(self) -> Self:
-        """What must be fixed."""
+        """The findings that must be fixed."""
         return self._only("error")
 
     @property
     def warnings(self) -> Self:
-        """What is likely a mistake."""
+        """The findings that are likely mistakes."""
         return self._only("warning")
 
     @property
     def notes(self) -> Self:
-        """What is good to know."""
+        """The findings that are good to know."""
         return self._only("note")
 
     def counts(self) -> dict[str, int]:
@@ -119,7 +119,7 @@ def doubts(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def finding_line(finding: Finding) -> str:
-    """Say one in a line: its code, its place, what is wrong."""
+    """Write one in a line: its code, its place, what is wrong."""
     place = f" at {finding.pointer}" if finding.pointer else ""
     if not place and finding.message.startswith(finding.code):
         return finding.message  # "too short for +44" needs no "too short" before it
@@ -127,13 +127,13 @@ def finding_line(finding: Finding) -> str:
 
 
 def document_problem(field: str, document: object, finding: Finding) -> Problem:
-    """Say one as what is wrong with a field; the value is what stands at its place."""
+    """Return one as what is wrong with a field; the value is what stands at its place."""
     value = values(value_at(document, finding.pointer))
     return Problem(field, value, finding_line(finding), finding.hint)
 
 
 def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
-    """Say one, whose pointer leads into a record, as what is wrong with a field of it."""
+    """Return one, whose pointer leads into a record, as what is wrong with a field of it."""
     name, slash, rest = finding.pointer.removeprefix("/").partition("/")
     inner = replace(finding, pointer=slash + rest)
     if name in fields:
@@ -141,16 +141,16 @@ def cell_problem(fields: Mapping[str, Any], finding: Finding) -> Problem:
     return Problem(name, "", finding_line(inner), finding.hint)
 
 
-def summary(found: Sequence[Finding]) -> str:
+def summary(findings: Sequence[Finding]) -> str:
     """Count errors and warnings, and tell the first of the worst."""
-    wrong = errors(found)
-    counts = [many(len(wrong), "error")] if wrong else []
-    if rest := len(found) - len(wrong):
-        counts.append(many(rest, "warning"))
-    if not found:
+    if not findings:
         return ""
-    first = (wrong or found)[0]
-    place = ", first " if len(found) > 1 else ": "
+    wrong = errors(findings)
+    counts = [many(len(wrong), "error")] if wrong else []
+    if rest := len(findings) - len(wrong):
+        counts.append(many(rest, "warning"))
+    first = (wrong or findings)[0]
+    place = ", first " if len(findings) > 1 else ": "
     line = finding_line(first)
     step = f"{'' if line.endswith('.') else '.'} {first.hint}" if first.hint else ""
     return f"{' and '.join(counts)}{place}{line}{step}"
@@ -174,14 +174,14 @@ class FindingCounts:
         self._alike: dict[str, tuple[int, list[str]]] = {}  # how many, and the first of them
         self._others = 0  # of whom something else is to be said than of the first few kinds
 
-    def add(self, label: str, found: Sequence[Finding]) -> None:
-        """Count what was found in one record.
+    def add(self, label: str, findings: Sequence[Finding]) -> None:
+        """Count the findings in one record.
 
         Args:
             label: What people call it.
-            found: What is to be known of it.
+            findings: What is to be known of it.
         """
-        text = summary(found)
+        text = summary(findings)
         if text not in self._alike and len(self._alike) >= FEW:
             self._others += 1
             return
@@ -189,12 +189,12 @@ class FindingCounts:
         self._alike[text] = count + 1, [*labels, label][: _NAMED + 1]
 
     def notes(self) -> list[str]:
-        """Say it: the labels of the records come first."""
-        said = [f"{_named(self._noun, *who)} {text}" for text, who in self._alike.items()]
+        """Return a line for each kind of finding: the labels of the records come first."""
+        lines = [f"{_named(self._noun, *who)} {text}" for text, who in self._alike.items()]
         if self._others:
             more = many(self._others, f"more {self._noun}")
-            said.append(f"… and {more} with errors or warnings.")
-        return said
+            lines.append(f"… and {more} with errors or warnings.")
+        return lines
 
 
 def _named(noun: str, count: int, labels: Sequence[str]) -> str:

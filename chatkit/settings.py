@@ -61,7 +61,7 @@ T = TypeVar("T")
 _ACCESS = ".access"
 _KEYRING_SERVICE, _TRIAL = "chatkit", "keyring-check"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-_SHOWN_NAME = 16  #: characters of a name that is not known; few tokens are as short
+_LONGEST_NAME = 16  #: characters of a name that is not known; few tokens are as short
 _LONGEST_TOKEN = 65_536  #: characters
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
@@ -209,7 +209,7 @@ def names() -> list[str]:
 
 
 def stored(name: str) -> StoredConnection:
-    """What the configuration file keeps under a name.
+    """Return what the configuration file keeps under a name.
 
     Raises:
         SettingsError: The name is unknown, or its table is wrong.
@@ -411,31 +411,29 @@ def _tables() -> dict[str, dict[str, Any]]:
 def _table(name: str) -> dict[str, Any]:
     tables = _tables()
     if name not in tables:
-        plain = _NAME.fullmatch(name) and len(name) <= _SHOWN_NAME
-        shown = repr(name) if plain else "of that name"  # it may be a token
+        plain = _NAME.fullmatch(name) and len(name) <= _LONGEST_NAME
+        called = repr(name) if plain else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
-            f"There is no connection {shown}. Known: {known}. "
+            f"There is no connection {called}. Known: {known}. "
             f"Keep one with `{command('login NAME')}`."
         )
     return tables[name]
 
 
 def explain(error: ValidationError) -> str:
-    """What is wrong in a file, key by key, without the values."""
+    """List what is wrong in a file, key by key, without the values."""
     words = {"extra_forbidden": "is not a known key", "missing": "is missing"}
-    said = []
+    faults = []
     for detail in error.errors(include_url=False, include_input=False):
         key = ".".join(map(str, detail["loc"]))
         inner = detail.get("ctx", {}).get("error")
         if isinstance(inner, InputError):  # of a profile: the keys below it
-            said += [
-                f"{'.'.join(filter(None, (key, each.field)))}: {each.reason}"
-                for each in inner.problems
-            ]
+            keys = {".".join(filter(None, (key, each.field))): each for each in inner.problems}
+            faults += [f"{name}: {each.reason}" for name, each in keys.items()]
         else:
-            said.append(f"{key} {words.get(detail['type'], '- ' + detail['msg'])}")
-    return "; ".join(said)
+            faults.append(f"{key} {words.get(detail['type'], '- ' + detail['msg'])}")
+    return "; ".join(faults)
 
 
 def _edit(change: Callable[[Any], object]) -> None:

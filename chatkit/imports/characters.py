@@ -343,7 +343,7 @@ def alike(text: str) -> TextFinding | None:
 
 def _all_in(word: str, main: str) -> str | None:
     """Put letters of the main script in place of all others; None if one has none."""
-    found = []
+    letters = []
     for c in word:
         own = script(c)
         if own != main and (own in _TO_LATIN or own == "LATIN"):
@@ -353,8 +353,8 @@ def _all_in(word: str, main: str) -> str | None:
             if other is None:
                 return None
             c = unicodedata.normalize("NFC", other + accents)
-        found.append(c)
-    return "".join(found)
+        letters.append(c)
+    return "".join(letters)
 
 
 def _unstyled(text: str) -> str:

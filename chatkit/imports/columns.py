@@ -53,7 +53,7 @@ _DATE_OR_AMOUNT = re.compile(
 _PLUS_CODE = re.compile(r".*\+\s?(?:1[ -]?)?\d{1,3}\)?")
 _CODE = re.compile(rf"\(?(?:00)?[1-9]\d{{0,3}}(?:\.0)?\)?|{_PLUS_CODE.pattern}")
 _SAMPLE = 200  #: So many rows show what a column holds.
-_SHOWN = 12  #: columns that a message names
+_LISTED = 12  #: columns that a message names
 
 
 @dataclass(eq=False)
@@ -106,7 +106,7 @@ class FileReading:
 
     @property
     def problems(self) -> list[Problem]:
-        """What cannot be read, from the top of the file."""
+        """The cells and rows that cannot be read, from the top of the file."""
         return [each for _, _, each in sorted(self.broken, key=lambda broken: broken[:2])]
 
     @property
@@ -351,12 +351,12 @@ FIELDS: Mapping[str, Reader] = {
     "name": read_word,
 }
 #: What the file calls each of these; None to find out, nothing if it has none.
-Wanted = Mapping[str, Sequence[str] | None]
+Named = Mapping[str, Sequence[str] | None]
 #: Characters to point out; the line breaks only where a name or number stands.
 _UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
 
 
-def find_columns(table: RawTable, wanted: Wanted) -> FileReading:
+def find_columns(table: RawTable, named_columns: Named) -> FileReading:
     """Find the columns of contacts, and read the rows below their headings.
 
     Raises:
@@ -367,7 +367,7 @@ def find_columns(table: RawTable, wanted: Wanted) -> FileReading:
         raise InputError(
             "The file is empty: export it again, with its column names in the first row."
         )
-    asked = [name for names in wanted.values() for name in names or ()]
+    asked = [name for names in named_columns.values() for name in names or ()]
     top = row_of_names(rows, asked) if table.titled else 0
     above = [cell for cell in rows[top - 1].cells if cell] if top and not asked else []
     if len(above) > 1 and not any(parse_heading(as_text(cell) or "").unknown for cell in above):
@@ -379,10 +379,12 @@ def find_columns(table: RawTable, wanted: Wanted) -> FileReading:
     columns = make_columns(headings, even_rows(below, len(headings), reading), reading)
     if table.ours:
         ours = {column.name for column in columns}
-        wanted = {name: wanted.get(name) or [name] * (name in ours) for name in FIELDS}
+        named_columns = {
+            name: named_columns.get(name) or [name] * (name in ours) for name in FIELDS
+        }
     chosen = {
         name: [find_column(columns, each) for each in names]
-        for name, names in wanted.items()
+        for name, names in named_columns.items()
         if names is not None
     }
     taken = [column for of in chosen.values() for column in of]
@@ -428,8 +430,8 @@ def find_column(columns: Sequence[FileColumn], name: str) -> FileColumn:
 
 def _listed(columns: Sequence[FileColumn]) -> str:
     """List the names of columns, as many as a person would read."""
-    more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
-    return ", ".join(repr(column.name) for column in columns[:_SHOWN]) + more
+    more = f" and {len(columns) - _LISTED} more" if len(columns) > _LISTED else ""
+    return ", ".join(repr(column.name) for column in columns[:_LISTED]) + more
 
 
 def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
@@ -471,7 +473,9 @@ def read_columns(
         if name := starts.get(column):
             picked = [picks] if name == "number" else [[c] * count for c in fields[name]]
             parts = [_read_cells(each, FIELDS[name], reading) for each in picked]
-            texts[name] = parts[0] if len(parts) == 1 else _join_names(parts)
+            rows = zip(*parts, strict=True)
+            joined = (" ".join(filter(None, (p and p.strip() for p in row))) for row in rows)
+            texts[name] = parts[0] if len(parts) == 1 else [text or None for text in joined]
             reading.columns[name] = tuple(
                 c.name for c in (used if name == "number" else fields[name])
             )
@@ -505,12 +509,6 @@ def _read_cells(
         if reason and column:
             reading.refuse(row, column.place, column.name, value, reason)
     return texts
-
-
-def _join_names(parts: Sequence[Sequence[str | None]]) -> list[str | None]:
-    """Join the parts of names by spaces."""
-    rows = zip(*parts, strict=True)
-    return [" ".join(filter(None, (p and p.strip() for p in row))) or None for row in rows]
 
 
 def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:

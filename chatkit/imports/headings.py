@@ -127,22 +127,18 @@ def _roles() -> dict[str, str]:
 @lru_cache(4096)
 def parse_heading(text: str) -> Heading:
     """Find the known phrases in a heading, the longest first."""
-    words, roles, extra, unknown = heading_words(text), set[str](), set[str](), False
-    contact = set[str]()
+    words, phrases = heading_words(text), dict[str, set[str]]()
     while words:
-        for size in range(min(5, len(words)), 0, -1):
-            phrase = "".join(words[:size])
-            if found := {_roles()[phrase]} if phrase in _roles() else set():
-                break
-        found = found or _compound_roles(phrase)
-        unknown |= not found
-        roles |= found
-        if not found or found & _OWNERS:
-            extra.add(phrase)
-        if "contact" in found:
-            contact.add(phrase)
-        words = words[size:]
-    return Heading(frozenset(roles), frozenset(extra), unknown, frozenset(contact))
+        sizes = range(min(5, len(words)), 0, -1)
+        size = next((size for size in sizes if "".join(words[:size]) in _roles()), 1)
+        phrase, words = "".join(words[:size]), words[size:]
+        phrases[phrase] = _compound_roles(phrase)
+    return Heading(
+        frozenset[str]().union(*phrases.values()),
+        frozenset(phrase for phrase, roles in phrases.items() if not roles or roles & _OWNERS),
+        not all(phrases.values()),
+        frozenset(phrase for phrase, roles in phrases.items() if "contact" in roles),
+    )
 
 
 def _compound_roles(text: str) -> set[str]:
@@ -176,16 +172,16 @@ def count_column_names(names: Iterable[Any]) -> int:
     return sum(parse_heading(text).is_known() for text in texts)
 
 
-def row_of_names(rows: Sequence[TableRow], wanted: Sequence[str]) -> int:
+def row_of_names(rows: Sequence[TableRow], names: Sequence[str]) -> int:
     """Find the heading row: the first, but for titles above it.
 
     Args:
         rows: The rows from the top.
-        wanted: Headings that the person has named.
+        names: Headings that the person has named.
     """
     likely = 0
     for place, row in enumerate(rows[:_TITLES]):
-        if wanted and set(wanted) <= set(row.cells):
+        if names and set(names) <= set(row.cells):
             return place
         if looks_like_data(row):
             break

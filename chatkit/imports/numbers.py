@@ -44,7 +44,7 @@ _VANITY = "1|61|64"
 
 
 class Country(NamedTuple):
-    """What a cell says about the country of a number."""
+    """The country of a number, as a cell names it."""
 
     code: str  #: '+44'
     region: str | None = None  #: 'GB'; None for codes of no country, like +800
@@ -67,12 +67,12 @@ class Candidate(NamedTuple):
 
     @property
     def good(self) -> bool:
-        """Whether there can be such a number."""
+        """True where there can be such a number."""
         return self.verdict in ("valid", "reserved")
 
     @property
     def mobile(self) -> bool:
-        """Whether it is a number that people have a chat on."""
+        """True for a number that people have a chat on."""
         return self.type in _MOBILE or self.verdict == "reserved"
 
     @property
@@ -441,7 +441,7 @@ def _groups(one: Candidate, form: int) -> list[str]:
 
 
 def _written_bare(one: Candidate) -> bool:
-    """Whether people at home write a number without the 0 that others dial before it."""
+    """Check if people at home write a number without the 0 that others dial before it."""
     if "".join(_groups(one, Format.NATIONAL)) == one.number:
         return True
     data = library.PhoneMetadata.metadata_for_region(one.region or "")

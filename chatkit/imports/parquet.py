@@ -309,9 +309,9 @@ class _Export:
 
     def _store(self, number: int, table: pa.Table, origin: PartOrigin) -> ExportedPart:
         table = table.replace_schema_metadata()
-        shown = table.slice(0, 0).to_pandas().set_index(self.key)
+        empty = table.slice(0, 0).to_pandas().set_index(self.key)
         metadata = {
-            b"pandas": pa.Schema.from_pandas(shown, preserve_index=True).metadata[b"pandas"],
+            b"pandas": pa.Schema.from_pandas(empty, preserve_index=True).metadata[b"pandas"],
             b"chatkit": msgspec.json.encode(origin),
         }
         buffer = pa.BufferOutputStream()

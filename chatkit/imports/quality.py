@@ -114,7 +114,7 @@ def check_contacts(
             checking.numbers(region, plus)
             checking.duplicates()
         order = {severity: n for n, severity in enumerate(SEVERITIES)}
-        checking.findings.sort(key=lambda found: (order[found.severity], found.place))
+        checking.findings.sort(key=lambda finding: (order[finding.severity], finding.place))
         return Quality(frame, checking.findings, checking.notes)
 
 
@@ -137,8 +137,8 @@ class _FrameCheck:
         account = self._resource.transport.connection.account
         if cells is None or memory(self._frame).get("account") not in (None, account):
             return [None] * len(self._frame)
-        ids, is_given = number_keys(cells)
-        return [id_ if own else None for id_, own in zip(ids.tolist(), is_given, strict=True)]
+        ids, is_known = number_keys(cells)
+        return [id_ if own else None for id_, own in zip(ids.tolist(), is_known, strict=True)]
 
     def _cells(self, column: str) -> list[Any]:
         if column not in self._frame.columns:

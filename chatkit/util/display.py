@@ -80,7 +80,7 @@ def columns(text: str) -> int:
 
 
 def right_to_left(text: str) -> bool:
-    """Whether any of it is written from right to left."""
+    """Check if any of it is written from right to left."""
     return _RIGHT_TO_LEFT.search(text) is not None
 
 
@@ -88,12 +88,12 @@ def unseen(text: str) -> list[int]:
     """Find the characters that would not be seen, or change how the rest is read."""
     if text.isprintable() and (text.isascii() or not _BLANK.search(text)):
         return []
-    shaping = {found.start() for found in _SHAPING.finditer(text)}
+    shaping = {match.start() for match in _SHAPING.finditer(text)}
     return [n for n, c in enumerate(text) if n not in shaping and not _seen(c)]
 
 
 def has_half_character(text: str) -> bool:
-    """Whether a text holds half a character, which no file and no call can hold."""
+    """Check if a text holds half a character, which no file and no call can hold."""
     try:
         return not text.isascii() and not text.encode()
     except UnicodeEncodeError:
@@ -124,12 +124,12 @@ def _spelled(c: str) -> str:
 
 
 def many(count: int, noun: str) -> str:
-    """Say how many there are, in the singular or the plural."""
+    """Count things in words, in the singular or the plural."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def duration(seconds: float) -> str:
-    """Say about how long something takes, in the unit that a person would use."""
+    """Return about how long something takes, in the unit that a person would use."""
     for size, noun in ((86400, "day"), (3600, "hour"), (60, "minute")):
         if seconds >= (3 if noun == "day" else 1.5) * size:
             return f"about {many(round(seconds / size), noun)}"
@@ -198,7 +198,7 @@ def _outline(value: Mapping[str, Any] | Sequence[Any]) -> str:
 
 
 def small(value: Any) -> bool:
-    """Whether a value is nested, but can be shown whole."""
+    """Check if a value is nested, but can be shown whole."""
     return isinstance(value, Mapping | list | tuple) and len(_json(value)) <= LONG
 
 

@@ -47,10 +47,10 @@ def value_at(document: object, pointer: str) -> Any:
 
 def at(value: Any, pointer: str) -> Any:
     """Return what a JSON pointer points at. Raises `LookupError` if there is nothing."""
-    found = value_at(value, pointer)
-    if found is MISSING:
+    inner = value_at(value, pointer)
+    if inner is MISSING:
         raise LookupError(pointer)
-    return found
+    return inner
 
 
 # --- edits: each returns a changed copy ------------------------------------------------------
@@ -95,7 +95,7 @@ def with_value_at(parent: Any, key: str, value: Any) -> Any:
 
 
 def nothing_at(pointer: str) -> InputError:
-    """Say that nothing stands at a place."""
+    """Return the error that nothing stands at a place."""
     return InputError(f"Nothing stands at {pointer or 'the top'}.")
 
 

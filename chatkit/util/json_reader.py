@@ -18,7 +18,7 @@ _NUMBER = re.compile(r'"(?:[^"\\]|\\.)*"|(-?Infinity|NaN|-?[0-9][0-9.eE+-]*)', r
 
 
 class JsonFault(ValueError):
-    """What is wrong with a text that should be JSON: a clause, its kind, and where."""
+    """Fault of a text that should be JSON: a clause, its kind, and where it is."""
 
     def __init__(
         self, reason: str, kind: FaultKind, text: str = "", offset: int | None = None
@@ -75,7 +75,7 @@ def read_json(
     except RecursionError:
         raise JsonFault("it is nested too deeply", "depth") from None
     except _BadNumber as bad:
-        places = (found.start() for found in _NUMBER.finditer(text) if found[1] == bad.digits)
+        places = (each.start() for each in _NUMBER.finditer(text) if each[1] == bad.digits)
         raise JsonFault(str(bad), "number", text, next(places, None)) from None
     except JsonFault:
         raise
@@ -88,7 +88,7 @@ def read_json(
 
 
 def is_deeper(value: object, levels: int) -> bool:
-    """Whether objects and arrays stand in each other on more than so many levels."""
+    """Check if objects and arrays stand in each other on more than so many levels."""
     level: list[Any] = [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         level = [
@@ -140,21 +140,25 @@ def _decoder(on_duplicate: Callable[[str], None]) -> json.JSONDecoder:
 _STRICT = _decoder(_refuse)  # made once: the sandbox reads thousands of bodies a second
 
 
+#: How messages of the decoder begin, and what is wrong then.
+_MISTAKES = {
+    "Illegal trailing comma": "a comma too many",  # of Python 3.13
+    "Expecting ',' delimiter": "a comma is missing",
+    "Expecting property name": "a key must stand in double quotes",
+    "Expecting value": "a value is missing or not written as JSON",
+}
+
+
 def _mistake(error: json.JSONDecodeError) -> tuple[str, int]:
-    """Say what is wrong in the words of one who wrote it, and at which offset."""
+    """Return what is wrong in the words of one who wrote it, and at which offset."""
     before = error.doc[: error.pos].rstrip()
     after = error.doc[error.pos : error.pos + 1]
-    ended = "it ends too early"
     if not error.doc.strip():
         return "it is empty", 0
-    if error.msg.startswith("Illegal trailing comma"):  # as Python 3.13 says it
-        return "a comma too many", error.pos
     if before.endswith(",") and after in ("}", "]", ","):
         return "a comma too many", len(before) - 1
-    if error.msg == "Expecting ',' delimiter":
-        return "a comma is missing" if after else ended, error.pos
-    if error.msg.startswith("Expecting property name"):
-        return "a key must stand in double quotes" if after else ended, error.pos
-    if error.msg == "Expecting value":
-        return "a value is missing or not written as JSON" if after else ended, error.pos
+    for beginning, reason in _MISTAKES.items():
+        if error.msg.startswith(beginning):
+            ended = beginning.startswith("Expecting") and not after
+            return "it ends too early" if ended else reason, error.pos
     return error.msg[:1].lower() + error.msg[1:], error.pos

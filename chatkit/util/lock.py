@@ -16,7 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
 
-from filelock import FileLock, Timeout
+from filelock import BaseFileLock, FileLock, Timeout
 
 from chatkit.errors import AccountBusy, JournalError
 
@@ -36,22 +36,27 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
         AccountBusy: Another apply holds it; the text says which. It is not waited for.
         JournalError: Nothing can be locked in that folder.
     """
-    name = _name(account)
-    # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
-    held = FileLock(folder / f"{name}.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
-    holder = folder / f"{name}.holder"  # apart: Windows lets nobody read a locked file
+    held = _file_lock(folder / f"{_name(account)}.lock")
+    holder = folder / f"{_name(account)}.holder"  # apart: Windows lets nobody read a locked file
     try:
         make_folder(folder)
         held.acquire(blocking=False)
     except Timeout:
-        raise _busy(holder) from None
+        text = ""  # where it took the lock a moment ago, or lets go of it just now
+        with suppress(OSError):
+            text = holder.read_text()
+        raise account_busy(text) from None
     except OSError as error:
         raise JournalError(
             f"Nothing can be locked in {folder} ({error.strerror or error}). Set CHATKIT_DATA to "
             "a folder on another disk. Nothing was sent."
         ) from error
     try:
-        _sign(holder, run)
+        with open(os.open(holder, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
+            file.write(
+                f"process {os.getpid()} on {platform.node()}, "
+                f"since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC{run and f', run {run}'}"
+            )
         yield
     finally:
         holder.unlink(missing_ok=True)
@@ -59,19 +64,17 @@ def lock(folder: Path, account: str, run: str = "") -> Iterator[None]:
 
 
 def busy(folder: Path, account: str) -> bool:
-    """Tell whether an apply is at work on an account, without keeping one from its lock.
+    """Check if an apply is at work on an account, without keeping one from its lock.
 
     A process that died leaves the file with its name behind, and only then the lock itself is
     tried.
     """
-    try:
-        if (folder / f"{_name(account)}.holder").exists():
-            with lock(folder, account):
+    if (folder / f"{_name(account)}.holder").exists():
+        try:
+            with suppress(JournalError), lock(folder, account):  # as nothing can be applied there
                 return False
-    except AccountBusy:
-        return True
-    except JournalError:
-        return False  # nothing can be applied there either
+        except AccountBusy:
+            return True
     return False
 
 
@@ -86,16 +89,17 @@ def writing(path: Path, patience: float = _PATIENCE) -> Iterator[None]:
     Raises:
         OSError: Another process has not let go of it in time, or nothing can be locked there.
     """
-    beside = path.with_name(f"{path.name}.lock")
-    held = FileLock(beside, mode=0o600, thread_local=False, fallback_to_soft=False)
     try:
-        held.acquire(timeout=patience)
+        held = _file_lock(path.with_name(f"{path.name}.lock")).acquire(timeout=patience)
     except Timeout:
         raise OSError(f"another process has been writing {path} for {patience:g} s") from None
-    try:
+    with held:
         yield
-    finally:
-        held.release()
+
+
+def _file_lock(path: Path) -> BaseFileLock:
+    # A lock that the kernel does not keep would outlive its process: it is never fallen back on.
+    return FileLock(path, mode=0o600, thread_local=False, fallback_to_soft=False)
 
 
 def _name(account: str) -> str:
@@ -103,38 +107,16 @@ def _name(account: str) -> str:
     return sha256(account.encode()).hexdigest()[:32]
 
 
-def holder_text(run: str) -> str:
-    """Say who takes a lock: this process, now, for a run."""
-    of_run = f", run {run}" if run else ""
-    return (
-        f"process {os.getpid()} on {platform.node()}, "
-        f"since {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC{of_run}"
-    )
-
-
 def account_busy(holder: str) -> AccountBusy:
     """Return the refusal of an account whose lock another apply holds.
 
     Args:
-        holder: What `holder_text` of that one was; empty if it is not known yet.
+        holder: Its process, since when and for which run; empty if that is not known yet.
     """
     return AccountBusy(
         f"Another apply is at work on this account: {holder or 'a process that has just begun'}. "
         "Wait until it has ended, or stop it there. Nothing was sent."
     )
-
-
-def _sign(holder: Path, run: str) -> None:
-    with open(os.open(holder, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        file.write(holder_text(run))
-
-
-def _busy(holder: Path) -> AccountBusy:
-    try:
-        who = holder.read_text()
-    except OSError:
-        who = ""  # it took the lock a moment ago, or lets go of it just now
-    return account_busy(who)
 
 
 # --- folders and files that survive a power cut -------------------------------------------

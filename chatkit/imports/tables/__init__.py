@@ -77,10 +77,10 @@ def column_letter(column: int) -> str:
 
 
 def list_rows(numbers: Sequence[int], most: int = 5) -> str:
-    """Say which rows, the first of them if there are many."""
-    shown = ", ".join(map(str, numbers[:most]))
+    """List the numbers of rows, the first of them if there are many."""
+    first = ", ".join(map(str, numbers[:most]))
     rest = len(numbers) - most
-    return f"row{'s' * (len(numbers) > 1)} {shown}" + (f" and {rest} more" if rest > 0 else "")
+    return f"row{'s' * (len(numbers) > 1)} {first}" + (f" and {rest} more" if rest > 0 else "")
 
 
 def quoted_name(name: str) -> str:
@@ -128,7 +128,7 @@ def open_source(source: Source) -> tuple[str, bytes | str]:
 
 
 def file_kind(content: bytes | str) -> str:
-    """Tell what kind of file it is by its content: parquet, xlsx, vcard or text.
+    """Recognise the kind of a file by its content: parquet, xlsx, vcard or text.
 
     Raises:
         InputError: It is of a kind that is not read.

@@ -112,8 +112,8 @@ def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, 
             f"encoding={readings[0].encoding!r}, or save the file as UTF-8."
         )
     text, encoding = readings[0].text, readings[0].encoding
-    found = (match[0] for match in re.finditer(r"(?:\w|[^\x00-\x7f])+", text))
-    words = (word[:60] for word in found if not word.isascii())
+    words = re.findall(r"(?:\w|[^\x00-\x7f])+", text)
+    words = [word[:60] for word in words if not word.isascii()]
     sample = ", ".join(map(repr, dict.fromkeys(islice(words, 5))))
     note = f"read as {encoding} by its letters: if {sample} is wrong, write encoding='…'"
     return text, encoding, [note]
@@ -129,9 +129,9 @@ def _strictly(data: bytes, encoding: str) -> str:
         ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        found = data[error.start : error.start + 1].hex()
+        byte = data[error.start : error.start + 1].hex()
         raise InputError(
-            f"This is not {encoding} text: line {line} holds the byte 0x{found}. "
+            f"This is not {encoding} text: line {line} holds the byte 0x{byte}. "
             "Say which encoding it has, like encoding='cp1251', or save it as UTF-8."
         ) from None
 
@@ -165,15 +165,16 @@ def read_delimited(
         notes: What is to be said already.
     """
     first = 1
-    if found := _SEP.match(text):  # a row to spreadsheet programs, so it counts
-        text, first = text[found.end() :], 2
-        delimiter = delimiter or found[1]
+    if match := _SEP.match(text):  # a row to spreadsheet programs, so it counts
+        text, first = text[match.end() :], 2
+        delimiter = delimiter or match[1]
     if delimiter is None:
         delimiter = max(_DELIMITERS, key=lambda each: _fits(text, each, known))
     elif len(delimiter) != 1 or delimiter in '\r\n"':
         raise InputError(f"A delimiter is one character, like ';', not {delimiter!r}.")
-    said = _DELIMITERS.get(delimiter, repr(delimiter))
-    table = RawTable(", ".join(filter(None, ("CSV" * bool(encoding), encoding, said))), [], notes)
+    separated = _DELIMITERS.get(delimiter, repr(delimiter))
+    kinds = filter(None, ("CSV" * bool(encoding), encoding, separated))
+    table = RawTable(", ".join(kinds), [], notes)
     for record in _records(text, delimiter, first):
         if isinstance(record, BrokenRow):
             table.broken.append(record)
@@ -228,7 +229,7 @@ def _has_spaced_quotes(text: str, delimiter: str) -> bool:
 
 
 def _fits(text: str, delimiter: str, known: Callable[[Sequence[str]], int]) -> tuple[int, float]:
-    """Weigh a delimiter: does it show names that mean something, and rows of the same length."""
+    """Rank a delimiter by the names that mean something, and by rows of the same length."""
     spaced = _has_spaced_quotes(text, delimiter)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=spaced)
     try:

@@ -99,8 +99,8 @@ def likely_readings(data: bytes, known: Callable[[Sequence[str]], int]) -> list[
             text, letters = data.decode(encoding), sample.decode(encoding)
         except UnicodeDecodeError:
             continue
-        found = (word for word in _WORD.findall(letters) if not word.isascii())
-        words = [*dict.fromkeys(word[:_LONGEST_WORD] for word in found)]
+        words = [word[:_LONGEST_WORD] for word in _WORD.findall(letters) if not word.isascii()]
+        words = [*dict.fromkeys(words)]
         if _CONTROL.search(letters) or not words:
             continue
         score = -2.0 * (encoding in _DATA["rare"]) + _PRIOR * (encoding == "cp1252")

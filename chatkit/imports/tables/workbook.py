@@ -176,8 +176,8 @@ class _Book:
             InputError: There is none of that name, or it is too wide.
         """
         if name not in self.names:
-            there = ", ".join(map(repr, self.visible))
-            raise InputError(f"There is no sheet {name!r}. The sheets are: {there}.")
+            titles = ", ".join(map(repr, self.visible))
+            raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
         scan = self._scans[self._open(values=False)[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
         formats: dict[str, list[int]] = {}
@@ -213,7 +213,7 @@ class _Book:
                 for place in places:
                     cells[place] = None
         table.rows = [TableRow(number, cells) for number, cells in rows.items()]
-        for noun, count, shown in (
+        for noun, count, names in (
             ("row", len(numbers), list_rows(numbers)),
             ("column", len(places), ", ".join(map(column_letter, places))),
         ):
@@ -222,7 +222,7 @@ class _Book:
                 them = "it" if count == 1 else "them"
                 action = f"read; leave {them} out with read_contacts(path, hidden=False)"
                 table.notes.append(
-                    f"{many(count, noun)} hidden{filtered} ({shown}): "
+                    f"{many(count, noun)} hidden{filtered} ({names}): "
                     f"{action if hidden else 'left out'}"
                 )
         for form, numbers in formats.items():
@@ -294,10 +294,10 @@ def _value(cell: Any) -> Any:
         return OddCell(str(value), "is an error in the spreadsheet")
     if isinstance(value, str):
         if "_x" in value:
-            value = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+            value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
         return unguarded(value)
     if type(value) is int:
-        return _shown(value, cell.number_format)
+        return _as_formatted(value, cell.number_format)
     if isinstance(value, datetime) and value.time() == time() and "h" not in cell.number_format:
         return value.date()
     return value
@@ -346,7 +346,7 @@ def _is_fulfilled(condition: tuple[str, int], value: int) -> bool:
     return order in sign
 
 
-def _shown(value: int, form: str) -> Any:
+def _as_formatted(value: int, form: str) -> Any:
     """Return a whole number with the zeros, the digits and the plus that its format shows.
 
     It stays a number where the format adds none of these, or is not understood.
@@ -437,7 +437,7 @@ def workbook_of(
 
 def escaped(text: str) -> str:
     """Write what XML cannot hold as a workbook does."""
-    return _ESCAPE.sub(lambda found: f"_x{ord(found[0]):04X}_", guarded_cell(text))
+    return _ESCAPE.sub(lambda match: f"_x{ord(match[0]):04X}_", guarded_cell(text))
 
 
 def units(text: str) -> int:
