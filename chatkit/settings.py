@@ -61,7 +61,7 @@ T = TypeVar("T")
 _ACCESS = ".access"
 _KEYRING_SERVICE, _TRIAL = "chatkit", "keyring-check"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,30}")
-_LONGEST_NAME = 16  #: characters of a name that is not known; few tokens are as short
+_PRINTED_NAME = 16  #: characters of an unknown name that is printed; few tokens are as short
 _LONGEST_TOKEN = 65_536  #: characters
 _NEEDED = {"base_url": "base address", "account_id": "account id", "token": "access token"}
 
@@ -175,10 +175,10 @@ def _present(**values: Any) -> dict[str, Any]:
 def _half(missing: list[str], name: str | None, aside: bool, one_of_several: bool) -> str:
     login = command(f"login {name or 'NAME'}")
     if one_of_several:
+        absent = " and no ".join(_NEEDED[field] for field in missing)
         return (
-            f"Half a configuration. It has no "
-            f"{' and no '.join(_NEEDED[field] for field in missing)}: `{login}` keeps it, in a "
-            "file with --token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
+            f"Half a configuration. It has no {absent}: `{login}` keeps it, in a file with "
+            "--token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
         )
     lines = [
         f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
@@ -411,7 +411,7 @@ def _tables() -> dict[str, dict[str, Any]]:
 def _table(name: str) -> dict[str, Any]:
     tables = _tables()
     if name not in tables:
-        plain = _NAME.fullmatch(name) and len(name) <= _LONGEST_NAME
+        plain = _NAME.fullmatch(name) and len(name) <= _PRINTED_NAME
         called = repr(name) if plain else "of that name"  # it may be a token
         known = ", ".join(sorted(tables)) or "none yet"
         raise SettingsError(
