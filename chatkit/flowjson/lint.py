@@ -71,13 +71,13 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
         fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
         return Findings([fault], None, source.text or "")
     whole = outline(source.value, str(version or _version(source.value)))
-    # one code is told once at one place
-    found = {(each.code, each.pointer): each for rule in RULES for each in rule(whole)}
+    findings = [each for rule in RULES for each in rule(whole)]
     if source.size > MOST_BYTES:
         said = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
         large = Finding("FLOW_JSON_TOO_LARGE", "error", "", said, "Use smaller pictures.")
-        found[large.code, large.pointer] = large
-    return Findings(_placed(source, list(found.values())), source.value, source.text or "")
+        findings.append(large)
+    findings = list(dict.fromkeys(findings))  # two rules may agree
+    return Findings(_placed(source, findings), source.value, source.text or "")
 
 
 def _version(document: Any) -> Version:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from displayed import html_of
-from flowjson.base import CHILDREN, errors, flow, put, text, told
+from flowjson.base import CHILDREN, errors, flow, footer, put, screen, text, told
 from flowjson.faults import FAULTS, Fault
 from flowjson.good import good
 from hypothesis import given, settings
@@ -315,9 +315,20 @@ def test_a_document_larger_than_the_platform_takes_is_refused() -> None:
     assert told(lint(source)) == [("error", "FLOW_JSON_TOO_LARGE", "")]
 
 
-def test_one_code_is_told_once_at_one_place() -> None:
+def test_every_finding_of_one_place_stays_and_the_worst_decides() -> None:
+    picker = {"type": "PhotoPicker", "name": "p", "label": "P", "max-uploaded-photos": 30}
+    done = footer({"name": "complete", "payload": {"p": "${form.p}"}})
+    document = {"version": "7.3", "screens": [screen("A", picker, done, terminal=True)]}
+    found = [each for each in lint(document) if each.pointer.endswith("/payload")]
+    assert [each.severity for each in found] == ["error", "warning"]
+    assert not lint(document).ok
+    body = lint(flow({"type": "TextBody", "text": "${data.a}, ${data.b} and ${form.c}"}))
+    assert len(body) == 3
+
+
+def test_the_same_finding_stands_once() -> None:
     for fault in FAULTS:
-        found = [(each.code, each.pointer) for each in lint(fault.document)]
+        found = list(lint(fault.document))
         assert len(found) == len(set(found)), fault.name
 
 

@@ -99,12 +99,13 @@ def _stated(outline: Outline) -> Iterator[Finding]:
                 said = f"{source} leads to {target}, which is not a screen of this flow."
                 yield _wrong(f"{pointer}/{index}", said, "Correct or remove it.")
     yield from _backward(ways)
+    unstated = _unstated(outline, ways, moves)
     reached = {target for targets in ways.values() for target in targets}
     for screen in outline.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             said = f"{screen.id} is missing in the routing model."
             hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
-            patch = (PatchOperation("add", line, []),)
+            patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
             yield _wrong(f"{screen.pointer}/id", said, hint, patch=patch)
     entered = set(reached)
     if outline.version >= (7, 3):
@@ -114,7 +115,15 @@ def _stated(outline: Outline) -> Iterator[Finding]:
         hint = "Remove the routes back to the first screen; going back needs no route."
         yield _wrong(_ROUTING, said, hint)
     yield from _unconnected(outline, ways)
-    yield from _unstated(outline, ways, moves)
+    for source, targets in unstated.items():
+        line = f"{_ROUTING}/{escape(source)}"
+        for target in targets:
+            said = f"{source} navigates to {target} without a route."
+            hint = f"Add {target} to its line in routing_model."
+            # a line that is missing is added with all its targets, whichever finding is fixed last
+            to, value = (f"{line}/-", target) if source in ways else (line, targets)
+            patch = (PatchOperation("add", to, value),)
+            yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint, patch=patch)
 
 
 def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
@@ -223,25 +232,19 @@ def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Findi
 
 def _unstated(
     outline: Outline, ways: dict[str, list[str]], moves: dict[str, list[str]]
-) -> Iterator[Finding]:
-    """Find navigate actions without a route, in one direction or the other."""
+) -> dict[str, list[str]]:
+    """Return the targets of navigate actions that have no route in either direction."""
     joined = {(source, target) for source, targets in ways.items() for target in targets}
-    lists: set[str | None] = set()
+    lists: set[str | None] = set()  # the platform does not look at the routes of such a screen
     if outline.version >= (6, 2):
         lists = {each.screen.id for each in outline.components if each.type == "NavigationList"}
+    unstated: dict[str, list[str]] = {}
     for source, targets in moves.items():
-        if source in lists:
-            continue  # the platform does not look at the routes of such a screen
-        for target in targets:
-            if target not in outline.by_id or target == source:
-                continue  # said by `action`
-            if (source, target) not in joined and (target, source) not in joined:
-                said = f"{source} navigates to {target} without a route."
-                hint = f"Add {target} to its line in routing_model."
-                line = f"{_ROUTING}/{escape(source)}"
-                to = f"{line}/-" if source in ways else line
-                patch = (PatchOperation("add", to, target if source in ways else [target]),)
-                yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint, patch=patch)
+        for target in targets if source not in lists else ():
+            known = target in outline.by_id and target != source  # else `action` reports it
+            if known and joined.isdisjoint(((source, target), (target, source))):
+                unstated.setdefault(source, []).append(target)
+    return unstated
 
 
 def _branches(pointer: str, name: str, count: int) -> Finding:

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from screens import body, doubts, errors, flow, foot, good, last, screen, to
 
+from chatkit.flowjson.lint import lint
 from chatkit.flowjson.outline import outline
 from chatkit.flowjson.rules.routing import check, routes, stated
 
@@ -171,3 +172,11 @@ def test_what_only_follows_a_ring_is_not_said_to_lead_back_to_itself() -> None:
     screens = [screen(name, foot("data_exchange")) for name in ("ONE", "TWO", "MID", "LOW")]
     told = [at for _, at in doubts(check, served(ring, *screens, last(name="AFTER")))]
     assert set(told) <= {"/routing_model/TWO", "/routing_model/MID", "/routing_model/LOW"} and told
+
+
+def test_a_fix_adds_a_missing_line_with_all_its_routes() -> None:
+    tap = [to("TWO"), to("END") | {"type": "EmbeddedLink", "text": "End"}]
+    document = served(
+        {"TWO": ["END"]}, screen("ONE", *tap), screen("TWO", foot()), last(name="END")
+    )
+    assert lint(document).fix()["routing_model"]["ONE"] == ["TWO", "END"]
