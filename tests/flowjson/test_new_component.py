@@ -48,7 +48,7 @@ print(json.dumps({
 """
 
 
-def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> None:
+def test_a_component_is_one_entry_and_its_generated_stub(tmp_path: Path) -> None:
     package = Path(chatkit.__file__).parent
     copied = tmp_path / "chatkit"
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__", "demo"))
@@ -74,7 +74,7 @@ def test_a_component_is_one_entry_and_its_generated_class(tmp_path: Path) -> Non
     assert found["added"] == {"type": "Rating", "name": "rating", "label": "Choose"}
     edited = [
         path.relative_to(copied).as_posix()
-        for path in sorted([*copied.rglob("*.py"), *copied.rglob("*.toml")])
+        for path in sorted([*copied.rglob("*.py*"), *copied.rglob("*.toml")])
         if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
     ]
-    assert edited == ["flowjson/build/blocks.py", "flowjson/components.toml"]
+    assert edited == ["flowjson/build/blocks.pyi", "flowjson/components.toml"]

@@ -11,14 +11,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, field, fields
 from difflib import get_close_matches
-from types import MappingProxyType
+from types import MappingProxyType, new_class
 from typing import (
     Annotated,
     Any,
     ClassVar,
+    Literal,
     NamedTuple,
     Self,
     TypeVar,
+    Union,
     cast,
     dataclass_transform,
     get_origin,
@@ -29,9 +31,24 @@ from pydantic.dataclasses import dataclass
 from pydantic_core import ErrorDetails
 
 from chatkit.errors import HelpPage, InputError, Problem
-from chatkit.flowjson.build.kinds import Flag, Map, Payload, Target, Words, example, shown
-from chatkit.flowjson.components import ACTIONS, SCREEN
-from chatkit.flowjson.property import ComponentShape, Property, Shape
+from chatkit.flowjson.build.kinds import (
+    Base64,
+    Date,
+    Flag,
+    Integer,
+    Items,
+    Map,
+    Number,
+    One,
+    Payload,
+    Reference,
+    Target,
+    Words,
+    example,
+    shown,
+)
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, SCREEN
+from chatkit.flowjson.property import ComponentShape, Kind, Property, Shape
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.
@@ -499,6 +516,78 @@ class Range(Piece):
 
     start_date: str | Flag
     end_date: str | Flag
+
+
+# --- classes from the table ---------------------------------------------------------------
+
+_TEXTS: tuple[Kind, ...] = ("text", "name", "url", "regex", "color", "condition")
+_TYPES: dict[Kind, Any] = {
+    **dict.fromkeys(_TEXTS, str),
+    "base64": Base64,
+    "date": Date,
+    "reference": Reference,
+    "boolean": Flag,
+    "integer": Integer,
+    "number": Number,
+    "dates": list[Date],
+    "strings": list[str],
+    "map": Map,
+    "range": One[Range],
+    "action": One[Action],
+    "components": Items[Block],
+    "cases": dict[str, Items[Block]],
+}
+#: Kinds whose type holds a reference already, or never one.
+_COMPLETE = {*_TEXTS, "base64", "date", "boolean", "integer", "number", "reference", "action"}
+
+
+def component_classes(module: str) -> dict[str, type[Piece]]:
+    """Make the classes of all components and of the objects in them, by their names.
+
+    Args:
+        module: The module that holds the classes.
+    """
+    classes: dict[Shape, type[Piece]] = {}
+
+    def hint(about: Property, *, optional: bool) -> Any:
+        kinds = (about.kind, *(kind for kind, _ in about.also))
+        hints = [item_type(about, kind) for kind in kinds]
+        if about.binding and _COMPLETE.isdisjoint(kinds):
+            hints.append(Reference)
+        return Union[tuple([*hints, None] if optional else hints)]  # noqa: UP007  (of a list)
+
+    def item_type(about: Property, kind: Kind) -> Any:
+        if kind in ("choice", "choices"):
+            choice: Any = Literal[about.enum]
+            return choice if kind == "choice" else list[choice]
+        if about.item is None:
+            return _TYPES[kind]
+        return (Items if kind == "items" else One)[make(about.item)]
+
+    def make(shape: Shape) -> type[Piece]:
+        if shape in classes:
+            return classes[shape]
+        base = Block if isinstance(shape, ComponentShape) else Piece
+        annotations: dict[str, Any] = {}
+        body: dict[str, Any] = {"__doc__": shape.about, "__module__": module}
+        own = [each for each in shape.properties if base is Piece or each.name != "type"]
+        for each in sorted(own, key=lambda each: each.required is None):
+            if each.required is None:
+                annotations["_"] = KW_ONLY
+                body[attribute(each.name)] = None
+            # what only later versions demand may be absent in earlier ones
+            optional = each.required is None or each.required > each.since
+            annotations[attribute(each.name)] = hint(each, optional=optional)
+        name = "".join(word[0].upper() + word[1:] for word in re.split("[- ]", shape.name))
+        body["__annotations__"] = annotations
+        classes[shape] = piece(shape)(
+            new_class(name, (base,), exec_body=lambda ns: ns.update(body))
+        )
+        return classes[shape]
+
+    for shape in COMPONENTS.values():
+        make(shape)
+    return {each.__name__: each for each in classes.values()}
 
 
 WIDTH = 88  # what formatters take if nobody says otherwise

@@ -1,8 +1,7 @@
-"""Writes `chatkit/flowjson/build/blocks.py`, the classes of components, from their table.
+"""Writes `chatkit/flowjson/build/blocks.pyi`, the stub of the components' classes.
 
-They are written into a file, and not made when they are needed, so that an editor completes them
-and a type checker knows them. After a change of the table:
-`python tests/flowjson/build/classes.py`.
+An editor completes the classes and a type checker knows them by this file. After a change of the
+table: `python tests/flowjson/build/classes.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from chatkit.flowjson.build.piece import RANGE, attribute
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 
-FILE = Path(piece.__file__).with_name("blocks.py")
+FILE = Path(piece.__file__).with_name("blocks.pyi")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
 _HINTS = {
     **dict.fromkeys(_TEXT, "str"),
@@ -36,10 +35,7 @@ _HINTS = {
 }
 #: Types that hold a reference already, or never one.
 _BOUND = ("str", "Base64", "Date", "Flag", "Integer", "Number", "Reference", "One[Action]")
-_HEAD = '''"""The classes of components; `Block.kinds` holds them by name.
-
-Written by `python tests/flowjson/build/classes.py` from the table.
-"""
+_HEAD = """# Written by `python tests/flowjson/build/classes.py` from the table of components.
 
 from dataclasses import KW_ONLY
 from typing import Literal
@@ -57,22 +53,22 @@ from chatkit.flowjson.build.kinds import (
     Reference,
 )
 from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
-'''
+"""
 
 
 def source() -> str:
-    """Write the module of classes."""
+    """Write the stub of the classes."""
     shapes = list({id(each): each for each in _with_items([*COMPONENTS.values()])}.values())
     classes = [_class(each) for each in shapes if each is not RANGE]
     choices = {_title(each.name): each.enum for shape in shapes for each in _enums(shape)}
     aliases = "\n".join([_alias(name, values) for name, values in sorted(choices.items())])
     made = sorted(_class_name(each) for each in shapes if each is not RANGE)
     public = "".join([f'    "{name}",\n' for name in made])
-    return "\n\n\n".join([f"{_HEAD}\n__all__ = [\n{public}]\n\n{aliases}", *classes]) + "\n"
+    return "\n\n".join([f"{_HEAD}\n__all__ = [\n{public}]\n\n{aliases}", *classes]) + "\n"
 
 
 def main() -> None:
-    """Write the module of classes."""
+    """Write the stub of the classes."""
     FILE.write_text(source(), "utf-8")
 
 

@@ -3,19 +3,34 @@
 from __future__ import annotations
 
 import inspect
+import pickle
+from typing import Any
 
 import pytest
 from flowjson.build.classes import FILE, source
 
 from chatkit import flowjson
+from chatkit.flowjson.build import blocks
 from chatkit.flowjson.build.piece import Block, attribute
 from chatkit.flowjson.components import COMPONENTS
 
 
-def test_the_module_is_what_the_table_makes_of_it() -> None:
+def test_the_stub_is_what_the_table_makes_of_it() -> None:
     assert FILE.read_text("utf-8") == source(), (
         "the table changed: run python tests/flowjson/build/classes.py"
     )
+
+
+def test_the_classes_are_those_of_the_stub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Block, "kinds", {})
+    stub: dict[str, Any] = {"__name__": "stub"}
+    exec(compile(FILE.read_text("utf-8"), FILE, "exec", dont_inherit=True), stub)
+    assert stub["__all__"] == blocks.__all__
+    for name in blocks.__all__:
+        typed, made = stub[name], getattr(blocks, name)
+        assert str(inspect.signature(typed)) == str(inspect.signature(made))
+        assert typed.__doc__ == made.__doc__
+        assert pickle.loads(pickle.dumps(made)) is made
 
 
 def test_each_component_has_its_class_under_its_own_name() -> None:
