@@ -8,21 +8,21 @@
 """
 
 # Names are loaded when they are first used: `import chatkit.flowjson` costs next to nothing. The
-# classes of components are those of `build.blocks`, which is written from the table; a type
+# classes of components are those of `build.blocks`, which are made from the table; a type
 # checker reads the stub beside this file.
 import sys
 from importlib import import_module
 from types import ModuleType
 
-_CLASSES = "chatkit.flowjson.build.blocks"
+_BLOCKS = "chatkit.flowjson.build.blocks"
 _HOME = {
     name: f"chatkit.{home}"
     for home, names in {
         "finding": "Finding",
         "flowjson.build.flow": "Flow Screen parse to_code",
         "flowjson.build.kinds": "example",
-        "flowjson.build.piece": "Action Block Complete DataExchange Navigate OpenUrl Range "
-        "UpdateData",
+        "flowjson.build.blocks": "Complete DataExchange Navigate OpenUrl Range UpdateData",
+        "flowjson.build.piece": "Action Block",
         "flowjson.diff": "Diff diff",
         "flowjson.graph": "Graph graph",
         "flowjson.lint": "Findings lint",
@@ -47,9 +47,11 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        value: object = sorted([*_HOME, *import_module(_CLASSES).__all__])
-    elif name in _HOME or (name[:1].isupper() and name in import_module(_CLASSES).__all__):
-        value = getattr(import_module(_HOME.get(name, _CLASSES)), name)
+        value: object = sorted([*_HOME, *import_module(_BLOCKS).CLASSES])
+    elif name in _HOME:
+        value = getattr(import_module(_HOME[name]), name)
+    elif name[:1].isupper() and name in (classes := import_module(_BLOCKS).CLASSES):
+        value = classes[name]
     else:
         raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}")
     globals()[name] = value

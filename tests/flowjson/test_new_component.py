@@ -77,4 +77,4 @@ def test_a_component_is_one_entry_and_its_generated_stub(tmp_path: Path) -> None
         for path in sorted([*copied.rglob("*.py*"), *copied.rglob("*.toml")])
         if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
     ]
-    assert edited == ["flowjson/build/blocks.pyi", "flowjson/components.toml"]
+    assert edited == ["flowjson/build/classes.pyi", "flowjson/components.toml"]

@@ -11,14 +11,12 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.errors import InputError
-from chatkit.flowjson.build.blocks import Form
+from chatkit.flowjson.build.blocks import CLASSES, DataExchange, Navigate
 from chatkit.flowjson.build.kinds import Items, Map
 from chatkit.flowjson.build.piece import (
     Action,
     Block,
     CodeWriter,
-    DataExchange,
-    Navigate,
     Nest,
     Node,
     Piece,
@@ -104,9 +102,9 @@ def in_form(blocks: list[Block]) -> list[Block]:
     """
     inside = [copy(each) for each in blocks]
     inputs = [each for each in inside if isinstance(each, Block) and each.entered]
-    if not inputs or any(isinstance(each, Form) for each in blocks):
+    if not inputs or any(isinstance(each, CLASSES["Form"]) for each in blocks):
         return blocks
-    form = Form("form", inside)
+    form: Block = CLASSES["Form"]("form", inside)
     for own, of_all in _OF_FORM.items():
         told = {}
         for each in inputs:

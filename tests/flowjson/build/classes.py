@@ -1,4 +1,4 @@
-"""Writes `chatkit/flowjson/build/blocks.pyi`, the stub of the components' classes.
+"""Writes `chatkit/flowjson/build/classes.pyi`, the stub of the components' classes.
 
 An editor completes the classes and a type checker knows them by this file. After a change of the
 table: `python tests/flowjson/build/classes.py`.
@@ -11,11 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chatkit.flowjson.build import piece
-from chatkit.flowjson.build.piece import RANGE, attribute
+from chatkit.flowjson.build.blocks import RANGE
+from chatkit.flowjson.build.piece import attribute
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 
-FILE = Path(piece.__file__).with_name("blocks.pyi")
+FILE = Path(piece.__file__).with_name("classes.pyi")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
 _HINTS = {
     **dict.fromkeys(_TEXT, "str"),
@@ -41,6 +42,7 @@ from dataclasses import KW_ONLY
 from typing import Literal
 
 from chatkit.flowjson import components
+from chatkit.flowjson.build.blocks import Range
 from chatkit.flowjson.build.kinds import (
     Base64,
     Date,
@@ -52,7 +54,7 @@ from chatkit.flowjson.build.kinds import (
     One,
     Reference,
 )
-from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
+from chatkit.flowjson.build.piece import Action, Block, Piece, piece
 """
 
 

@@ -8,17 +8,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chatkit.flowjson import Flow, Range, Screen
-from chatkit.flowjson.build import blocks
+from chatkit.flowjson.build.blocks import CLASSES
 from chatkit.flowjson.build.piece import Action, Block, Piece, attribute
 from chatkit.flowjson.components import ACTIONS, COMPONENTS
 from chatkit.flowjson.property import Property, Shape
 
 Strategy = st.SearchStrategy[Any]
 ITEMS: dict[str, type[Piece]] = {
-    name: made
-    for name, made in vars(blocks).items()
-    if isinstance(made, type) and issubclass(made, Piece) and made.__module__ == blocks.__name__
-    if not issubclass(made, Block)
+    name: made for name, made in CLASSES.items() if not issubclass(made, Block)
 }
 
 words = st.text(max_size=12) | st.sampled_from(

@@ -10,7 +10,7 @@ import pytest
 from flowjson.build.classes import FILE, source
 
 from chatkit import flowjson
-from chatkit.flowjson.build import blocks
+from chatkit.flowjson.build.blocks import CLASSES
 from chatkit.flowjson.build.piece import Block, attribute
 from chatkit.flowjson.components import COMPONENTS
 
@@ -25,9 +25,9 @@ def test_the_classes_are_those_of_the_stub(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(Block, "kinds", {})
     stub: dict[str, Any] = {"__name__": "stub"}
     exec(compile(FILE.read_text("utf-8"), FILE, "exec", dont_inherit=True), stub)
-    assert stub["__all__"] == blocks.__all__
-    for name in blocks.__all__:
-        typed, made = stub[name], getattr(blocks, name)
+    assert stub["__all__"] == sorted(CLASSES)
+    for name, made in CLASSES.items():
+        typed = stub[name]
         assert str(inspect.signature(typed)) == str(inspect.signature(made))
         assert typed.__doc__ == made.__doc__
         assert pickle.loads(pickle.dumps(made)) is made

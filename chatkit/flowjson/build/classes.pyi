@@ -4,6 +4,7 @@ from dataclasses import KW_ONLY
 from typing import Literal
 
 from chatkit.flowjson import components
+from chatkit.flowjson.build.blocks import Range
 from chatkit.flowjson.build.kinds import (
     Base64,
     Date,
@@ -15,7 +16,7 @@ from chatkit.flowjson.build.kinds import (
     One,
     Reference,
 )
-from chatkit.flowjson.build.piece import Action, Block, Piece, Range, piece
+from chatkit.flowjson.build.piece import Action, Block, Piece, piece
 
 __all__ = [
     "CalendarPicker",

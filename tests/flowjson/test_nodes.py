@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
+from chatkit.flowjson.outline import DEPTH, Outline, outline
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from screens import alone, body, entry, flow, foot, good, last, screen, to
 from volume import volume
 
-from chatkit.flowjson.outline import DEPTH, Outline, outline
 from chatkit.flowjson.rules import action, expression, model, reference, routing
 from chatkit.flowjson.version import RECOMMENDED, Version
 
