@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import Any
 
+import chatkit.flowjson.lint  # noqa: F401  (its rules)
 from chatkit.finding import Finding
-from chatkit.flowjson.outline import Outline, outline
+from chatkit.flowjson.nodes import read_nodes
+from chatkit.flowjson.visitor import RULES, visit
 
 Json = dict[str, Any]
-Check = Callable[[Outline], Iterator[Finding]]
 
 
 def field(kind: str = "string", example: Any = "Ana", **more: Any) -> Json:
@@ -64,20 +64,33 @@ def good(version: str = "7.3", **more: Any) -> Json:
     return flow(first, last(body("${data.who}"), data={"who": field()}), version=version, **more)
 
 
-def found(check: Check, document: object) -> list[tuple[str, str, str]]:
-    """List what a check finds: severity, code and pointer."""
-    return [(each.severity, each.code, each.pointer) for each in check(outline(document))]
+def findings(module: str, document: object) -> list[Finding]:
+    """List what the rules of a module find."""
+    rules = {
+        kind: [rule for rule in rules if rule.__module__.endswith(f".{module}")]
+        for kind, rules in RULES.items()
+    }
+    return list(visit(read_nodes(document), rules))
 
 
-def errors(check: Check, document: object) -> list[tuple[str, str]]:
-    """List the errors a check finds: code and pointer."""
+def found(module: str, document: object) -> list[tuple[str, str, str]]:
+    """List what they find: severity, code and pointer."""
+    return [(each.severity, each.code, each.pointer) for each in findings(module, document)]
+
+
+def errors(module: str, document: object) -> list[tuple[str, str]]:
+    """List the errors they find: code and pointer."""
     return [
-        (code, pointer) for severity, code, pointer in found(check, document) if severity == "error"
+        (code, pointer)
+        for severity, code, pointer in found(module, document)
+        if severity == "error"
     ]
 
 
-def doubts(check: Check, document: object) -> list[tuple[str, str]]:
-    """List what a check only doubts: code and pointer."""
+def doubts(module: str, document: object) -> list[tuple[str, str]]:
+    """List what they only doubt: code and pointer."""
     return [
-        (code, pointer) for severity, code, pointer in found(check, document) if severity != "error"
+        (code, pointer)
+        for severity, code, pointer in found(module, document)
+        if severity != "error"
     ]

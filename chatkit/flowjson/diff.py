@@ -1,6 +1,6 @@
 """Two flow documents compared by what they mean, not line by line.
 
-Both are read into outlines. Their items are paired by id or name, then by equality, then by
+The nodes of both are read. Their items are paired by id or name, then by equality, then by
 position between the same neighbours. What was paired is compared; each difference has its place
 in both documents, and `Diff` shows them all.
 """
@@ -17,13 +17,13 @@ from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, overload
 
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.outline import (
+from chatkit.flowjson.nodes import (
     ACTION_KEYS,
     ComponentNode,
-    Outline,
+    FlowNode,
     ScreenNode,
     by_slot,
-    outline,
+    read_nodes,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
 from chatkit.report import Report, frame_of_objects, html_heading
@@ -182,7 +182,10 @@ class Pairing:
     """
 
     def __init__(
-        self, screens: Sequence[tuple[ScreenNode, ScreenNode]], first: Outline, second: Outline
+        self,
+        screens: Sequence[tuple[ScreenNode, ScreenNode]],
+        first: FlowNode,
+        second: FlowNode,
     ) -> None:
         self.after: dict[ComponentNode, ComponentNode] = {}
         self.before: dict[ComponentNode, ComponentNode] = {}
@@ -255,7 +258,7 @@ class Pairing:
         layout = mate.value.get("layout") if mate else None
         return isinstance(layout, dict) and component.slot in slots(layout)
 
-    def _moved(self, first: Outline, second: Outline) -> set[ComponentNode]:
+    def _moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
         """Return what stands in another list, or in another order, than before."""
         movers: set[ComponentNode] = set()
         lists: dict[Hashable, list[_Pair]] = {}
@@ -325,20 +328,20 @@ class _Comparison:
 
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
-        self.outlines: tuple[Outline, Outline] = outline(a), outline(b)
+        self.roots: tuple[FlowNode, FlowNode] = read_nodes(a), read_nodes(b)
         self.screens = align(_screens(a), _screens(b), _id)
-        by_index = [{screen.index: screen for screen in o.screens} for o in self.outlines]
+        by_index = [{screen.index: screen for screen in o.screens} for o in self.roots]
         known = [(by_index[0].get(m), by_index[1].get(n)) for m, n in self.screens]
         self.known = [(x, y) for x, y in known if x is not None and y is not None]
         self.renamed = {
             x.id: y.id
             for x, y in self.known
             if x.id is not None and y.id is not None and x.id != y.id
-            if x.id not in self.outlines[1].by_id and y.id not in self.outlines[0].by_id
+            if x.id not in self.roots[1].by_id and y.id not in self.roots[0].by_id
         }
         names = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
         self.reference = re.compile(rf"(?<=\$\{{screen\.)({names})(?=\.)") if names else None
-        self.pairing = Pairing(self.known, *self.outlines)
+        self.pairing = Pairing(self.known, *self.roots)
 
     def document(self) -> Iterator[Difference]:
         """Compare everything."""

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.util.json_pointer import escape
+from chatkit.util.json_pointer import escape, steps
 from chatkit.util.json_reader import JsonFault, is_deeper, read_json
 
-#: Levels of nesting that are read: a flow document has some 20; `outline` looks no deeper than 64.
+#: Levels of nesting that are read: a flow document has some 20.
 DEEPEST = 60
 
 
@@ -65,7 +65,7 @@ class DocumentSource:
     at: LineColumn | None = None  # where it cannot be read
     doubled: bool = False  # an object has a key twice
     _starts: list[int] = field(default_factory=list, repr=False)
-    _offsets: dict[str, int] = field(default_factory=dict, repr=False)
+    _offsets: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)
 
     def place(self, offset: int) -> LineColumn:
         """Tell line and column of an offset in the text."""
@@ -80,17 +80,19 @@ class DocumentSource:
 
         What is missing is found where it should stand: at what is around it.
         """
-        if not self._offsets:
-            self._offsets = {found: offset for found, offset, _ in _walk(self.text or "")}
-        while pointer and pointer not in self._offsets:
-            pointer = pointer.rpartition("/")[0]
-        return self.place(self._offsets.get(pointer, 0))
+        text = self.text or ""
+        path = tuple(steps(pointer))
+        if path and not self._offsets:  # a text that is no JSON has findings only at the top
+            self._offsets = {path: offset for path, offset, _ in _positions(text)}
+        while path and path not in self._offsets:
+            path = path[:-1]
+        return self.place(self._offsets.get(path, len(text) - len(text.lstrip())))
 
     def doubles(self) -> Iterator[tuple[str, LineColumn]]:
         """Yield each key that stands in its object for a second time, and where."""
-        for pointer, offset, again in _walk(self.text or "") if self.doubled else ():
+        for path, offset, again in _positions(self.text or "") if self.doubled else ():
             if again:
-                yield pointer, self.place(offset)
+                yield "".join(f"/{escape(step)}" for step in path), self.place(offset)
 
 
 def read_source(document: object) -> DocumentSource:
@@ -167,13 +169,12 @@ def _text(text: str, size: int) -> DocumentSource:
     return source
 
 
-def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
-    """Yield pointer, offset and whether the key was there before, for everything in a text.
+def _positions(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
+    """Yield path, offset and whether the key was there before, for everything in a text.
 
     The text was read as JSON before, so brackets and quotes are in order.
     """
     stack: list[_Level] = []
-    yield "", len(text) - len(text.lstrip()), False
     for token in _TOKEN.finditer(text):
         mark = token[0]
         level = stack[-1] if stack else None
@@ -186,31 +187,27 @@ def _walk(text: str) -> Iterator[tuple[str, int, bool]]:
             continue
         elif level is not None and level.wants_key:
             key = json.loads(mark, strict=False) if "\\" in mark else mark[1:-1]
-            yield level.name(key), token.start(), key in level.keys
-            level.keys.add(key)
+            level.path = (*level.base, key)
             level.wants_key = False
+            yield level.path, token.start(), key in level.keys
+            level.keys.add(key)
         else:
             if level is not None and level.array:
-                level.name(str(level.index))
-                yield level.pointer, token.start(), False
+                level.path = (*level.base, str(level.index))
+                yield level.path, token.start(), False
             if mark in "{[":
-                stack.append(_Level(level.pointer if level else "", mark == "["))
+                stack.append(_Level(level.path if level else (), mark == "["))
 
 
 class _Level:
-    """An object or array while it is walked through."""
+    """An object or array while its text is read."""
 
-    def __init__(self, base: str, array: bool) -> None:
-        self.base = base
+    def __init__(self, base: tuple[str, ...], array: bool) -> None:
+        self.base = self.path = base
         self.array = array
         self.index = 0
         self.keys: set[str] = set()
         self.wants_key = not array
-        self.pointer = base
-
-    def name(self, key: str) -> str:
-        self.pointer = f"{self.base}/{escape(key)}"
-        return self.pointer
 
     def next(self) -> None:
         self.index += 1

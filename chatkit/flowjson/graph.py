@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.outline import Outline, ScreenNode, outline
+from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes
 from chatkit.util.display import cut, many
 from chatkit.util.json_pointer import escape
 
@@ -89,7 +89,7 @@ def graph(document: object) -> Graph:
     Raises:
         InputError: It is no JSON.
     """
-    whole = outline(read_document(document))
+    whole = read_nodes(read_document(document))
     edges = tuple(_edges(whole))
     reached = {edge.target for edge in edges if edge.source != edge.target}
     screens = [screen for screen in whole.screens if whole.by_id.get(screen.id or "") is screen]
@@ -118,7 +118,7 @@ def _node(screen: ScreenNode, entry: bool) -> Node:
     return Node(screen.id or "", text, screen.pointer, entry, screen.terminal)
 
 
-def _edges(whole: Outline) -> list[Edge]:
+def _edges(whole: FlowNode) -> list[Edge]:
     """Find all ways, each once: what a tap does says more than what is permitted."""
     found: dict[tuple[str, str, str], Edge] = {}
     asks: dict[str, str] = {}

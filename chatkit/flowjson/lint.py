@@ -1,22 +1,22 @@
-"""The lint: a flow document is told what the platform would say of it, and where.
+"""The check of a flow document by the platform's rules, before the platform does it.
 
-`lint` reads the document into an outline, asks every rule, and gives each finding its line and
-column. What comes back is `Findings`, a report that can fix what is certain, and show the source
-with each finding under its line.
+`lint` reads the nodes of the document, shows each to its rules, and gives each finding its line
+and column. `Findings` is a report that can fix what is certain, and show the source with each
+finding under its line.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.flowjson.outline import Outline, outline
-from chatkit.flowjson.rules import (
+from chatkit.flowjson.nodes import read_nodes
+from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     action,
     expression,
     field,
@@ -27,6 +27,7 @@ from chatkit.flowjson.rules import (
     structure,
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
+from chatkit.flowjson.visitor import visit
 from chatkit.report import Report, frame_of_objects, marked
 from chatkit.util.display import escaped, many, visible
 from chatkit.util.json_pointer import patched, steps
@@ -36,19 +37,6 @@ if TYPE_CHECKING:
 
 #: More bytes are refused.
 MOST_BYTES = 10 * 2**20
-#: All rules. Each reads the outline and yields what it finds; none depends on another.
-RULES: tuple[Callable[[Outline], Iterator[Finding]], ...] = (
-    structure.check,
-    placement.check,
-    field.check,
-    model.check,
-    routing.check,
-    routing.check_reached,
-    action.check,
-    reference.check,
-    reference.check_inputs,
-    expression.check,
-)
 
 
 def lint(document: object, version: str | Version | None = None) -> Findings:
@@ -70,8 +58,7 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
         said = f"This is not valid JSON: {source.fault}."
         fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
         return Findings([fault], None, source.text or "")
-    whole = outline(source.value, str(version or _version(source.value)))
-    findings = [each for rule in RULES for each in rule(whole)]
+    findings = list(visit(read_nodes(source.value, str(version or _version(source.value)))))
     if source.size > MOST_BYTES:
         said = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
         large = Finding("FLOW_JSON_TOO_LARGE", "error", "", said, "Use smaller pictures.")

@@ -1,37 +1,89 @@
-"""One walk through a flow document of any shape: what stands in it, and where.
+"""The nodes of a flow document of any shape: screens, components, actions, and bound texts.
 
-Every rule reads this outline instead of the document, so that a wrong shape is met in one
-place only. Whatever is not of the expected shape is left out of the outline; that it is
-wrong is for `structure` to say.
+`read_nodes` goes through a document once. Each node carries its JSON pointer and what is around
+it, each bound text the references in it, and `resolve` follows one to what the document declares.
+Whatever is not of the expected shape is no node; that it is wrong is for the rules of `structure`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import ComponentShape
+from chatkit.flowjson.property import ComponentShape, Property
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.util.json_pointer import escape
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
 CHILD_KEYS = ("children", "then", "else", "cases")
-DEPTH = 64  # deeper is never a flow, and the bound keeps the walk linear
+DEPTH = 64  # deeper is never a flow, and the bound keeps the work linear
 
 _BOUND = re.compile(r"\$\{|`")
+_REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
+_LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
+_UNKNOWN: frozenset[str] = frozenset()
+
+
+# --- references ---------------------------------------------------------------------------
+
+
+class Reference(NamedTuple):
+    """One reference in a text: ${data.x}, ${form.x} or ${screen.S.form.x}."""
+
+    text: str
+    screen: str | None  # the screen it names; None for its own
+    store: str  # data or form
+    path: tuple[str, ...]
+    start: int  # where it stands in the text
+    end: int
+
+
+def references(text: str) -> tuple[Reference, ...]:
+    """Return the references in a text."""
+    return tuple(map(_reference, _REFERENCE.finditer(text)))
+
+
+def _reference(match: re.Match[str]) -> Reference:
+    screen, store, path = match.groups()
+    return Reference(match[0], screen, store, tuple(path.split(".")), *match.span())
+
+
+def whole(text: str) -> Reference | None:
+    """Read a text that is one reference and nothing else."""
+    match = _REFERENCE.fullmatch(text)
+    return _reference(match) if match is not None else None
+
+
+def misspelled(text: str) -> bool:
+    """Return whether a text were one reference, had its names only letters, digits, _ and -."""
+    return _LIKE.fullmatch(text) is not None and whole(text) is None
+
+
+def unread(text: str) -> bool:
+    """Return whether a text holds a ${ that begins no reference."""
+    return "${" in _REFERENCE.sub("", text)
+
+
+def is_expression(text: str) -> bool:
+    """Return whether a text is an expression: all of it in backticks."""
+    return len(text) > 1 and text[0] == text[-1] == "`"
+
+
+# --- nodes --------------------------------------------------------------------------------
 
 
 @dataclass(eq=False, slots=True)
 class ComponentNode:
-    """One component of a screen, with the place it stands in."""
+    """One component of a screen."""
 
     pointer: str
     value: dict[str, Any]
     type: str | None
     name: str | None
+    shape: ComponentShape | None  # None of an unknown type
     screen: ScreenNode
     parent: ComponentNode | None
     form: ComponentNode | None  # the nearest Form around it
@@ -40,34 +92,26 @@ class ComponentNode:
     children: list[ComponentNode] = field(default_factory=list)
 
     @property
-    def shape(self) -> ComponentShape | None:
-        """What the table says of its type; None of one that is unknown."""
-        return COMPONENTS.get(self.type or "")
-
-    @property
     def slot(self) -> str:
-        """In which list of its parent it stands, as a JSON pointer from the parent."""
+        """The list of its parent that it stands in, as a JSON pointer from the parent."""
         base = self.parent.pointer if self.parent else f"{self.screen.pointer}/layout"
         return self.pointer[len(base) :].rpartition("/")[0]
 
 
 @dataclass(eq=False, slots=True)
 class ActionNode:
-    """What happens on a click or a choice."""
+    """An action on a click or a choice."""
 
     pointer: str
     key: str  # on-click-action, on-select-action or on-unselect-action
     value: dict[str, Any]
     name: str | None
     owner: ComponentNode
+    screen: ScreenNode
     item: int | None  # the position in data-source or list-items, when it belongs to one
     target: str | None  # the screen it navigates to
     payload: dict[str, Any] | None  # only a payload that is an object
-
-    @property
-    def screen(self) -> ScreenNode:
-        """The screen the action stands on."""
-        return self.owner.screen
+    bound: list[Binding] = field(default_factory=list)  # the bound texts of the payload
 
 
 @dataclass(eq=False, slots=True)
@@ -76,29 +120,35 @@ class Binding:
 
     pointer: str
     text: str
+    references: tuple[Reference, ...]
+    whole: Reference | None  # the one that is the whole text
+    targets: tuple[Target, ...]  # what each reference leads to
     owner: ComponentNode
     property: str  # the owner's property it belongs to
+    about: Property | None  # the entry of that property in the table
     action: ActionNode | None  # the action whose payload, url or target it is part of
-    direct: bool  # it is the whole value of the property, not inside a list or an object
+    is_direct: bool  # it is the whole value of the property, not inside a list or an object
+    is_expression: bool  # all of it stands in backticks
+    is_fixed: bool  # its property is never bound: ${…} and backticks in it are only text
 
 
 @dataclass(eq=False, slots=True)
 class ScreenNode:
-    """One screen: its data model, components, actions and bindings in document order."""
+    """One screen: its data model, components, actions and bound texts in document order."""
 
     pointer: str
     index: int
     value: dict[str, Any]
     id: str | None
     terminal: bool
-    data: dict[str, Any]  # the declared fields, {} when there is no object
+    data: dict[str, Any]  # the declared fields and their schemas, {} when there is no object
     components: list[ComponentNode] = field(default_factory=list)
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
     fields: dict[str, ComponentNode] = field(default_factory=dict)  # by name, no Form
     forms: dict[str | None, ComponentNode] = field(default_factory=dict)  # by name
     strays: list[str] = field(default_factory=list)  # children that are no object
-    too_deep: list[str] = field(default_factory=list)  # where the walk stopped
+    too_deep: list[str] = field(default_factory=list)  # where reading stopped
 
     @property
     def top(self) -> list[ComponentNode]:
@@ -107,42 +157,29 @@ class ScreenNode:
 
 
 @dataclass(eq=False, slots=True)
-class Outline:
+class FlowNode:
     """A whole document."""
 
-    document: Any
+    value: Any
     version: Version  # RECOMMENDED when absent or unreadable
     endpoint: bool  # data_api_version is set
+    routing: dict[str, Any] | None  # only a routing_model that is an object
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
-    routing: dict[str, Any] | None = None  # only a routing_model that is an object
     compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
-
-    @property
-    def components(self) -> Iterator[ComponentNode]:
-        """All components of all screens."""
-        return (component for screen in self.screens for component in screen.components)
-
-    @property
-    def actions(self) -> Iterator[ActionNode]:
-        """All actions of all screens."""
-        return (action for screen in self.screens for action in screen.actions)
-
-    @property
-    def bindings(self) -> Iterator[Binding]:
-        """All texts with a reference or a backtick."""
-        return (binding for screen in self.screens for binding in screen.bindings)
+    components: list[ComponentNode] = field(default_factory=list)  # of all screens
+    actions: list[ActionNode] = field(default_factory=list)
+    bindings: list[Binding] = field(default_factory=list)
 
 
-def outline(document: object, version: str | Version | None = None) -> Outline:
-    """Walk a document once; `version` replaces the document's own."""
+def read_nodes(document: object, version: str | Version | None = None) -> FlowNode:
+    """Read the nodes of a document; `version` replaces the document's own."""
     whole = document if isinstance(document, dict) else {}
-    wanted = version if isinstance(version, Version) else Version.parse(version)
-    stated = wanted or Version.parse(whole.get("version")) or RECOMMENDED
+    asked = version if isinstance(version, Version) else Version.parse(version)
     routing = whole.get("routing_model")
-    result = Outline(
-        document=document,
-        version=stated,
+    node = FlowNode(
+        value=document,
+        version=asked or Version.parse(whole.get("version")) or RECOMMENDED,
         endpoint="data_api_version" in whole,
         routing=routing if isinstance(routing, dict) else None,
     )
@@ -150,10 +187,16 @@ def outline(document: object, version: str | Version | None = None) -> Outline:
     for index, value in enumerate(screens if isinstance(screens, list) else ()):
         if isinstance(value, dict):
             screen = _screen(index, value)
-            result.screens.append(screen)
+            node.screens.append(screen)
             if screen.id is not None:
-                result.by_id.setdefault(screen.id, screen)
-    return result
+                node.by_id.setdefault(screen.id, screen)
+            node.components += screen.components
+            node.actions += screen.actions
+            node.bindings += screen.bindings
+    for binding in node.bindings:
+        screen = binding.owner.screen
+        binding.targets = tuple(resolve(node, screen, each) for each in binding.references)
+    return node
 
 
 def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
@@ -164,13 +207,17 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
         value=value,
         id=_text(value.get("id")),
         terminal=value.get("terminal") is True,
-        data=data if isinstance(data, dict) else {},
+        data={
+            name: schema
+            for name, schema in (data.items() if isinstance(data, dict) else ())
+            if not (name == "required" and isinstance(schema, list))  # it is no field
+        },
     )
     layout = value.get("layout")
     children = layout.get("children") if isinstance(layout, dict) else None
     waiting = _children(screen, None, f"{screen.pointer}/layout/children", children)
     waiting.reverse()
-    while waiting:  # a stack and no recursion: depth is the stranger's choice
+    while waiting:  # a stack and no recursion: a document may be nested at any depth
         component = waiting.pop()
         screen.components.append(component)
         if component.parent is not None:
@@ -179,34 +226,41 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
             screen.forms.setdefault(component.name, component)
         elif component.name is not None:
             screen.fields.setdefault(component.name, component)
-        found: list[ComponentNode] = []
+        inside: list[ComponentNode] = []
         for key, inner in component.value.items():
-            if key in CHILD_KEYS and isinstance(inner, list | dict):
-                found += _slots(component, key, inner)
-            else:
-                _property(component, key, inner)
-        waiting.extend(reversed(found))
+            if isinstance(inner, str):
+                if _BOUND.search(inner):
+                    _read_property(component, key, inner)
+            elif isinstance(inner, list | dict):
+                if key in CHILD_KEYS:
+                    inside += _slots(component, key, inner)
+                else:
+                    _read_property(component, key, inner)
+        waiting.extend(reversed(inside))
     return screen
 
 
-def _slots(parent: ComponentNode, key: str, inner: object) -> list[ComponentNode]:
-    """Make the components one property of a container holds."""
+def _slots(
+    parent: ComponentNode, key: str, inner: list[Any] | dict[str, Any]
+) -> list[ComponentNode]:
+    """Make the components that one property of a container holds."""
     pointer = f"{parent.pointer}/{key}"
     if pointer.count("/") > DEPTH:
         parent.screen.too_deep.append(pointer)
         return []
-    if not isinstance(inner, Mapping):
+    if isinstance(inner, list):
         return _children(parent.screen, parent, pointer, inner)
-    found: list[ComponentNode] = []
-    for case, children in inner.items() if key == "cases" else ():
-        found += _children(parent.screen, parent, f"{pointer}/{escape(str(case))}", children)
-    return found
+    return [
+        child
+        for case, children in (inner.items() if key == "cases" else ())
+        for child in _children(parent.screen, parent, f"{pointer}/{escape(case)}", children)
+    ]
 
 
 def _children(
     screen: ScreenNode, parent: ComponentNode | None, pointer: str, values: object
 ) -> list[ComponentNode]:
-    found: list[ComponentNode] = []
+    nodes: list[ComponentNode] = []
     form, branch, if_depth = None, None, 0
     if parent is not None:
         form = parent if parent.type == "Form" else parent.form
@@ -216,12 +270,14 @@ def _children(
         if not isinstance(value, dict):
             screen.strays.append(f"{pointer}/{index}")
             continue
-        found.append(
+        kind = _text(value.get("type"))
+        nodes.append(
             ComponentNode(
                 pointer=f"{pointer}/{index}",
                 value=value,
-                type=_text(value.get("type")),
+                type=kind,
                 name=_text(value.get("name")),
+                shape=COMPONENTS.get(kind or ""),
                 screen=screen,
                 parent=parent,
                 form=form,
@@ -229,69 +285,163 @@ def _children(
                 branch=branch,
             )
         )
-    return found
+    return nodes
 
 
 def by_slot(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
     """Sort components by the list that they stand in."""
-    found: dict[str, list[ComponentNode]] = {}
+    slots: dict[str, list[ComponentNode]] = {}
     for component in components:
-        found.setdefault(component.slot, []).append(component)
-    return found
+        slots.setdefault(component.slot, []).append(component)
+    return slots
 
 
-def _property(owner: ComponentNode, key: str, value: object) -> None:
-    """Collect the actions and bindings below one property."""
-    top = f"{owner.pointer}/{escape(str(key))}"
+def _read_property(owner: ComponentNode, key: str, value: object) -> None:
+    """Collect the actions and bound texts in one property."""
+    screen = owner.screen
+    about = owner.shape.by_name.get(key) if owner.shape else None
+    is_fixed = not about.binding if about else key in ("type", "name")
+    top = f"{owner.pointer}/{key if about else escape(key)}"
     waiting: list[tuple[str, str, object, ActionNode | None, int | None]] = [
         (top, key, value, None, None)
     ]
     while waiting:
         pointer, step, inner, action, item = waiting.pop()
         if isinstance(inner, str):
-            if _BOUND.search(inner):
-                direct = pointer == top
-                owner.screen.bindings.append(Binding(pointer, inner, owner, key, action, direct))
+            binding = Binding(
+                pointer=pointer,
+                text=inner,
+                references=references(inner),
+                whole=whole(inner),
+                targets=(),  # once all screens are read
+                owner=owner,
+                property=key,
+                about=about,
+                action=action,
+                is_direct=pointer == top,
+                is_expression=is_expression(inner),
+                is_fixed=is_fixed,
+            )
+            screen.bindings.append(binding)
+            if action and action.payload and pointer.startswith(f"{action.pointer}/payload/"):
+                action.bound.append(binding)
+            continue
+        if isinstance(inner, dict) and action is None and step in ACTION_KEYS:
+            following, payload = inner.get("next"), inner.get("payload")
+            action = ActionNode(
+                pointer=pointer,
+                key=step,
+                value=inner,
+                name=_text(inner.get("name")),
+                owner=owner,
+                screen=screen,
+                item=item,
+                target=_text(following.get("name")) if isinstance(following, dict) else None,
+                payload=payload if isinstance(payload, dict) else None,
+            )
+            screen.actions.append(action)
+        if pointer.count("/") > DEPTH:
+            screen.too_deep.append(pointer)
         elif isinstance(inner, dict):
-            if action is None and step in ACTION_KEYS:
-                action = _action(owner, pointer, step, inner, item)
-            if pointer.count("/") > DEPTH:
-                owner.screen.too_deep.append(pointer)
-                continue
             waiting += [
-                (f"{pointer}/{escape(str(name))}", str(name), below, action, item)
+                (f"{pointer}/{escape(name)}", name, below, action, item)
                 for name, below in reversed(inner.items())
-                if isinstance(below, str | dict | list)
+                if isinstance(below, dict | list)
+                or (isinstance(below, str) and _BOUND.search(below))
             ]
         elif isinstance(inner, list):
-            if pointer.count("/") > DEPTH:
-                owner.screen.too_deep.append(pointer)
-                continue
             waiting += [
                 (f"{pointer}/{index}", "", inner[index], action, index if item is None else item)
                 for index in reversed(range(len(inner)))
-                if isinstance(inner[index], str | dict | list)
+                if isinstance(inner[index], dict | list)
+                or (isinstance(inner[index], str) and _BOUND.search(inner[index]))
             ]
-
-
-def _action(
-    owner: ComponentNode, pointer: str, key: str, value: dict[str, Any], item: int | None
-) -> ActionNode:
-    following = value.get("next")
-    payload = value.get("payload")
-    action = ActionNode(
-        pointer=pointer,
-        key=key,
-        value=value,
-        name=_text(value.get("name")),
-        owner=owner,
-        item=item,
-        target=_text(following.get("name")) if isinstance(following, dict) else None,
-        payload=payload if isinstance(payload, dict) else None,
-    )
-    owner.screen.actions.append(action)
-    return action
 
 
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
+
+
+# --- what a reference leads to ------------------------------------------------------------
+
+
+class Target(NamedTuple):
+    """What a reference leads to; `problem` is why it leads nowhere."""
+
+    types: frozenset[str] = _UNKNOWN  # JSON types, integer as number; empty: not known
+    schema: dict[str, Any] | None = None  # as declared in a data model
+    component: ComponentNode | None = None  # the input it reads
+    problem: str = ""
+
+
+def types_of(schema: object) -> frozenset[str]:
+    """Return the JSON types a schema of a data model allows; empty when they are not known."""
+    stated = schema.get("type") if isinstance(schema, dict) else None
+    names = stated if isinstance(stated, list) else [stated]
+    return frozenset(
+        "number" if name == "integer" else name for name in names if isinstance(name, str)
+    )
+
+
+def value_types(component: ComponentNode) -> frozenset[str]:
+    """Return the JSON types the value of an input has; empty when they are not known."""
+    if component.type == "TextInput" and component.value.get("input-type") in (
+        "number",
+        "passcode",
+    ):
+        return frozenset(("string", "number"))  # a string by the documents, a number when checked
+    if component.type == "CalendarPicker" and component.value.get("mode") == "range":
+        return frozenset(("object",))
+    shape = component.shape
+    return frozenset((shape.value,)) if shape is not None and shape.value else _UNKNOWN
+
+
+def fits(types: frozenset[str], expected: frozenset[str]) -> bool:
+    """Return whether two sets of types may meet; what is not known fits."""
+    return not types or not expected or not types.isdisjoint(expected)
+
+
+def named(types: frozenset[str]) -> str:
+    """Write types for a message."""
+    return " or ".join(sorted(types)) or "unknown"
+
+
+def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
+    """Follow a reference that stands on a screen."""
+    home = screen if reference.screen is None else flow.by_id.get(reference.screen)
+    if home is None:
+        return Target(problem=f"there is no screen {reference.screen}")
+    owner = f"screen {home.id}" if home.id else "the screen"
+    return (_data if reference.store == "data" else _form)(home, owner, reference.path)
+
+
+def _data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    schema = home.data.get(path[0])
+    if schema is None:
+        return Target(problem=f"{owner} declares no data field {path[0]}")
+    for done, step in enumerate(path[1:], 1):
+        types, above = types_of(schema), ".".join(path[:done])
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        if types == {"array"}:
+            return Target(problem=f"{above} is an array: {step} is not reachable")
+        if types and "object" not in types:
+            return Target(problem=f"{above} is not an object: it has no {step}")
+        if not isinstance(properties, dict):
+            return Target()  # an object whose keys are not declared
+        if step not in properties:
+            return Target(problem=f"{above} declares no property {step}")
+        schema = properties[step]
+    return Target(types_of(schema), schema if isinstance(schema, dict) else None)
+
+
+def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+    component = home.fields.get(path[0])
+    if component is None:
+        if path[0] in home.forms:
+            return Target(problem=f"{path[0]} is a Form: name one of its inputs")
+        return Target(problem=f"{owner} has no input named {path[0]}")
+    if len(path) == 1:
+        return Target(value_types(component), component=component)
+    if component.type == "CalendarPicker":
+        return Target(frozenset(("string",)))  # start-date or end-date
+    return Target(problem=f"{path[0]} is one value: it has no {path[1]}")

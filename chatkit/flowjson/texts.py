@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.outline import outline
+from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.property import Shape
 from chatkit.report import frame_of_objects
 from chatkit.util.display import many, short_json
@@ -56,7 +56,7 @@ def wording(document: Any) -> Iterator[DocumentText]:
     A text that comes whole from the data of the screen is none of the document's; one that
     holds references among its words is.
     """
-    for screen in outline(document).screens:
+    for screen in read_nodes(document).screens:
         title = screen.value.get("title")
         if isinstance(title, str) and _has_words(title):
             yield DocumentText(f"{screen.pointer}/title", screen.id, "", "title", title, None)

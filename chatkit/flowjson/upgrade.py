@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.outline import ActionNode, ComponentNode, Outline, ScreenNode, outline
+from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
 from chatkit.report import Report, frame_of_objects, html_heading
@@ -56,11 +56,11 @@ class Rewrite:
         self.changes: list[DocumentChange] = []
         self.todo: list[Todo] = []
         self._last: list[Callable[[], None]] = []  # what moves components, and so pointers
-        self._outline: Outline = outline(document)
+        self._nodes: FlowNode = read_nodes(document)
 
     def run(self) -> None:
         """Change what must be changed, and nothing else."""
-        for pointer, value, shape, component in list(_shaped(self._outline)):
+        for pointer, value, shape, component in list(_shaped(self._nodes)):
             for known in shape.properties:
                 self._property(pointer, value, known, component)
         if self._crosses(V5):
@@ -69,10 +69,10 @@ class Rewrite:
             self._backticks()
         if self._crosses(V7):
             self._first_values()
-            for screen in self._outline.screens:
+            for screen in self._nodes.screens:
                 self._forms(screen)
         if self._crosses(V7_3):
-            for action in self._outline.actions:
+            for action in self._nodes.actions:
                 self._payload(action)
         for move in self._last:
             move()
@@ -151,7 +151,7 @@ class Rewrite:
 
     def _dates(self) -> None:
         """Write dates as YYYY-MM-DD, where they were milliseconds."""
-        for component in self._outline.components:
+        for component in self._nodes.components:
             shape = component.shape
             for known in shape.properties if shape else ():
                 kinds = known.kinds(self.source)
@@ -200,7 +200,7 @@ class Rewrite:
     # --- 6.0: backticks -------------------------------------------------------------
 
     def _backticks(self) -> None:
-        for binding in self._outline.bindings:
+        for binding in self._nodes.bindings:
             text = binding.text.strip()
             if len(text) > 1 and text[0] == text[-1] == "`":
                 what = "6.0 takes a text in backticks as an expression: was it meant as a text?"
@@ -210,7 +210,7 @@ class Rewrite:
 
     def _first_values(self) -> None:
         """Give first values the type of their field, and name those that no longer act."""
-        for component in self._outline.components:
+        for component in self._nodes.components:
             form = component.form
             values = form.value.get("init-values") if form else None
             shape = component.shape
@@ -263,7 +263,7 @@ class Rewrite:
 
     def _payload(self, action: ActionNode) -> None:
         """Send what the next screen asks for, where nothing was sent."""
-        following = self._outline.by_id.get(action.target or "")
+        following = self._nodes.by_id.get(action.target or "")
         if action.name != "navigate" or following is None or "payload" in action.value:
             return
         source, payload, open_ = action.screen, {}, []
@@ -317,10 +317,10 @@ def _typed(value: Any, kind: str) -> Any:
 Shaped = tuple[str, dict[str, Any], Shape, ComponentNode | None]
 
 
-def _shaped(whole: Outline) -> Iterator[Shaped]:
+def _shaped(whole: FlowNode) -> Iterator[Shaped]:
     """Walk through all objects of which the table tells what they hold."""
-    if isinstance(whole.document, dict):
-        yield "", whole.document, DOCUMENT, None
+    if isinstance(whole.value, dict):
+        yield "", whole.value, DOCUMENT, None
     for screen in whole.screens:
         yield screen.pointer, screen.value, SCREEN, None
         if isinstance(layout := screen.value.get("layout"), dict):

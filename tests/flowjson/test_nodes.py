@@ -4,16 +4,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-from chatkit.flowjson.outline import DEPTH, Outline, outline
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from screens import alone, body, entry, flow, foot, good, last, screen, to
 from volume import volume
 
-from chatkit.flowjson.rules import action, expression, model, reference, routing
+import chatkit.flowjson.lint  # noqa: F401  (its rules)
+from chatkit.flowjson.nodes import DEPTH, FlowNode, read_nodes
 from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.flowjson.visitor import visit
 
-RULES = (routing, model, reference, expression, action)
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner),
@@ -38,13 +38,12 @@ BENT = st.recursive(
 
 
 def everything(document: object) -> int:
-    """Run all rules of this side, and count what they find."""
-    whole = outline(document)
-    return sum(1 for rule in RULES for _ in rule.check(whole))
+    """Run all rules, and count what they find."""
+    return len(list(visit(read_nodes(document))))
 
 
 def test_screens_components_and_actions_come_with_their_pointers() -> None:
-    whole = outline(good())
+    whole = read_nodes(good())
     assert [each.id for each in whole.screens] == ["ASK", "DONE"]
     assert [each.pointer for each in whole.components] == [
         "/screens/0/layout/children/0",
@@ -52,7 +51,7 @@ def test_screens_components_and_actions_come_with_their_pointers() -> None:
         "/screens/1/layout/children/0",
         "/screens/1/layout/children/1",
     ]
-    move = next(whole.actions)
+    move = whole.actions[0]
     assert (move.name, move.target) == ("navigate", "DONE")
     assert move.pointer == "/screens/0/layout/children/1/on-click-action"
     assert whole.screens[1].terminal
@@ -62,7 +61,7 @@ def test_screens_components_and_actions_come_with_their_pointers() -> None:
 def test_what_stands_in_a_form_or_a_branch_knows_it() -> None:
     inner = {"type": "If", "condition": "${data.a}", "then": [body()], "else": [entry("b")]}
     switch = {"type": "Switch", "value": "${data.b}", "cases": {"a/b": [inner]}}
-    whole = outline(alone({"type": "Form", "name": "f", "children": [switch]}))
+    whole = read_nodes(alone({"type": "Form", "name": "f", "children": [switch]}))
     form, outer, nested, text, other, _ = whole.components
     assert text.pointer == "/screens/0/layout/children/0/children/0/cases/a~1b/0/then/0"
     assert (nested.slot, text.slot, other.slot) == ("/cases/a~1b", "/then", "/else")
@@ -74,8 +73,10 @@ def test_what_stands_in_a_form_or_a_branch_knows_it() -> None:
 def test_an_action_of_an_option_tells_its_position() -> None:
     act = {"name": "update_data", "payload": {"x": "${form.a}"}}
     options = [{"id": "1", "title": "A"}, {"id": "2", "title": "B", "on-select-action": act}]
-    whole = outline(alone({"type": "Dropdown", "name": "a", "label": "A", "data-source": options}))
-    found = next(whole.actions)
+    whole = read_nodes(
+        alone({"type": "Dropdown", "name": "a", "label": "A", "data-source": options})
+    )
+    found = whole.actions[0]
     assert found.item == 1
     assert found.pointer == "/screens/0/layout/children/0/data-source/1/on-select-action"
     assert [each.action for each in whole.bindings] == [found]
@@ -83,24 +84,24 @@ def test_an_action_of_an_option_tells_its_position() -> None:
 
 def test_bindings_are_the_texts_with_a_reference_or_a_backtick() -> None:
     document = alone(body(["plain", "with ${data.x}"]), body("`1 + 1`"), body("plain"))
-    found = [(each.text, each.direct) for each in outline(document).bindings]
+    found = [(each.text, each.is_direct) for each in read_nodes(document).bindings]
     assert found == [("with ${data.x}", False), ("`1 + 1`", True)]
 
 
 def test_the_version_is_the_documents_own_unless_another_is_asked_for() -> None:
-    assert outline(good("6.1")).version == Version(6, 1)
-    assert outline(good("6.1"), "5.0").version == Version(5, 0)
-    assert outline(good("soon")).version == RECOMMENDED
-    assert outline(None).version == RECOMMENDED
+    assert read_nodes(good("6.1")).version == Version(6, 1)
+    assert read_nodes(good("6.1"), "5.0").version == Version(5, 0)
+    assert read_nodes(good("soon")).version == RECOMMENDED
+    assert read_nodes(None).version == RECOMMENDED
 
 
 def test_the_first_of_two_screens_of_one_id_wins() -> None:
-    whole = outline(flow(screen("A", to("B")), last(name="A")))
+    whole = read_nodes(flow(screen("A", to("B")), last(name="A")))
     assert whole.by_id["A"] is whole.screens[0]
 
 
 def test_children_that_are_no_object_are_strays() -> None:
-    whole = outline(alone("text", 5, body()))
+    whole = read_nodes(alone("text", 5, body()))
     strays = ["/screens/0/layout/children/0", "/screens/0/layout/children/1"]
     assert whole.screens[0].strays == strays
     assert [each.type for each in whole.components] == ["TextBody", "Footer"]
@@ -116,15 +117,15 @@ def test_a_thousand_levels_are_safe() -> None:
         schema = {"type": "array", "items": schema}
     data = {"x": schema | {"__example__": value}}
     act = foot("complete", payload={"x": value})
-    whole = outline(flow(screen("A", nested, body(value), act, data=data, terminal=True)))
+    whole = read_nodes(flow(screen("A", nested, body(value), act, data=data, terminal=True)))
     assert all(each.pointer.count("/") <= DEPTH + 2 for each in whole.components)
     assert whole.screens[0].too_deep
-    assert everything(whole.document) > 0
+    assert everything(whole.value) > 0
 
 
 @given(ANY)
 def test_any_json_is_walked(document: object) -> None:
-    assert isinstance(outline(document), Outline)
+    assert isinstance(read_nodes(document), FlowNode)
     assert everything(document) >= 0
 
 
@@ -163,6 +164,5 @@ def test_every_good_sample_has_no_error(shared: Path) -> None:
     paths = sorted((shared / "samples/flows/valid").glob("*.json"))
     assert len(paths) > 30
     for path in paths:
-        whole = outline(json.loads(path.read_text()))
-        found = [each for rule in RULES for each in rule.check(whole) if each.severity == "error"]
-        assert found == [], path.name
+        findings = visit(read_nodes(json.loads(path.read_text())))
+        assert [each for each in findings if each.severity == "error"] == [], path.name

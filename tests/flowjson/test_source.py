@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.flowjson.document import LineColumn, read_source
+from chatkit.flowjson.lint import lint
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -134,3 +135,7 @@ def test_a_document_without_text_has_no_places_and_stays_as_it_is() -> None:
 def test_anything_else_is_an_input_error(document: object) -> None:
     with pytest.raises(InputError, match="A flow document is a dict, text or a file"):
         read_source(document)
+
+
+def test_a_text_nested_without_end_is_shown_with_its_fault() -> None:
+    assert "INVALID_FLOW_JSON" in repr(lint("[" * 100_000).annotated())

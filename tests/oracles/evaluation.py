@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from chatkit.flowjson.nodes import Reference, is_expression, references, whole
 from chatkit.flowjson.rules.expression import (
     COMPARISONS,
     EQUALITIES,
@@ -18,7 +19,6 @@ from chatkit.flowjson.rules.expression import (
     ExpressionStep,
     parse,
 )
-from chatkit.flowjson.rules.reference import Reference, is_expression, references, whole
 
 Scope = Mapping[str, Any]
 

@@ -8,26 +8,30 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, NEXT
-from chatkit.flowjson.outline import DEPTH, ActionNode, ComponentNode, Outline, ScreenNode
-from chatkit.flowjson.property import Shape
-from chatkit.flowjson.rules.expression import result
-from chatkit.flowjson.rules.model import TYPES, fields, json_types, mismatches
-from chatkit.flowjson.rules.reference import (
+from chatkit.flowjson.nodes import (
+    DEPTH,
+    ActionNode,
+    Binding,
+    ComponentNode,
+    FlowNode,
     Reference,
+    ScreenNode,
     Target,
     fits,
     is_expression,
     misspelled,
     named,
-    references,
     resolve,
     types_of,
     whole,
 )
+from chatkit.flowjson.property import Shape
+from chatkit.flowjson.rules.expression import result
+from chatkit.flowjson.rules.model import TYPES, json_types, mismatches
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import PatchOperation, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
@@ -35,64 +39,74 @@ _ENDS = ("complete", "data_exchange")
 _KEYS = frozenset(prop.name for action in ACTIONS.values() for prop in action.properties)
 
 
-def check(outline: Outline) -> Iterator[Finding]:
-    """Check every action of a flow, with its payload."""
-    asking: ActionNode | None = None
-    for action in outline.actions:
-        yield from _name(outline, action)
-        yield from _keys(outline, action)
-        if action.name == "navigate":
-            yield from _target(outline, action)
-        elif action.name == "open_url":
-            yield from _url(action)
-        elif action.name == "complete" and not action.screen.terminal and _fits(outline, action):
-            said = "complete stands on a screen that is not terminal."
-            hint = 'Set "terminal": true on the screen, or navigate to one that is.'
-            end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
-            at = f"{action.pointer}/name"
-            yield Finding("INVALID_COMPLETE_ACTION", "error", at, said, hint, patch=(end,))
-        elif action.name == "data_exchange":
-            asking = asking or action
-        yield from _payload(outline, action)
-    if asking is not None and not outline.endpoint:
-        said = f"data_exchange ({asking.pointer}) asks an endpoint: data_api_version is missing."
-        hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
-        yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", said, hint)
-    yield from _feet(outline)
-    yield from _twice(outline)
+@rule("action")
+def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check one action, with its payload."""
+    yield from _name(flow, action)
+    yield from _keys(flow, action)
+    if action.name == "navigate":
+        yield from _target(flow, action)
+        yield from _navigate(flow, action)
+    elif action.name == "open_url":
+        yield from _url(action)
+    elif action.name == "update_data":
+        yield from _update(flow, action)
+    elif action.name == "complete" and not action.screen.terminal and _fits(flow, action):
+        said = "complete stands on a screen that is not terminal."
+        hint = 'Set "terminal": true on the screen, or navigate to one that is.'
+        end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
+        at = f"{action.pointer}/name"
+        yield Finding("INVALID_COMPLETE_ACTION", "error", at, said, hint, patch=(end,))
+    yield from _references(flow, action)
+    yield from _pickers(flow, action)
 
 
-def allowed(outline: Outline, action: ActionNode) -> tuple[str, ...] | None:
+@rule("flow")
+def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+    """Check that there is an endpoint if an action asks one."""
+    if flow.endpoint:
+        return
+    for action in flow.actions:
+        if action.name == "data_exchange":
+            said = (
+                f"data_exchange ({action.pointer}) asks an endpoint: data_api_version is missing."
+            )
+            hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
+            yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", said, hint)
+            return
+
+
+def allowed(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
     """Tell which actions may stand at this place; None when nothing is known of it."""
     shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
         key = action.pointer[len(action.owner.pointer) + 1 :].partition("/")[0]
-        items = shape.property(key)
+        items = shape.by_name.get(key)
         shape = items.item if items is not None else None
-    prop = shape.property(action.key) if shape is not None else None
-    if prop is None or not prop.known(outline.version):
+    prop = shape.by_name.get(action.key) if shape is not None else None
+    if prop is None or not prop.known(flow.version):
         return None  # that the property is out of place is for `structure` to say
-    return prop.allowed_actions(outline.version)
+    return prop.allowed_actions(flow.version)
 
 
-def _fits(outline: Outline, action: ActionNode) -> bool:
-    names = allowed(outline, action)
+def _fits(flow: FlowNode, action: ActionNode) -> bool:
+    names = allowed(flow, action)
     return names is None or action.name in names
 
 
-def _name(outline: Outline, action: ActionNode) -> Iterator[Finding]:
+def _name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/name"
     if "name" not in action.value:
         yield _missing(pointer, "The action has no name.", "For example navigate.")
     elif action.name is None:
         yield _type(pointer, "The name of an action", "string", action.value["name"])
     else:
-        names = allowed(outline, action)
+        names = allowed(flow, action)
         if names is None:
-            names = tuple(name for name, each in ACTIONS.items() if each.since <= outline.version)
+            names = tuple(name for name, each in ACTIONS.items() if each.since <= flow.version)
         if action.name not in names:
             why, known = "", ACTIONS.get(action.name)
-            if known is not None and known.since > outline.version:
+            if known is not None and known.since > flow.version:
                 why = f": it is known from version {known.since}"
             yield Finding(
                 "INVALID_ENUM_VALUE",
@@ -103,22 +117,21 @@ def _name(outline: Outline, action: ActionNode) -> Iterator[Finding]:
             )
 
 
-def _keys(outline: Outline, action: ActionNode) -> Iterator[Finding]:
+def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Check which keys are there, as the action's own shape tells."""
     shape = ACTIONS.get(action.name or "")
-    selecting = action.key != "on-click-action" and _fits(outline, action)
+    selecting = action.key != "on-click-action" and _fits(flow, action)
     for key in action.value:
-        pointer = f"{action.pointer}/{escape(str(key))}"
         if key not in _KEYS or (key in ("next", "url") and selecting):
-            yield _unknown(pointer, f"An action knows no {key}.")
-        elif key == "url" and outline.version < (6, 0):
-            yield _unknown(pointer, "url is known from version 6.0.")
-        elif shape is not None and shape.property(str(key)) is None:
-            said = f"{action.name} takes no {key}."
+            yield _unknown(f"{action.pointer}/{escape(key)}", f"An action knows no {key}.")
+        elif key == "url" and flow.version < (6, 0):
+            yield _unknown(f"{action.pointer}/url", "url is known from version 6.0.")
+        elif shape is not None and key not in shape.by_name:
+            at, said = f"{action.pointer}/{key}", f"{action.name} takes no {key}."
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield Finding(code, "error", pointer, said, "Remove it.", patch=removing(pointer))
+            yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
     for prop in shape.properties if shape is not None else ():
-        if prop.needed(outline.version) and prop.name not in action.value:
+        if prop.name not in action.value and prop.needed(flow.version):
             yield _missing(
                 f"{action.pointer}/{prop.name}", f"{action.name} has no {prop.name}.", prop.about
             )
@@ -127,7 +140,7 @@ def _keys(outline: Outline, action: ActionNode) -> Iterator[Finding]:
         yield _type(f"{action.pointer}/payload", "The payload", "object", given)
 
 
-def _target(outline: Outline, action: ActionNode) -> Iterator[Finding]:
+def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     following = action.value.get("next")
     pointer = f"{action.pointer}/next"
     if following is None:
@@ -138,7 +151,7 @@ def _target(outline: Outline, action: ActionNode) -> Iterator[Finding]:
         yield _type(pointer, "next", "object", following)
         return
     for key in following:
-        if NEXT.property(str(key)) is None:
+        if str(key) not in NEXT.by_name:
             yield _unknown(f"{pointer}/{escape(str(key))}", f"next knows no {key}.")
     for key in ("name", "type"):
         if key not in following:
@@ -154,7 +167,7 @@ def _target(outline: Outline, action: ActionNode) -> Iterator[Finding]:
     name = action.target
     if name is None or whole(name) is not None or is_expression(name):
         return
-    if name not in outline.by_id:
+    if name not in flow.by_id:
         yield _next(pointer, f"There is no screen {name}.", "Correct the name, or add the screen.")
     elif name == action.screen.id:
         yield _next(pointer, f"{name} navigates to itself.", "Name another screen.")
@@ -183,35 +196,38 @@ def _url(action: ActionNode) -> Iterator[Finding]:
             yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "warning", pointer, said, hint)
 
 
-def _feet(outline: Outline) -> Iterator[Finding]:
+@rule("screen")
+def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check that the Footer of a terminal screen ends the flow."""
-    for screen in outline.screens:
-        if not screen.terminal:
-            continue
-        foot = next((each for each in screen.components if each.type == "Footer"), None)
-        actions = (each for each in screen.actions if each.owner is foot)
-        action = next((each for each in actions if each.key == "on-click-action"), None)
-        if action is None or action.name is None or action.name in _ENDS:
-            continue
-        severity: Severity = "error" if outline.version >= (7, 3) else "warning"
-        said = f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
-        hint = "Use complete, or data_exchange with an endpoint."
-        yield Finding("INVALID_PROPERTY_VALUE", severity, f"{action.pointer}/name", said, hint)
+    if not screen.terminal:
+        return
+    footer = next((each for each in screen.components if each.type == "Footer"), None)
+    for action in screen.actions:
+        if action.owner is footer and action.key == "on-click-action":
+            if action.name is not None and action.name not in _ENDS:
+                severity: Severity = "error" if flow.version >= (7, 3) else "warning"
+                said = (
+                    f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
+                )
+                hint = "Use complete, or data_exchange with an endpoint."
+                at = f"{action.pointer}/name"
+                yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, hint)
+            return
 
 
-def _twice(outline: Outline) -> Iterator[Finding]:
+@rule("screen")
+def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find actions that stand both on a component and on its options."""
-    told: set[tuple[str, str]] = set()
-    for action in outline.actions:
-        owner = action.owner
-        place = (owner.pointer, action.key)
-        if action.item is None or action.key == "on-click-action" or place in told:
-            continue
-        if action.key in owner.value:
-            told.add(place)
-            said = f"{action.key} stands on the {owner.type} and on its options."
-            hint = "Keep one of both."
-            yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, said, hint)
+    repeated = {
+        (action.owner.pointer, action.key): action
+        for action in reversed(screen.actions)
+        if action.item is not None and action.key != "on-click-action"
+        if action.key in action.owner.value
+    }
+    for action in repeated.values():
+        said = f"{action.key} stands on the {action.owner.type} and on its options."
+        hint = "Keep one of both."
+        yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, said, hint)
 
 
 def _missing(pointer: str, message: str, hint: str) -> Finding:
@@ -236,58 +252,26 @@ FILES, FILE_KB, ALL_KB = 30, 25_600, 102_400  # of a picker, of a file, of an an
 MOST_FILES = 10
 
 
-def _payload(outline: Outline, action: ActionNode) -> Iterator[Finding]:
-    """Check the payload of one action."""
-    if action.payload:
-        held = [(below, text) for below, text in texts(action.payload) if "${" in text]
-        yield from _references(outline, action, held)
-        yield from _pickers(outline, action, held)
-    if action.name == "navigate":
-        yield from _navigate(outline, action)
-    elif action.name == "update_data":
-        yield from _update(outline, action)
-
-
-def texts(payload: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """List the texts of a payload with their pointers below it."""
-    waiting: list[tuple[str, object]] = [("", payload)]
-    while waiting:
-        pointer, value = waiting.pop()
-        if isinstance(value, str):
-            yield pointer, value
-        elif pointer.count("/") >= DEPTH:
-            continue
-        elif isinstance(value, dict):
-            waiting += [(f"{pointer}/{escape(str(key))}", value[key]) for key in reversed(value)]
-        elif isinstance(value, list):
-            waiting += [
-                (f"{pointer}/{index}", value[index]) for index in reversed(range(len(value)))
-            ]
-
-
-def _references(
-    outline: Outline, action: ActionNode, held: list[tuple[str, str]]
-) -> Iterator[Finding]:
+def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Follow the references of a payload, expressions aside."""
-    for below, text in held:
-        if is_expression(text):
+    for binding in action.bound:
+        text, pointer = binding.text, binding.pointer
+        if binding.is_expression:
             continue
-        pointer = f"{action.pointer}/payload{below}"
-        alone = whole(text) if below.count("/") == 1 else None
-        severity: Severity = "error" if alone is not None else "warning"
-        if below.count("/") == 1 and misspelled(text):
+        direct = _is_direct(action, binding)
+        severity: Severity = "error" if direct and binding.whole is not None else "warning"
+        if direct and binding.whole is None and misspelled(text):
             yield _misused(pointer, f"{text} is not a reference.", "Write it as ${data.name}.")
-        for reference in references(text):
-            if reference.screen is not None and outline.version < (4, 0):
+        for reference, target in zip(binding.references, binding.targets, strict=True):
+            problem = target.problem
+            if reference.screen is not None and flow.version < (4, 0):
                 problem = "other screens can be referred to from version 4.0"
-            else:
-                problem = resolve(outline, action.screen, reference).problem
             if problem:
                 said = f"{reference.text} does not exist: {problem}."
                 hint = "Correct the name."
                 yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
             elif (
-                outline.version < (4, 0)
+                flow.version < (4, 0)
                 and (reference.store, action.owner.type) == ("form", "Footer")
                 and action.owner.form is None
                 and action.screen.forms
@@ -302,35 +286,38 @@ def _references(
                 )
 
 
-def _pickers(
-    outline: Outline, action: ActionNode, held: list[tuple[str, str]]
-) -> Iterator[Finding]:
+def _is_direct(action: ActionNode, binding: Binding) -> bool:
+    """Return whether a text is the whole value of a key of the payload."""
+    return binding.pointer.count("/") == action.pointer.count("/") + 2
+
+
+def _pickers(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Check where the files of a picker may go: not to a screen, and only on their own."""
     used: list[ComponentNode] = []
-    for below, text in held:
-        reference = whole(text)
-        picker = resolve(outline, action.screen, reference).component if reference else None
+    for binding in action.bound:
+        picker = binding.targets[0].component if binding.whole else None
         if picker is None or picker.type not in PICKERS:
             continue
-        pointer = f"{action.pointer}/payload{below}"
         if action.name == "navigate":
             said = f"The files of a {picker.type} cannot be handed to a screen."
-            yield _misused(pointer, said, "Refer to it where it is sent: ${screen.ID.form.name}.")
-        elif below.count("/") > 1:
+            yield _misused(
+                binding.pointer, said, "Refer to it where it is sent: ${screen.ID.form.name}."
+            )
+        elif not _is_direct(action, binding):
             said = f"The files of a {picker.type} stand alone: not inside a list or an object."
-            yield _misused(pointer, said, "Give them a key of their own in the payload.")
+            yield _misused(binding.pointer, said, "Give them a key of their own in the payload.")
         else:
             used.append(picker)
     if action.name == "complete" and used:
-        yield from _files(outline, action, used)
+        yield from _files(flow, action, used)
 
 
-def _files(outline: Outline, action: ActionNode, used: list[ComponentNode]) -> Iterator[Finding]:
+def _files(flow: FlowNode, action: ActionNode, used: list[ComponentNode]) -> Iterator[Finding]:
     """Count the files an answer may hold."""
     pointer = f"{action.pointer}/payload"
     files = [_number(each, PICKERS[each.type or ""], FILES) for each in used]
     sizes = [_number(each, "max-file-size-kb", FILE_KB) for each in used]
-    if outline.version < (5, 0):
+    if flow.version < (5, 0):
         if sum(files) > 1:
             yield _misused(pointer, "An answer may hold one file.", "Allow one.", "warning")
         return
@@ -356,17 +343,16 @@ def _misused(pointer: str, message: str, hint: str, severity: Severity = "error"
     return Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
 
 
-def _navigate(outline: Outline, action: ActionNode) -> Iterator[Finding]:
+def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Hold a payload against the screen it goes to."""
-    target = outline.by_id.get(action.target or "")
+    target = flow.by_id.get(action.target or "")
     wrong = "payload" in action.value and action.payload is None
     if target is None or target is action.screen or wrong:
         return
     code = "INVALID_NAVIGATE_ACTION_PAYLOAD"
-    strict = not (6, 0) <= outline.version < (7, 3)
+    strict = not (6, 0) <= flow.version < (7, 3)
     severity: Severity = "error" if strict else "warning"
-    wanted = {name: schema for name, _, schema in fields(target)}
-    missing = [name for name in wanted if name not in (action.payload or {})]
+    missing = [name for name in target.data if name not in (action.payload or {})]
     if missing and action.payload is None:
         said = f"{target.id} expects data, but navigate has no payload."
         hint = f"Add a payload with: {_some(missing)}."
@@ -375,7 +361,7 @@ def _navigate(outline: Outline, action: ActionNode) -> Iterator[Finding]:
         said = f"{target.id} expects {_some(missing)}, which the payload does not hold."
         hint = "Add it, or take it out of the data model."
         yield Finding(code, severity, f"{action.pointer}/payload", said, hint)
-    yield from _given(outline, action, target, wanted, code, severity)
+    yield from _given(flow, action, target, code, severity)
 
 
 def _some(names: list[str]) -> str:
@@ -383,11 +369,10 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:5]) + more
 
 
-def _update(outline: Outline, action: ActionNode) -> Iterator[Finding]:
+def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Hold a payload against the data model of its own screen."""
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
-    wanted = {name: schema for name, _, schema in fields(action.screen)}
-    yield from _given(outline, action, action.screen, wanted, code, "error")
+    yield from _given(flow, action, action.screen, code, "error")
     for key, value in (action.payload or {}).items():
         reference = whole(value) if isinstance(value, str) else None
         if reference is not None and reference.screen is None and reference.path[0] == key:
@@ -398,10 +383,9 @@ def _update(outline: Outline, action: ActionNode) -> Iterator[Finding]:
 
 
 def _given(
-    outline: Outline,
+    flow: FlowNode,
     action: ActionNode,
     target: ScreenNode,
-    wanted: dict[str, Any],
     code: str,
     severity: Severity,
 ) -> Iterator[Finding]:
@@ -409,15 +393,15 @@ def _given(
     for key, value in (action.payload or {}).items():
         pointer = f"{action.pointer}/payload/{escape(str(key))}"
         reference = whole(value) if isinstance(value, str) else None
-        if key not in wanted:
+        if key not in target.data:
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             said = f"{target.id or 'The screen'} declares no data field {key}."
             hint = "Declare it there, or leave it out."
             yield Finding(code, "error" if fixed else severity, pointer, said, hint)
             continue
-        schema = wanted[key]
-        for where, problem in _differences(outline, action.screen, value, reference, schema):
+        schema = target.data[key]
+        for where, problem in _differences(flow, action.screen, value, reference, schema):
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             told = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             said = f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
@@ -426,30 +410,34 @@ def _given(
 
 
 def _differences(
-    outline: Outline, screen: ScreenNode, value: object, reference: Reference | None, schema: object
+    flow: FlowNode,
+    screen: ScreenNode,
+    value: object,
+    reference: Reference | None,
+    schema: object,
 ) -> Iterator[tuple[str, str]]:
     if reference is not None:
-        found = resolve(outline, screen, reference)
+        found = resolve(flow, screen, reference)
         picker = found.component is not None and found.component.type in PICKERS
-        problem = "" if found.problem or picker else _compared(outline, found, schema)
+        problem = "" if found.problem or picker else _compared(flow, found, schema)
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
-        comes_to = result(outline, screen, value) if outline.version >= (6, 0) else frozenset()
+        comes_to = result(flow, screen, value) if flow.version >= (6, 0) else frozenset()
         if not fits(comes_to, types_of(schema)):
             yield "", f"expected {named(types_of(schema))}, the expression is {named(comes_to)}"
     else:
         yield from mismatches(value, schema, bindings=True)
 
 
-def _compared(outline: Outline, found: Target, wanted: object) -> str:
+def _compared(flow: FlowNode, found: Target, wanted: object) -> str:
     """Compare two schemas once, however many actions hand the one over for the other."""
     if found.schema is None:
         return differs(found, wanted)
     pair = id(found.schema), id(wanted)
-    if pair not in outline.compared:
-        outline.compared[pair] = differs(found, wanted)
-    return outline.compared[pair]
+    if pair not in flow.compared:
+        flow.compared[pair] = differs(found, wanted)
+    return flow.compared[pair]
 
 
 def differs(found: Target, wanted: object) -> str:

@@ -14,17 +14,19 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.outline import Binding, ComponentNode, Outline, ScreenNode
-from chatkit.flowjson.rules.reference import (
+from chatkit.flowjson.nodes import (
+    Binding,
+    ComponentNode,
+    FlowNode,
     Reference,
+    ScreenNode,
     is_expression,
     named,
-    property_of,
     resolve,
-    stands_as_it_is,
-    too_early,
     whole,
 )
+from chatkit.flowjson.rules.reference import too_early
+from chatkit.flowjson.visitor import rule
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -234,48 +236,44 @@ _LEADING = re.compile(r"0[0-9]")
 _HINT = "Texts stand in single quotes; && || ! == != < <= > >= + - * / % and brackets are known."
 
 
-def check(outline: Outline) -> Iterator[Finding]:
-    """Find expressions and conditions that cannot be read, or do not fit their place."""
-    for component in outline.components:
-        if component.type == "If":
-            yield from _condition(outline, component)
-    for binding in outline.bindings:
-        owner = binding.owner
-        asked = (owner.type, binding.property) == ("If", "condition")
-        if asked or stands_as_it_is(binding) or not is_expression(binding.text):
-            continue
-        if outline.version < SINCE:
-            yield Finding(
-                "INVALID_PROPERTY_VALUE",
-                "warning",
-                binding.pointer,
-                "Expressions in backticks are known from version 6.0: this is shown as it stands.",
-                "Raise the version of the flow.",
-            )
-            continue
-        yield from _expression(outline, binding)
+@rule("binding")
+def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
+    """Find expressions that cannot be read, or do not fit their place."""
+    asked = (binding.owner.type, binding.property) == ("If", "condition")
+    if asked or not binding.is_expression or binding.is_fixed:
+        return
+    if flow.version < SINCE:
+        yield Finding(
+            "INVALID_PROPERTY_VALUE",
+            "warning",
+            binding.pointer,
+            "Expressions in backticks are known from version 6.0: this is shown as it stands.",
+            "Raise the version of the flow.",
+        )
+        return
+    yield from _expression(flow, binding)
 
 
-def result(outline: Outline, screen: ScreenNode, text: str) -> frozenset[str]:
+def result(flow: FlowNode, screen: ScreenNode, text: str) -> frozenset[str]:
     """Tell the JSON type an expression comes to; empty when it is not known or not readable."""
     try:
         steps = parse(text[1:-1])
     except ExpressionError:
         return frozenset()
-    return typed(steps, lambda each: resolve(outline, screen, each).types)[0]
+    return typed(steps, lambda each: resolve(flow, screen, each).types)[0]
 
 
 def _read(
-    outline: Outline, screen: ScreenNode, text: str, pointer: str
+    flow: FlowNode, screen: ScreenNode, text: str, pointer: str
 ) -> tuple[tuple[ExpressionStep, ...], frozenset[str], list[tuple[Severity, str]]]:
     """Read an expression: its steps, its type, and what is wrong with it."""
     wrong: list[tuple[Severity, str]] = []
 
     def types(reference: Reference) -> frozenset[str]:
-        if reference.screen is not None and outline.version < (4, 0):
+        if reference.screen is not None and flow.version < (4, 0):
             wrong.append(("error", too_early(reference, pointer, "error").message.rstrip(".")))
             return frozenset()
-        target = resolve(outline, screen, reference)
+        target = resolve(flow, screen, reference)
         if target.problem:
             wrong.append(("error", f"{reference.text} does not exist: {target.problem}"))
         return target.types
@@ -290,23 +288,23 @@ def _read(
     return steps, found, wrong
 
 
-def _expression(outline: Outline, binding: Binding) -> Iterator[Finding]:
+def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     owner, action = binding.owner, binding.action
-    _, found, wrong = _read(outline, owner.screen, binding.text[1:-1], binding.pointer)
+    _, found, wrong = _read(flow, owner.screen, binding.text[1:-1], binding.pointer)
     # the platform looks at whole properties only
-    severe, code = binding.direct and binding.property not in _LATER, "INVALID_PROPERTY_VALUE"
+    severe, code = binding.is_direct and binding.property not in _LATER, "INVALID_PROPERTY_VALUE"
     if action is not None and binding.pointer.startswith(f"{action.pointer}/payload/"):
         code = "INVALID_ACTION_PAYLOAD_PROPERTY"
         since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
-        severe = outline.version >= since
+        severe = flow.version >= since
     worst: Severity = "error" if severe else "warning"
     for severity, said in dict.fromkeys(wrong):
         weight: Severity = "warning" if severity == "warning" else worst
         yield Finding(code, weight, binding.pointer, f"{_started(said)}.", _HINT)
-    prop = property_of(binding)
-    if wrong or prop is None or not binding.direct or not found:
+    prop = binding.about
+    if wrong or prop is None or not binding.is_direct or not found:
         return
-    wanted = frozenset(prop.json_types(outline.version))
+    wanted = frozenset(prop.json_types(flow.version))
     if prop.kind != "reference" and found.isdisjoint(wanted):
         yield Finding(
             "INVALID_PROPERTY_VALUE",
@@ -321,15 +319,16 @@ def _started(said: str) -> str:
     return said[:1].upper() + said[1:]
 
 
-def _condition(outline: Outline, component: ComponentNode) -> Iterator[Finding]:
+@rule("If", "early If")
+def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check what an If asks, in backticks or without."""
     text = component.value.get("condition")
     if not isinstance(text, str):
         return
     pointer = f"{component.pointer}/condition"
-    backticks = is_expression(text) and outline.version >= SINCE
+    backticks = is_expression(text) and flow.version >= SINCE
     asked = text[1:-1] if backticks else text
-    steps, found, wrong = _read(outline, component.screen, asked, pointer)
+    steps, found, wrong = _read(flow, component.screen, asked, pointer)
     said = [each for severity, each in wrong if severity == "error"]
     doubts = [each for severity, each in wrong if severity == "warning"]
     if steps and not said:

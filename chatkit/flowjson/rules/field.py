@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.outline import ComponentNode, Outline
+from chatkit.flowjson.nodes import ComponentNode, FlowNode
 from chatkit.flowjson.rules.shape import (
     Around,
     check_value,
@@ -19,6 +19,7 @@ from chatkit.flowjson.rules.shape import (
     named,
 )
 from chatkit.flowjson.version import Version
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import escape, removing
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields
@@ -32,22 +33,22 @@ _BOUNDS = (
 )
 
 
-def check(outline: Outline) -> Iterator[Finding]:
-    """Check every component of a type that has such rules."""
-    version = Version(*outline.version)
-    for component in outline.components:
-        rule = _RULES.get(component.type or "")
-        if rule is not None and COMPONENTS[component.type or ""].known(version):
-            yield from rule(component, version)
-
-
 def _number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value
 
 
-def _bounds(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule(
+    "TextInput",
+    "CheckboxGroup",
+    "RadioButtonsGroup",
+    "Dropdown",
+    "ChipsSelector",
+    "PhotoPicker",
+    "DocumentPicker",
+)
+def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that the least is not above the most."""
     for least, most in _BOUNDS:
         low, high = _number(component.value.get(least)), _number(component.value.get(most))
@@ -57,10 +58,11 @@ def _bounds(component: ComponentNode, version: Version) -> Iterator[Finding]:
             yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, said, "Swap them.")
 
 
-def _text_input(component: ComponentNode, version: Version) -> Iterator[Finding]:
-    yield from _bounds(component, version)
+@rule("TextInput")
+def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check what a pattern goes with."""
     value, at = component.value, component.pointer
-    if "pattern" not in value or version < (6, 2):
+    if "pattern" not in value or flow.version < (6, 2):
         return
     if "helper-text" not in value:
         said = "pattern goes with helper-text: a person must know what is asked for."
@@ -72,9 +74,9 @@ def _text_input(component: ComponentNode, version: Version) -> Iterator[Finding]
         yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", said, hint)
 
 
-def _choice(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
+def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the options of a list: pictures or colours, ids, how many with pictures."""
-    yield from _bounds(component, version)
     source = component.value.get("data-source")
     if not isinstance(source, list):
         return
@@ -91,14 +93,16 @@ def _choice(component: ComponentNode, version: Version) -> Iterator[Finding]:
     seen: set[str] = set()
     for index, each in enumerate(source):
         found = each.get("id") if isinstance(each, dict) else None
-        if isinstance(found, str) and not has_binding(found):
-            if found in seen:
+        if isinstance(found, str):
+            if found in seen and not has_binding(found):
                 said = f"There is an option {found[:60]!r} already: answers cannot be told apart."
                 yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", said)
             seen.add(found)
 
 
-def _footer(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("Footer")
+def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check which captions stand together."""
     value, at = component.value, component.pointer
     left, center, right = (f"{side}-caption" in value for side in ("left", "center", "right"))
     if left != right:
@@ -128,7 +132,9 @@ def _dates(value: object) -> Iterator[tuple[str, date]]:
             yield rest, found
 
 
-def _days(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("DatePicker", "CalendarPicker")
+def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check that days stand within their bounds."""
     value, at = component.value, component.pointer
     first, last = day(value.get("min-date")), day(value.get("max-date"))
     if first is not None and last is not None and first > last:
@@ -143,8 +149,9 @@ def _days(component: ComponentNode, version: Version) -> Iterator[Finding]:
                 yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", said)
 
 
-def _calendar(component: ComponentNode, version: Version) -> Iterator[Finding]:
-    yield from _days(component, version)
+@rule("CalendarPicker")
+def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check the bounds of a stay."""
     value, at = component.value, component.pointer
     least, most = _number(value.get("min-days")), _number(value.get("max-days"))
     if least is not None and most is not None and least > most:
@@ -163,7 +170,8 @@ def _calendar(component: ComponentNode, version: Version) -> Iterator[Finding]:
 # --- Form and NavigationList --------------------------------------------------------------
 
 
-def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("Form")
+def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that first values belong to inputs of the Form, and have their types."""
     fields: dict[str, ComponentNode] = {}
     waiting = list(component.children)
@@ -184,15 +192,15 @@ def _form(component: ComponentNode, version: Version) -> Iterator[Finding]:
             said = f"{field.type} takes no first value."
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
             yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
-        elif not _fits_field(field, value, version):
+        elif not _fits_field(field, value, flow.version):
             wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
             mode = field.value.get("mode", "single")
-            around = Around(version, range_mode=None if is_binding(mode) else mode == "range")
-            yield from check_value(prop, prop.kinds(version), value, at, around)
+            around = Around(flow.version, range_mode=None if is_binding(mode) else mode == "range")
+            yield from check_value(prop, prop.kinds(flow.version), value, at, around)
     if wrong:  # the platform tells it of all of them together, at init-values
-        severity: Severity = "error" if version >= _TYPED else "warning"
+        severity: Severity = "error" if flow.version >= _TYPED else "warning"
         at, said = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         said = said[0].upper() + said[1:]
         yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, "Check names and values.")
@@ -208,7 +216,8 @@ def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
     return any(fits(kind, value) for kind in prop.kinds(version))
 
 
-def _carousel(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("ImageCarousel")
+def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Tell too many pictures by the platform's own code too: its checker has no other for it."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
@@ -218,7 +227,9 @@ def _carousel(component: ComponentNode, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove some.")
 
 
-def _navigation(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("NavigationList")
+def check_navigation(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check the items of a NavigationList against each other."""
     value, at = component.value, component.pointer
     source = value.get("list-items")
     items = source if isinstance(source, list) else []
@@ -251,20 +262,3 @@ def _navigation(component: ComponentNode, version: Version) -> Iterator[Finding]
             said = "end holds one or two of title, description and metadata."
             code = "DUPLICATE_PROPETY_FOR_CONDITION"
             yield Finding(code, "error", f"{place}/end", said)
-
-
-_RULES: dict[str, Callable[[ComponentNode, Version], Iterator[Finding]]] = {
-    "TextInput": _text_input,
-    "CheckboxGroup": _choice,
-    "RadioButtonsGroup": _choice,
-    "Dropdown": _choice,
-    "ChipsSelector": _choice,
-    "PhotoPicker": _bounds,
-    "DocumentPicker": _bounds,
-    "Footer": _footer,
-    "DatePicker": _days,
-    "CalendarPicker": _calendar,
-    "Form": _form,
-    "ImageCarousel": _carousel,
-    "NavigationList": _navigation,
-}

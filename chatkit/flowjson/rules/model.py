@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding
-from chatkit.flowjson.outline import DEPTH, Outline, ScreenNode
-from chatkit.flowjson.rules.reference import named, types_of, whole
+from chatkit.flowjson.nodes import DEPTH, FlowNode, ScreenNode, named, types_of, whole
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import escape
 
 EXAMPLE = "__example__"
@@ -94,31 +94,25 @@ def _scalar(value: object) -> bool:
     return value is None or isinstance(value, str | int | float)
 
 
-def fields(screen: ScreenNode) -> Iterator[tuple[str, str, Any]]:
-    """List the declared fields: name, pointer, schema. The list `required` is no field."""
+@rule("screen")
+def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Check what a screen declares as its data."""
     for name, schema in screen.data.items():
-        if not (name == "required" and isinstance(schema, list)):
-            yield str(name), f"{screen.pointer}/data/{escape(str(name))}", schema
-
-
-def check(outline: Outline) -> Iterator[Finding]:
-    """Check what the screens declare as their data."""
-    for screen in outline.screens:
-        for name, pointer, schema in fields(screen):
-            if not isinstance(schema, dict):
-                said = f"The data field {name} must be an object with type and {EXAMPLE}."
-                hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
-                yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
-                continue
-            yield from _declaration(name, pointer, schema)
-            yield from _below(name, pointer, schema)
-            if EXAMPLE not in schema:
-                code = "MISSING_REQUIRED_PROPERTY"
-                said = f"The data field {name} has no {EXAMPLE}."
-                hint = "Give a value of its type: the preview shows it."
-                yield Finding(code, "error", f"{pointer}/{EXAMPLE}", said, hint)
-            else:
-                yield from _example(name, pointer, schema)
+        pointer = f"{screen.pointer}/data/{escape(name)}"
+        if not isinstance(schema, dict):
+            said = f"The data field {name} must be an object with type and {EXAMPLE}."
+            hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
+            yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
+            continue
+        yield from _declaration(name, pointer, schema)
+        yield from _below(name, pointer, schema)
+        if EXAMPLE not in schema:
+            code = "MISSING_REQUIRED_PROPERTY"
+            said = f"The data field {name} has no {EXAMPLE}."
+            hint = "Give a value of its type: the preview shows it."
+            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", said, hint)
+        else:
+            yield from _example(name, pointer, schema)
 
 
 def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
@@ -164,7 +158,7 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
     waiting: list[tuple[str, object, bool]] = [
         (f"{pointer}/{escape(str(key))}", inner, key == "properties")
         for key, inner in schema.items()
-        if key != EXAMPLE
+        if key != EXAMPLE and isinstance(inner, dict | list)
     ]
     waiting.reverse()
     while waiting:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ADVISED_COMPONENTS, COMPONENTS, MOST_COMPONENTS, MOST_NESTED
-from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode, by_slot
+from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
 from chatkit.flowjson.version import STRICT, Version
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import escape
 
 _FREE_FORM = Version(4, 0)  # before, every input stands in a Form
@@ -17,32 +18,14 @@ _UNSEEN = ("CalendarPicker", "ChipsSelector")  # documented so, but the platform
 _PICKERS = ("PhotoPicker", "DocumentPicker")
 
 
-def check(outline: Outline) -> Iterator[Finding]:
-    """Check every screen."""
-    version = Version(*outline.version)
-    carousels: Counter[str] = Counter()
-    for screen in outline.screens:
-        for component in screen.components:
-            yield from _container(component, version)
-        yield from _nesting(screen)
-        yield from _forms(screen, version)
-        yield from _names(screen)
-        yield from _counts(screen, version)
-        yield from _per_flow(screen, carousels)
-        yield from _footers(screen)
-        yield from _alone(screen, version)
-        for pointer in screen.too_deep:
-            said = "This is nested more deeply than a flow can be."
-            yield Finding("NESTED_TOO_DEEPLY", "error", pointer, said)
-
-
 # --- containers -------------------------------------------------------------------------
 
 
-def _container(component: ComponentNode, version: Version) -> Iterator[Finding]:
+@rule("component")
+def check_container(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a component may stand in its parent."""
-    shape = component.shape
-    if component.parent is None or shape is None or not shape.known(version):
+    shape, version = component.shape, flow.version
+    if component.parent is None or shape is None or version < shape.since:
         return
     parent = component.parent.shape
     if parent is None or not parent.children:
@@ -58,8 +41,12 @@ def _container(component: ComponentNode, version: Version) -> Iterator[Finding]:
         yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Move it out.")
 
 
-def _nesting(screen: ScreenNode) -> Iterator[Finding]:
-    """Find each If with too many levels of If in it."""
+@rule("screen")
+def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find each If with too many levels of If in it, and what is nested too deeply at all."""
+    for pointer in screen.too_deep:
+        said = "This is nested more deeply than a flow can be."
+        yield Finding("NESTED_TOO_DEEPLY", "error", pointer, said)
     found: dict[str, ComponentNode] = {}
     for component in screen.components:
         if component.type != "If" or component.if_depth < MOST_NESTED:
@@ -85,9 +72,11 @@ def _branches(component: ComponentNode) -> int:
     return count
 
 
-def _forms(screen: ScreenNode, version: Version) -> Iterator[Finding]:
-    has_form = any(component.type == "Form" for component in screen.components)
-    if not has_form and version >= _FREE_FORM:
+@rule("screen")
+def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find inputs outside a Form where they need one."""
+    version = flow.version
+    if not screen.forms and version >= _FREE_FORM:
         return
     for component in screen.components:
         shape = component.shape
@@ -103,13 +92,15 @@ def _forms(screen: ScreenNode, version: Version) -> Iterator[Finding]:
             yield Finding("COMPONENTS_OUTSIDE_FORM", severity, component.pointer, said, hint)
 
 
-def _names(screen: ScreenNode) -> Iterator[Finding]:
+@rule("screen")
+def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find names that several components of a screen have."""
     named: dict[str, list[ComponentNode]] = {}
     for component in screen.components:
         shape = component.shape
-        if component.name is None or shape is None or shape.property("name") is None:
+        if component.name is None or shape is None:
             continue
-        if shape.name != "Form":
+        if "name" in shape.by_name and shape.name != "Form":
             named.setdefault(component.name, []).append(component)
     for name, found in named.items():
         for component in found if len(found) > 1 else ():
@@ -137,12 +128,14 @@ def _at_once(components: list[ComponentNode]) -> Counter[str]:
     return total
 
 
-def _counts(screen: ScreenNode, version: Version) -> Iterator[Finding]:
+@rule("screen")
+def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find more components on a screen than may be seen there at once."""
     counts = _at_once(screen.top)
     code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
     for name, count in counts.items():
         shape = COMPONENTS.get(name)
-        if shape is None or shape.per_screen is None or version < shape.per_screen_since:
+        if shape is None or shape.per_screen is None or flow.version < shape.per_screen_since:
             continue
         if count > shape.per_screen:
             said = f"The screen has {count} {name}; {shape.per_screen} is the most."
@@ -160,8 +153,11 @@ def _counts(screen: ScreenNode, version: Version) -> Iterator[Finding]:
         yield Finding(code, "warning", at, said, "Split the screen.")
 
 
-def _per_flow(screen: ScreenNode, so_far: Counter[str]) -> Iterator[Finding]:
-    for component in screen.components:
+@rule("flow")
+def check_per_flow(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+    """Find more components of a type than a flow may hold."""
+    so_far: Counter[str] = Counter()
+    for component in flow.components:
         shape = component.shape
         if shape is None or shape.per_flow is None:
             continue
@@ -169,7 +165,7 @@ def _per_flow(screen: ScreenNode, so_far: Counter[str]) -> Iterator[Finding]:
         if so_far[shape.name] == shape.per_flow + 1:
             said = f"The flow has more than {shape.per_flow} {shape.name}."
             code = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN"
-            yield Finding(code, "error", screen.pointer, said, "Remove one.")
+            yield Finding(code, "error", component.screen.pointer, said, "Remove one.")
             at = component.pointer  # the platform's checker gives it this code
             yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove one.")
 
@@ -177,7 +173,9 @@ def _per_flow(screen: ScreenNode, so_far: Counter[str]) -> Iterator[Finding]:
 # --- Footers in branches, and those that stand alone --------------------------------------
 
 
-def _footers(screen: ScreenNode) -> Iterator[Finding]:
+@rule("screen")
+def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find branches without a Footer beside others with one."""
     branching = []
     for component in screen.components:
         if component.type not in ("If", "Switch"):
@@ -208,18 +206,19 @@ def _footers(screen: ScreenNode) -> Iterator[Finding]:
         yield Finding("MORE_THAN_ONE_FOOTER", "error", at, said, "Keep those in the branches.")
 
 
-def _alone(screen: ScreenNode, version: Version) -> Iterator[Finding]:
+@rule("screen")
+def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check components that stand alone on their screen."""
     types = {component.type for component in screen.components if component.type in COMPONENTS}
     at = screen.pointer
     if "RichText" in types:
-        beside = {"Footer"} if version >= _RICH_FOOTER else set()
+        beside = {"Footer"} if flow.version >= _RICH_FOOTER else set()
         rich = sum(component.type == "RichText" for component in screen.components)
         if types - {"RichText"} - beside or rich > 1:
             said = "RichText stands alone on its screen"
             said += ", at most beside a Footer." if beside else "."
             code = "INVALID_COMPONENT_PLACEMENT"
-            if version < STRICT:
+            if flow.version < STRICT:
                 code = "INVALID_RICHTEXT_PLACEMENT"
             yield Finding(code, "error", at, said, "Move the others to another screen.")
     if "NavigationList" in types:

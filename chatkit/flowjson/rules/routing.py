@@ -10,21 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.outline import Outline
+from chatkit.flowjson.nodes import FlowNode
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import PatchOperation, escape, removing
 
 _BRANCHES = 10
 _ROUTING = "/routing_model"
 
 
-def routes(outline: Outline) -> dict[str, list[str]]:
+def routes(flow: FlowNode) -> dict[str, list[str]]:
     """Tell which screen leads to which: as stated, or as its navigate actions make it."""
-    return _navigations(outline) if outline.routing is None else stated(outline)
+    return _navigations(flow) if flow.routing is None else stated(flow)
 
 
-def stated(outline: Outline) -> dict[str, list[str]]:
+def stated(flow: FlowNode) -> dict[str, list[str]]:
     """Read the routing model: what is no list of texts counts for nothing."""
-    model = outline.routing or {}
+    model = flow.routing or {}
     return {
         str(source): [each for each in targets if isinstance(each, str)]
         for source, targets in model.items()
@@ -32,37 +33,38 @@ def stated(outline: Outline) -> dict[str, list[str]]:
     }
 
 
-def _navigations(outline: Outline) -> dict[str, list[str]]:
+def _navigations(flow: FlowNode) -> dict[str, list[str]]:
     """Tell where the navigate actions of each screen lead."""
     found: dict[str, dict[str, None]] = {
-        screen.id: {} for screen in outline.screens if screen.id is not None
+        screen.id: {} for screen in flow.screens if screen.id is not None
     }
-    for action in outline.actions:
+    for action in flow.actions:
         if action.name == "navigate" and action.target is not None and action.screen.id is not None:
             found[action.screen.id][action.target] = None
     return {source: list(targets) for source, targets in found.items()}
 
 
-def check(outline: Outline) -> Iterator[Finding]:
+@rule("flow")
+def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the ways between the screens."""
-    whole = outline.document if isinstance(outline.document, Mapping) else {}
-    if outline.endpoint and whole.get("routing_model") is None:
+    whole = flow.value if isinstance(flow.value, Mapping) else {}
+    if flow.endpoint and whole.get("routing_model") is None:
         said = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
-        made = PatchOperation("add", _ROUTING, _navigations(outline))
+        made = PatchOperation("add", _ROUTING, _navigations(flow))
         code = "MISSING_REQUIRED_PROPERTY"
         yield Finding(code, "error", _ROUTING, said, hint, patch=(made,))
-    if not outline.by_id:
+    if not flow.by_id:
         return
-    if outline.routing is not None:
-        yield from _shape(outline)
-        yield from _stated(outline)
-    elif not outline.endpoint:
-        yield from _navigated(outline)
+    if flow.routing is not None:
+        yield from _shape(flow)
+        yield from _stated(flow)
+    elif not flow.endpoint:
+        yield from _navigated(flow)
 
 
-def _shape(outline: Outline) -> Iterator[Finding]:
-    for source, targets in (outline.routing or {}).items():
+def _shape(flow: FlowNode) -> Iterator[Finding]:
+    for source, targets in (flow.routing or {}).items():
         pointer = f"{_ROUTING}/{escape(str(source))}"
         if not isinstance(targets, list):
             yield _type(pointer, f"The routes of {source} must be a list of screen ids.")
@@ -76,14 +78,14 @@ def _type(pointer: str, message: str) -> Finding:
     return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, 'For example ["SECOND"].')
 
 
-def _stated(outline: Outline) -> Iterator[Finding]:
+def _stated(flow: FlowNode) -> Iterator[Finding]:
     """Check a routing model, and that it knows every navigate action."""
-    model = outline.routing or {}
-    ways = stated(outline)
-    moves = _navigations(outline)
+    model = flow.routing or {}
+    ways = stated(flow)
+    moves = _navigations(flow)
     for source, targets in model.items():
         pointer = f"{_ROUTING}/{escape(str(source))}"
-        if source not in outline.by_id:
+        if source not in flow.by_id:
             yield _wrong(
                 pointer, f"{source} is not a screen of this flow.", "Correct or remove it."
             )
@@ -95,26 +97,26 @@ def _stated(outline: Outline) -> Iterator[Finding]:
             itself = removing(f"{pointer}/{targets.index(source)}")
             yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
         for index, target in enumerate(targets):
-            if isinstance(target, str) and target not in outline.by_id:
+            if isinstance(target, str) and target not in flow.by_id:
                 said = f"{source} leads to {target}, which is not a screen of this flow."
                 yield _wrong(f"{pointer}/{index}", said, "Correct or remove it.")
     yield from _backward(ways)
-    unstated = _unstated(outline, ways, moves)
+    unstated = _unstated(flow, ways, moves)
     reached = {target for targets in ways.values() for target in targets}
-    for screen in outline.by_id.values():
+    for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             said = f"{screen.id} is missing in the routing model."
             hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
             yield _wrong(f"{screen.pointer}/id", said, hint, patch=patch)
     entered = set(reached)
-    if outline.version >= (7, 3):
+    if flow.version >= (7, 3):
         entered.update(target for targets in moves.values() for target in targets)
-    if entered.issuperset(outline.by_id):
+    if entered.issuperset(flow.by_id):
         said = "No screen can be the first: something leads to every one of them."
         hint = "Remove the routes back to the first screen; going back needs no route."
         yield _wrong(_ROUTING, said, hint)
-    yield from _unconnected(outline, ways)
+    yield from _unconnected(flow, ways)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape(source)}"
         for target in targets:
@@ -123,7 +125,7 @@ def _stated(outline: Outline) -> Iterator[Finding]:
             # a line that is missing is added with all its targets, whichever finding is fixed last
             to, value = (f"{line}/-", target) if source in ways else (line, targets)
             patch = (PatchOperation("add", to, value),)
-            yield _wrong(f"{outline.by_id[source].pointer}/id", said, hint, patch=patch)
+            yield _wrong(f"{flow.by_id[source].pointer}/id", said, hint, patch=patch)
 
 
 def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
@@ -176,33 +178,33 @@ def _ring(ways: dict[str, list[str]]) -> str | None:
     return place
 
 
-def _navigated(outline: Outline) -> Iterator[Finding]:
+def _navigated(flow: FlowNode) -> Iterator[Finding]:
     """Check the ways of a flow without endpoint: only navigate leads from screen to screen."""
-    moves = _navigations(outline)
-    for screen in outline.by_id.values():
+    moves = _navigations(flow)
+    for screen in flow.by_id.values():
         targets = moves.get(screen.id or "", [])
         if len(targets) > _BRANCHES:
             yield _branches(screen.pointer, str(screen.id), len(targets))
-    listed = any(component.type == "NavigationList" for component in outline.components)
+    listed = any(component.type == "NavigationList" for component in flow.components)
     entered = {
         target for source, targets in moves.items() for target in targets if target != source
     }
-    if not listed and entered.issuperset(outline.by_id):
+    if not listed and entered.issuperset(flow.by_id):
         said = "No screen can be the first: a navigate action leads to every one of them."
         hint = "Remove the navigation back to the first screen; going back needs none."
         yield _wrong("/screens", said, hint)
-    if not listed and len(outline.by_id) > 1:
-        yield from _unconnected(outline, moves)
+    if not listed and len(flow.by_id) > 1:
+        yield from _unconnected(flow, moves)
 
 
-def _connected(outline: Outline, ways: Mapping[str, list[str]]) -> set[str]:
+def _connected(flow: FlowNode, ways: Mapping[str, list[str]]) -> set[str]:
     """Name the screens that a way joins with the first one, whichever way it runs."""
     beside: dict[str, set[str]] = {}
     for source, targets in ways.items():
         for target in targets:
             beside.setdefault(source, set()).add(target)
             beside.setdefault(target, set()).add(source)
-    return _reached(next(iter(outline.by_id)), beside)
+    return _reached(next(iter(flow.by_id)), beside)
 
 
 def _reached(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
@@ -216,32 +218,32 @@ def _reached(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
     return seen
 
 
-def _unconnected(outline: Outline, ways: dict[str, list[str]]) -> Iterator[Finding]:
+def _unconnected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Finding]:
     """Find screens that no way joins with the first one."""
-    joined = _connected(outline, ways)
-    for name, screen in outline.by_id.items():
+    joined = _connected(flow, ways)
+    for name, screen in flow.by_id.items():
         if name not in joined:
             yield _wrong(
                 f"{screen.pointer}/id",
                 f"{name} is not connected with the other screens.",
-                "Add a route to it." if outline.endpoint else "Let an action navigate to it.",
+                "Add a route to it." if flow.endpoint else "Let an action navigate to it.",
                 # an endpoint may end a flow on a terminal screen that no route names
-                "warning" if outline.endpoint and screen.terminal else "error",
+                "warning" if flow.endpoint and screen.terminal else "error",
             )
 
 
 def _unstated(
-    outline: Outline, ways: dict[str, list[str]], moves: dict[str, list[str]]
+    flow: FlowNode, ways: dict[str, list[str]], moves: dict[str, list[str]]
 ) -> dict[str, list[str]]:
     """Return the targets of navigate actions that have no route in either direction."""
     joined = {(source, target) for source, targets in ways.items() for target in targets}
     lists: set[str | None] = set()  # the platform does not look at the routes of such a screen
-    if outline.version >= (6, 2):
-        lists = {each.screen.id for each in outline.components if each.type == "NavigationList"}
+    if flow.version >= (6, 2):
+        lists = {each.screen.id for each in flow.components if each.type == "NavigationList"}
     unstated: dict[str, list[str]] = {}
     for source, targets in moves.items():
         for target in targets if source not in lists else ():
-            known = target in outline.by_id and target != source  # else `action` reports it
+            known = target in flow.by_id and target != source  # else `action` reports it
             if known and joined.isdisjoint(((source, target), (target, source))):
                 unstated.setdefault(source, []).append(target)
     return unstated
@@ -266,17 +268,18 @@ def _wrong(
     return Finding("INVALID_ROUTING_MODEL", severity, pointer, message, hint, patch=patch)
 
 
-def check_reached(outline: Outline) -> Iterator[Finding]:
+@rule("flow")
+def check_reached(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find screens that nothing leads to: the platform takes them without a word."""
-    if outline.endpoint:  # it may open the flow at any screen
+    if flow.endpoint:  # it may open the flow at any screen
         return
-    ways = routes(outline)
+    ways = routes(flow)
     entered = {target for source, targets in ways.items() for target in targets if target != source}
-    first = next((name for name in outline.by_id if name not in entered), None)
+    first = next((name for name in flow.by_id if name not in entered), None)
     if first is None:  # said by `check`, like those that nothing joins to the others
         return
-    joined, reached = _connected(outline, ways), _reached(first, ways)
-    for name, screen in outline.by_id.items():
+    joined, reached = _connected(flow, ways), _reached(first, ways)
+    for name, screen in flow.by_id.items():
         if name not in reached and name in joined:
             yield Finding(
                 "UNREACHED_SCREEN",

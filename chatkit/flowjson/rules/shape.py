@@ -267,19 +267,20 @@ def _each(
 def _check_length(prop: Property, value: list[Any], pointer: str) -> Iterator[Finding]:
     """Check how many items a list has."""
     count = len(value)
-    said = f"{prop.name} has {many(count, 'item')}"
+    severity: Severity = "error"
     if prop.least is not None and count < prop.least:
-        said += f"; it needs at least {prop.least}."
-        yield Finding("MIN_ITEMS_REQUIRED", "error", pointer, said)
-    elif prop.advised_least is not None and count < prop.advised_least:
-        said += f"; at least {prop.advised_least} are documented."
-        yield Finding("MIN_ITEMS_REQUIRED", "warning", pointer, said)
+        code, bound = "MIN_ITEMS_REQUIRED", f"it needs at least {prop.least}"
     elif prop.most is not None and count > prop.most:
-        said += f"; it takes at most {prop.most}."
-        yield Finding("MAX_ITEMS_REQUIRED", "error", pointer, said)
+        code, bound = "MAX_ITEMS_REQUIRED", f"it takes at most {prop.most}"
+    elif prop.advised_least is not None and count < prop.advised_least:
+        code, bound = "MIN_ITEMS_REQUIRED", f"at least {prop.advised_least} are documented"
+        severity = "warning"
     elif prop.advised is not None and count > prop.advised:
-        said += f"; at most {prop.advised} are documented."
-        yield Finding("MAX_ITEMS_REQUIRED", "warning", pointer, said)
+        code, bound = "MAX_ITEMS_REQUIRED", f"at most {prop.advised} are documented"
+        severity = "warning"
+    else:
+        return
+    yield Finding(code, severity, pointer, f"{prop.name} has {many(count, 'item')}; {bound}.")
 
 
 def _check_components(
@@ -369,11 +370,12 @@ def check_shape(
         if key == "type" and key in plan.known:
             continue
         found = plan.known.get(key)
-        place = f"{pointer}/{escape(str(key))}"
         if found is None:
+            place = f"{pointer}/{escape(key)}"
             yield _unknown(shape, str(key), value, place, around.version)
             continue
         prop, kinds = found
+        place = f"{pointer}/{key}"
         if prop.place != "anywhere" or prop.doubtful:
             refusal = _misplaced(shape, prop, place, around)
             if refusal is not None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.outline import ComponentNode, Outline, ScreenNode
+from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
 from chatkit.flowjson.version import (
     FROZEN,
@@ -21,49 +20,41 @@ from chatkit.flowjson.version import (
     Version,
     data_api_versions,
 )
+from chatkit.flowjson.visitor import rule
 from chatkit.util.json_pointer import PatchOperation
 
 _LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED = ("success", "SUCCESS")
 
 
-def check(outline: Outline) -> Iterator[Finding]:
-    """Check document, screens and components, each against its shape."""
-    if not isinstance(outline.document, dict):
-        said = f"A flow document is an object, not {named(outline.document)}."
+# --- the document -----------------------------------------------------------------------
+
+
+@rule("flow")
+def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+    """Check the document itself, and that each of its screens is an object."""
+    if not isinstance(flow.value, dict):
+        said = f"A flow document is an object, not {named(flow.value)}."
         yield Finding("INVALID_FLOW_JSON", "error", "", said)
         return
-    version = Version(*outline.version)
-    yield from _version(outline.document)
-    yield from _document(outline.document, version)
-    screens = outline.document.get("screens")
+    yield from _version(flow.value)
+    yield from _document(flow.value, flow.version)
+    screens = flow.value.get("screens")
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
             said = f"Here stands a screen, an object, not {named(each)}."
             yield Finding("INVALID_PROPERTY_TYPE", "error", f"/screens/{index}", said)
-    ids = Counter(screen.id for screen in outline.screens)
-    for screen in outline.screens:
-        yield from _screen(screen, outline, version)
-        yield from _id(screen, ids[screen.id], version)
-        for component in screen.components:
-            yield from _component(component, version)
-        for pointer in screen.strays:
-            said = "Here stands a component, an object with a type."
-            yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said)
-    yield from _terminals(outline)
+    yield from _terminals(flow)
 
 
-# --- the document -----------------------------------------------------------------------
-
-
-def _version(document: dict[str, Any]) -> Iterator[Finding]:
+def _version(value: dict[str, Any]) -> Iterator[Finding]:
     at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
-    if "version" not in document:
+    if "version" not in value:
         said = "The document names no version."
         newest = (PatchOperation("add", at, str(RECOMMENDED)),)
         yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, said, hint, patch=newest)
         return
-    text = document["version"]
+    text = value["version"]
     version = Version.parse(text)
     said = f"Version {str(text)[:40]} "
     if version in RETIRED:
@@ -83,16 +74,16 @@ def _version(document: dict[str, Any]) -> Iterator[Finding]:
         yield Finding("INVALID_FLOW_JSON_VERSION_STATE", "warning", at, said, hint)
 
 
-def _document(document: dict[str, Any], version: Version) -> Iterator[Finding]:
+def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
     around = Around(version)
-    for found in check_shape(DOCUMENT, document, "", around):
+    for found in check_shape(DOCUMENT, value, "", around):
         if found.pointer == "/version":
             continue  # told above
         if found.code == "MAX_ITEMS_REQUIRED":
             code, hint = "MAX_SCREENS_NUMBER", "Split the flow."
             found = Finding(code, "error", found.pointer, found.message, hint)
         yield found
-    api = document.get("data_api_version")
+    api = value.get("data_api_version")
     known = data_api_versions(version)
     if isinstance(api, str) and api not in known:
         said = f"data_api_version {api[:40]!r} does not fit version {version}."
@@ -105,8 +96,13 @@ def _document(document: dict[str, Any], version: Version) -> Iterator[Finding]:
 # --- screens ----------------------------------------------------------------------------
 
 
-def _screen(screen: ScreenNode, outline: Outline, version: Version) -> Iterator[Finding]:
-    value, at = screen.value, screen.pointer
+@rule("screen")
+def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Check the keys of a screen and its layout."""
+    value, at, version = screen.value, screen.pointer, flow.version
+    for pointer in screen.strays:
+        said = "Here stands a component, an object with a type."
+        yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said)
     for found in check_shape(SCREEN, value, at, Around(version)):
         if not f"{found.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
             yield found
@@ -115,7 +111,7 @@ def _screen(screen: ScreenNode, outline: Outline, version: Version) -> Iterator[
         said = "success stands only on a terminal screen."
         hint = 'Add "terminal": true, or remove success.'
         yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", at, said, hint)
-    if value.get("refresh_on_back") is True and not outline.endpoint:
+    if value.get("refresh_on_back") is True and not flow.endpoint:
         said = "refresh_on_back asks an endpoint, and this flow has none."
         hint = "Remove it, or set data_api_version."
         yield Finding("INVALID_PROPERTY_VALUE", "error", f"{at}/refresh_on_back", said, hint)
@@ -154,7 +150,9 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
         yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", said)
 
 
-def _id(screen: ScreenNode, count: int, version: Version) -> Iterator[Finding]:
+@rule("screen")
+def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Check the id of a screen."""
     at, found = f"{screen.pointer}/id", screen.id
     if found is None:
         return
@@ -165,12 +163,13 @@ def _id(screen: ScreenNode, count: int, version: Version) -> Iterator[Finding]:
         said = f"The id {found[:60]!r} holds more than letters and underscores."
         hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', found).strip('_')[:60] or 'START'}."
         yield Finding("PATTERN_MISMATCH", "error", at, said, hint)
-    elif version >= (7, 0) and ("," in found or not found.strip("_")):
+    elif flow.version >= (7, 0) and ("," in found or not found.strip("_")):
         said = f"From 7.0 the id {found[:60]!r} may be refused: use letters and underscores."
         yield Finding("PATTERN_MISMATCH", "warning", at, said)
     if found in _RESERVED:
         said = f"{found} is what an endpoint answers to end the flow; no screen may be called so."
         yield Finding("SCREEN_ID_IS_RESERVED_KEYWORD", "error", at, said, "Choose another id.")
+    count = sum(each.id == found for each in flow.screens)
     if count > 1:
         said = f"{count} screens have the id {found[:60]!r}."
         yield Finding("DUPLICATE_SCREEN_IDS", "error", at, said, "Choose another id.")
@@ -184,10 +183,10 @@ def _laid_out(screen: ScreenNode, version: Version) -> bool:
     return isinstance(layout, dict) and isinstance(layout.get("children"), list)
 
 
-def _terminals(outline: Outline) -> Iterator[Finding]:
-    terminals = [screen for screen in outline.screens if screen.terminal]
+def _terminals(flow: FlowNode) -> Iterator[Finding]:
+    terminals = [screen for screen in flow.screens if screen.terminal]
     if not terminals:
-        if outline.screens:
+        if flow.screens:
             said = "No screen is terminal: the flow never ends."
             hint = 'Add "terminal": true to the last screen.'
             yield Finding("MISSING_TERMINAL_SCREEN", "error", "/screens", said, hint)
@@ -198,7 +197,7 @@ def _terminals(outline: Outline) -> Iterator[Finding]:
             at = f"{screen.pointer}/success"
             yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove success.")
     for screen in terminals:
-        if not _laid_out(screen, outline.version):
+        if not _laid_out(screen, flow.version):
             continue  # told at its layout
         if not any(component.type == "Footer" for component in screen.components):
             said = "A terminal screen needs a Footer: nothing else ends the flow."
@@ -209,8 +208,10 @@ def _terminals(outline: Outline) -> Iterator[Finding]:
 # --- components -------------------------------------------------------------------------
 
 
-def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
-    value, at = component.value, component.pointer
+@rule("component")
+def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check the type of a component, and its keys."""
+    value, at, version = component.value, component.pointer, flow.version
     place = f"{at}/type"
     if "type" not in value:
         said = "A component needs its type."
@@ -220,14 +221,14 @@ def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
         said = f"type takes the name of a component, not {named(value['type'])}."
         yield Finding("INVALID_PROPERTY_TYPE", "error", place, said)
         return
-    shape = COMPONENTS.get(component.type)
+    shape = component.shape
     if shape is None:
         said = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
         hint, patch = close(component.type, known), respelt(place, component.type, known)
         yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint, patch=patch)
         return
-    if not shape.known(version):
+    if version < shape.since:
         since = shape.announced or shape.since
         said = f"{shape.name} is known from version {since}; this is {version}."
         hint = f'Write "version": "{max(since, RECOMMENDED)}".'
@@ -236,6 +237,6 @@ def _component(component: ComponentNode, version: Version) -> Iterator[Finding]:
     if shape.announced is not None and version < shape.announced:
         said = f"{shape.name} is documented from version {shape.announced}; this is {version}."
         yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", place, said)
-    mode = value.get("mode", "single")
-    ranged = None if is_binding(mode) else mode == "range"
+    mode = value.get("mode")
+    ranged = None if mode and is_binding(mode) else mode == "range"
     yield from check_shape(shape, value, at, Around(version, component.form is not None, ranged))

@@ -16,10 +16,9 @@ from typing import Any
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.lint import lint
-from chatkit.flowjson.outline import Outline, ScreenNode, outline
+from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes, whole
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.rules.reference import whole
 from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.util.json_pointer import (
     PatchOperation,
@@ -355,7 +354,7 @@ def _sent(document: Any, pointer: str | None = None) -> Any:
 
 def _led_to(document: Any, index: int) -> Any:
     """Let the screen before a new one lead to it, and the new one go on as that did."""
-    now, new, end = outline(document), document["screens"][index], f"/screens/{index}"
+    now, new, end = read_nodes(document), document["screens"][index], f"/screens/{index}"
     before = next((each for each in now.screens if each.index == index - 1), None)
     feet = [each for each in before.actions if each.owner.type == "Footer"] if before else []
     if before is None or before.id is None or len(feet) != 1 or now.version < (4, 0):
@@ -392,7 +391,7 @@ def with_action(document: Any, pointer: str, name: str) -> Any:
     except LookupError:
         before = None
     made = patched(document, [PatchOperation("add", pointer, new_action(name, before))])
-    feet = [each for each in outline(made).actions if each.owner.type == "Footer"]
+    feet = [each for each in read_nodes(made).actions if each.owner.type == "Footer"]
     action = next((each for each in feet if each.pointer == pointer), None)
     if action is None:
         return made
@@ -410,11 +409,11 @@ def without_part(document: Any, pointer: str) -> Any:
 
     What was sent of its inputs is sent no more. The screen before one that goes on as that did.
     """
-    before = outline(document)
+    before = read_nodes(document)
     screen = next((each for each in before.screens if each.pointer == pointer), None)
     made = document if screen is None else _bypassed(document, before, screen)
     made = patched(made, removing(pointer))
-    after = outline(made)
+    after = read_nodes(made)
     gone = {(one.id, name) for one in before.screens for name in one.fields}
     gone -= {(one.id, name) for one in after.screens for name in one.fields}
     dangling: list[PatchOperation] = []
@@ -428,7 +427,7 @@ def without_part(document: Any, pointer: str) -> Any:
     return patched(made, dangling)
 
 
-def _bypassed(document: Any, before: Outline, screen: ScreenNode) -> Any:
+def _bypassed(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
     """Let the one screen that leads to another go on as that other does."""
     feet = [each for each in screen.actions if each.owner.type == "Footer"]
     to = [each for each in before.actions if each.name == "navigate" and each.target == screen.id]

@@ -12,7 +12,7 @@ import ipywidgets as w
 from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
-from chatkit.flowjson.outline import outline
+from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
 from chatkit.util.display import cut, escaped, visible
@@ -476,7 +476,7 @@ class SendableAnswer(NamedTuple):
 
 def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
     """List what can be sent at a place, by reference: answers of its screen and of earlier ones."""
-    whole = outline(document)
+    whole = read_nodes(document)
     here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
     if here is None:
         return {}

@@ -13,7 +13,7 @@ from chatkit.errors import InputError
 from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.lint import Findings, lint
-from chatkit.flowjson.outline import outline
+from chatkit.flowjson.nodes import read_nodes
 from chatkit.util.json_pointer import (
     PatchOperation,
     at,
@@ -246,7 +246,7 @@ class DocumentState:
         own.remove(gone)
         line = call_code("editor.drop", pointer, target, after)
         self.replace(document, f"moving {_kind(items[index])}", line)
-        found = (one.pointer for one in outline(document).components if one.value is moved)
+        found = (one.pointer for one in read_nodes(document).components if one.value is moved)
         return next(found, around)
 
     def duplicate(self, pointer: str) -> str:

@@ -4,10 +4,21 @@ from datetime import date
 from typing import Any
 
 import pytest
-from screens import alone, body, doubts, entry, errors, field, flow, foot, good, last, screen, to
-
-from chatkit.flowjson.outline import outline
-from chatkit.flowjson.rules.action import check
+from screens import (
+    alone,
+    body,
+    doubts,
+    entry,
+    errors,
+    field,
+    findings,
+    flow,
+    foot,
+    good,
+    last,
+    screen,
+    to,
+)
 
 AT = "/screens/0/layout/children/0"
 CLICK = f"{AT}/on-click-action"
@@ -63,11 +74,11 @@ MOVE = {"name": "navigate", "next": {"type": "screen", "name": "DONE"}, "payload
     ],
 )
 def test_a_good_action_has_no_finding(component: dict[str, Any]) -> None:
-    assert errors(check, served(component)) == doubts(check, served(component)) == []
+    assert errors("action", served(component)) == doubts("action", served(component)) == []
 
 
 def test_a_value_that_json_does_not_have_is_of_no_known_type() -> None:
-    [finding] = check(outline(alone(link(MOVE | {"name": date(2026, 1, 1)}))))
+    [finding] = findings("action", alone(link(MOVE | {"name": date(2026, 1, 1)})))
     assert (finding.code, finding.pointer) == (TYPE, f"{CLICK}/name")
     assert finding.message == "The name of an action must be of type string, not unknown."
 
@@ -146,8 +157,8 @@ def test_a_value_that_json_does_not_have_is_of_no_known_type() -> None:
 def test_a_broken_action_is_told_at_its_place(
     component: dict[str, Any], code: str, below: str
 ) -> None:
-    assert errors(check, served(component)) == [(code, f"{AT}/{below}")]
-    assert doubts(check, served(component)) == []
+    assert errors("action", served(component)) == [(code, f"{AT}/{below}")]
+    assert doubts("action", served(component)) == []
 
 
 @pytest.mark.parametrize(
@@ -159,8 +170,8 @@ def test_a_broken_action_is_told_at_its_place(
     ],
 )
 def test_an_action_newer_than_the_version_is_refused(component: dict[str, Any], below: str) -> None:
-    assert (ENUM, f"{AT}/{below}/name") in errors(check, served(component, version="5.1"))
-    assert errors(check, served(component, version="6.0")) == []
+    assert (ENUM, f"{AT}/{below}/name") in errors("action", served(component, version="5.1"))
+    assert errors("action", served(component, version="6.0")) == []
 
 
 @pytest.mark.parametrize(
@@ -185,7 +196,7 @@ def test_why_an_action_is_refused_is_its_version_only_if_a_later_one_knows_it(
     action: dict[str, Any], version: str, said: str
 ) -> None:
     document = served(choice(on_select_action=action), version=version)
-    found = [each for each in check(outline(document)) if each.code == ENUM]
+    found = [each for each in findings("action", document) if each.code == ENUM]
     assert [each.message for each in found] == [said] * bool(said)
     allowed = "data_exchange, update_data" if version == "6.0" else "data_exchange"
     assert {each.hint for each in found} <= {f"Use one of: {allowed}."}
@@ -193,27 +204,29 @@ def test_why_an_action_is_refused_is_its_version_only_if_a_later_one_knows_it(
 
 def test_of_an_action_in_a_property_that_a_later_version_brings_nothing_more_is_told() -> None:
     early = choice(on_unselect_action={"name": "data_exchange"})
-    assert errors(check, served(early, version="5.1")) == []
-    assert errors(check, served(early, version="6.0")) == [(ENUM, f"{AT}/on-unselect-action/name")]
+    assert errors("action", served(early, version="5.1")) == []
+    assert errors("action", served(early, version="6.0")) == [
+        (ENUM, f"{AT}/on-unselect-action/name")
+    ]
 
 
 def test_url_is_unknown_before_version_6() -> None:
     act = {"name": "data_exchange", "url": "https://example.com"}
-    assert (KEY, f"{CLICK}/url") in errors(check, served(link(act), version="5.1"))
+    assert (KEY, f"{CLICK}/url") in errors("action", served(link(act), version="5.1"))
 
 
 @pytest.mark.parametrize("version", ["5.1", "6.0", "7.3"])
 def test_complete_stands_on_a_terminal_screen_only(version: str) -> None:
     document = flow(screen("ASK", foot("complete")), last(), version=version)
-    assert errors(check, document) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
-    assert errors(check, alone(version=version)) == []
+    assert errors("action", document) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
+    assert errors("action", alone(version=version)) == []
     odd = flow(screen("ASK", foot("complete") | {"type": "Odd"}), last(), version=version)
-    assert errors(check, odd) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
+    assert errors("action", odd) == [("INVALID_COMPLETE_ACTION", f"{CLICK}/name")]
 
 
 def test_data_exchange_needs_an_endpoint_and_this_is_told_once() -> None:
     document = flow(screen("ASK", link({"name": "data_exchange"}), foot("data_exchange")), last())
-    [told] = check(outline(document))
+    [told] = findings("action", document)
     assert (told.severity, told.code, told.pointer) == ("error", MISSING, "/data_api_version")
     assert told.message.startswith(f"data_exchange ({CLICK}) asks an endpoint")
 
@@ -223,15 +236,15 @@ def test_the_footer_of_a_terminal_screen_ends_the_flow(version: str, wrong: bool
     first = screen("ASK", to("DONE"))
     document = flow(first, screen("DONE", to("ASK"), terminal=True), version=version)
     told = [("INVALID_PROPERTY_VALUE", "/screens/1/layout/children/0/on-click-action/name")]
-    assert errors(check, document) == (told if wrong else [])
-    assert doubts(check, document) == ([] if wrong else told)
+    assert errors("action", document) == (told if wrong else [])
+    assert doubts("action", document) == ([] if wrong else told)
 
 
 def test_each_terminal_screen_is_told_of_its_footer() -> None:
     bare = screen("BARE", terminal=True)
     ends = [last(name="GOOD"), bare, screen("BAD", to("GOOD"), terminal=True)]
     at = "/screens/3/layout/children/0/on-click-action/name"
-    found = errors(check, flow(screen("ASK", to("GOOD")), *ends))
+    found = errors("action", flow(screen("ASK", to("GOOD")), *ends))
     assert found == [("INVALID_PROPERTY_VALUE", at)]
 
 
@@ -239,7 +252,7 @@ def test_a_footer_whose_action_has_no_name_is_told_of_that_alone() -> None:
     nameless = foot() | {"on-click-action": {"payload": {}}}
     at = "/screens/1/layout/children/0/on-click-action/name"
     document = flow(screen("ASK", to("DONE")), screen("DONE", nameless, terminal=True))
-    assert errors(check, document) == [(MISSING, at)]
+    assert errors("action", document) == [(MISSING, at)]
 
 
 def test_a_terminal_footer_may_ask_the_endpoint() -> None:
@@ -247,24 +260,24 @@ def test_a_terminal_footer_may_ask_the_endpoint() -> None:
     first = screen("ASK", foot("data_exchange"))
     ending = screen("DONE", foot("data_exchange"), terminal=True)
     document = flow(first, ending, data_api_version="3.0", routing_model=model)
-    assert errors(check, document) == []
+    assert errors("action", document) == []
 
 
 def test_the_first_footer_of_branches_counts() -> None:
     ending = foot("complete")
     branch = {"type": "If", "condition": "${data.a}", "then": [ending], "else": [to("ASK")]}
     document = flow(screen("ASK", to("DONE")), screen("DONE", branch, terminal=True))
-    assert errors(check, document) == []
+    assert errors("action", document) == []
 
 
 def test_an_action_on_a_list_and_on_its_options_is_told_once() -> None:
     options = [{"id": each, "title": each, "on-select-action": UPDATE} for each in "ab"]
-    told = errors(check, served(choice(options=options, on_select_action=UPDATE)))
+    told = errors("action", served(choice(options=options, on_select_action=UPDATE)))
     at = f"{AT}/data-source/0/on-select-action"
     assert told == [("INVALID_UPDATE_DATA_ACTION_PAYLOAD", at)]
     single = choice(options=options)
     both = choice(options=options, on_select_action=UPDATE) | {"name": "d"}
-    told = errors(check, served(link(MOVE), single, both))
+    told = errors("action", served(link(MOVE), single, both))
     assert told == [("INVALID_UPDATE_DATA_ACTION_PAYLOAD", at.replace("children/0", "children/2"))]
 
 
@@ -277,11 +290,11 @@ def test_an_action_on_a_list_and_on_its_options_is_told_once() -> None:
 )
 def test_what_is_not_documented_is_a_doubt(action: dict[str, Any]) -> None:
     document = served(link(action))
-    assert errors(check, document) == []
-    assert len(doubts(check, document)) == 1
+    assert errors("action", document) == []
+    assert len(doubts("action", document)) == 1
 
 
 def test_the_good_document_has_no_finding() -> None:
     for version in ("2.1", "4.0", "5.1", "6.3", "7.3"):
-        assert errors(check, good(version)) == doubts(check, good(version)) == []
-    assert errors(check, alone(entry(), body())) == []
+        assert errors("action", good(version)) == doubts("action", good(version)) == []
+    assert errors("action", alone(entry(), body())) == []

@@ -3,10 +3,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from screens import alone, body, doubts, entry, errors, field, flow, foot, last
+from screens import alone, body, doubts, entry, errors, field, findings, flow, foot, last
 
-from chatkit.flowjson.outline import outline
-from chatkit.flowjson.rules.expression import check, result
+from chatkit.flowjson.nodes import read_nodes
+from chatkit.flowjson.rules.expression import result
 
 AT = "/screens/0/layout/children/0"
 VALUE, PAYLOAD = "INVALID_PROPERTY_VALUE", "INVALID_ACTION_PAYLOAD_PROPERTY"
@@ -50,7 +50,7 @@ def showing(key: str, value: Any, version: str = "7.3") -> dict[str, Any]:
     ],
 )
 def test_a_good_condition_has_no_finding(condition: str) -> None:
-    assert errors(check, asking(condition)) == []
+    assert errors("expression", asking(condition)) == []
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_good_condition_has_no_finding(condition: str) -> None:
     ],
 )
 def test_a_broken_condition_is_told_at_its_place(condition: str) -> None:
-    assert set(errors(check, asking(condition))) == {(VALUE, f"{AT}/condition")}
+    assert set(errors("expression", asking(condition))) == {(VALUE, f"{AT}/condition")}
 
 
 UNREAD = "The expression cannot be read: "
@@ -154,20 +154,23 @@ def test_what_is_wrong_with_a_condition_is_said_once(
     condition: str, found: list[tuple[str, str]]
 ) -> None:
     for version in ("6.0", "5.1"):
-        told = [(one.severity, one.message) for one in check(outline(asking(condition, version)))]
+        told = [
+            (one.severity, one.message)
+            for one in findings("expression", asking(condition, version))
+        ]
         assert told == (NO_BACKTICKS if condition[0] == "`" and version == "5.1" else found)
 
 
 def test_a_condition_in_backticks_is_known_from_version_6() -> None:
     document = asking("`${data.flag}`", "5.1")
-    assert errors(check, document) == [(VALUE, f"{AT}/condition")]
-    assert errors(check, asking("`${data.flag}`", "6.0")) == []
+    assert errors("expression", document) == [(VALUE, f"{AT}/condition")]
+    assert errors("expression", asking("`${data.flag}`", "6.0")) == []
 
 
 def test_other_screens_are_asked_from_version_4() -> None:
     condition = "${screen.DONE.data.flag}"
-    assert errors(check, asking(condition, "4.0")) == []
-    assert errors(check, asking(condition, "3.1")) == [(VALUE, f"{AT}/condition")]
+    assert errors("expression", asking(condition, "4.0")) == []
+    assert errors("expression", asking(condition, "3.1")) == [(VALUE, f"{AT}/condition")]
 
 
 def test_expressions_are_known_from_version_6() -> None:
@@ -175,20 +178,20 @@ def test_expressions_are_known_from_version_6() -> None:
         texts = [body(text) for text in ("`'Hello ' ${data.text}`", "Hi", "`'a' ${data.nope}`")]
         document = alone(*texts, data=DATA, version=version)
         wrong = [(VALUE, f"{AT[:-1]}{n}/text") for n in (0, 2)]
-        assert errors(check, document) == (wrong[1:] if known else [])
-        assert doubts(check, document) == ([] if known else wrong)
+        assert errors("expression", document) == (wrong[1:] if known else [])
+        assert doubts("expression", document) == ([] if known else wrong)
 
 
 def test_comparisons_without_brackets_are_a_doubt() -> None:
     document = asking("${data.count} > 1 && ${data.flag}")
-    assert errors(check, document) == []
-    assert doubts(check, document) == [(VALUE, f"{AT}/condition")]
-    assert doubts(check, asking("(${data.count} > 1) && ${data.flag}")) == []
-    assert doubts(check, asking("${data.text} == 'a && b == c'")) == []
+    assert errors("expression", document) == []
+    assert doubts("expression", document) == [(VALUE, f"{AT}/condition")]
+    assert doubts("expression", asking("(${data.count} > 1) && ${data.flag}")) == []
+    assert doubts("expression", asking("${data.text} == 'a && b == c'")) == []
 
 
 def test_a_condition_that_is_no_text_is_for_structure() -> None:
-    assert errors(check, asking(5)) == errors(check, asking(True)) == []
+    assert errors("expression", asking(5)) == errors("expression", asking(True)) == []
 
 
 @pytest.mark.parametrize(
@@ -205,12 +208,14 @@ def test_a_condition_that_is_no_text_is_for_structure() -> None:
     ],
 )
 def test_a_good_expression_has_no_finding(key: str, value: str) -> None:
-    assert errors(check, showing(key, value)) == doubts(check, showing(key, value)) == []
+    assert (
+        errors("expression", showing(key, value)) == doubts("expression", showing(key, value)) == []
+    )
 
 
 def test_backticks_in_what_is_never_bound_are_text() -> None:
     document = alone(entry("n", pattern="`1 +`", **{"helper-text": "Backticks"}))
-    assert errors(check, document) == doubts(check, document) == []
+    assert errors("expression", document) == doubts("expression", document) == []
 
 
 @pytest.mark.parametrize(
@@ -228,7 +233,7 @@ def test_backticks_in_what_is_never_bound_are_text() -> None:
     ],
 )
 def test_a_broken_expression_is_told_at_its_place(key: str, value: str) -> None:
-    assert errors(check, showing(key, value)) == [(VALUE, f"{AT}/{key}")]
+    assert errors("expression", showing(key, value)) == [(VALUE, f"{AT}/{key}")]
 
 
 @pytest.mark.parametrize(
@@ -242,8 +247,8 @@ def test_a_broken_expression_is_told_at_its_place(key: str, value: str) -> None:
 )
 def test_what_others_accept_is_a_doubt(key: str, value: Any, version: str) -> None:
     document = showing(key, value, version)
-    assert errors(check, document) == []
-    assert len(doubts(check, document)) == 1
+    assert errors("expression", document) == []
+    assert len(doubts("expression", document)) == 1
 
 
 @pytest.mark.parametrize(("version", "wrong"), [("7.3", True), ("7.2", True), ("7.1", False)])
@@ -251,19 +256,19 @@ def test_expressions_in_payloads_are_looked_at_from_7_2(version: str, wrong: boo
     act = foot("complete", payload={"a": {"b": "`${data.nope} == 1`"}})
     document = flow(last(act, data=DATA), version=version)
     at = "/screens/0/layout/children/0/on-click-action/payload/a/b"
-    assert errors(check, document) == ([(PAYLOAD, at)] if wrong else [])
-    assert doubts(check, document) == ([] if wrong else [(PAYLOAD, at)])
+    assert errors("expression", document) == ([(PAYLOAD, at)] if wrong else [])
+    assert doubts("expression", document) == ([] if wrong else [(PAYLOAD, at)])
 
 
 def test_an_expression_in_an_action_but_outside_its_payload_is_a_property() -> None:
     act = {"name": "open_url", "url": "`${data.nope}`"}
     link = {"type": "EmbeddedLink", "text": "More", "on-click-action": act}
     document = alone(link, data=DATA)
-    assert errors(check, document) == []
-    assert doubts(check, document) == [(VALUE, f"{AT}/on-click-action/url")]
+    assert errors("expression", document) == []
+    assert doubts("expression", document) == [(VALUE, f"{AT}/on-click-action/url")]
 
 
 def test_the_result_of_an_expression_has_a_type() -> None:
-    whole = outline(showing("text", "a"))
+    whole = read_nodes(showing("text", "a"))
     assert result(whole, whole.screens[0], "`${data.count} > 1`") == {"boolean"}
     assert result(whole, whole.screens[0], "`${data.count} >`") == frozenset()

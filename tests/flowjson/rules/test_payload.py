@@ -3,10 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from screens import body, doubts, entry, errors, field, flow, foot, good, last, screen, to
+from screens import body, doubts, entry, errors, field, findings, flow, foot, good, last, screen, to
 
-from chatkit.flowjson.outline import DEPTH, outline
-from chatkit.flowjson.rules.action import check, texts
+from chatkit.flowjson.nodes import DEPTH
 
 FOOT = "/screens/0/layout/children/{}/on-click-action"
 CLICK, NAVIGATE = "INVALID_ON_CLICK_ACTION_PAYLOAD", "INVALID_NAVIGATE_ACTION_PAYLOAD"
@@ -40,7 +39,7 @@ def moving(payload: Any, wanted: Any, version: str = "7.3", *more: Any) -> dict[
 )
 def test_five_fields_that_are_missed_are_named(names: str, said: str) -> None:
     document = moving({}, {name: field() for name in names})
-    [told] = check(outline(document))
+    [told] = findings("action", document)
     assert told.message == f"DONE expects {said}, which the payload does not hold."
 
 
@@ -78,7 +77,7 @@ LIST = field("array", [], items={"type": "string"})
 )
 def test_a_fitting_payload_has_no_finding(value: Any, schema: Any) -> None:
     document = moving({"x": value}, {"x": schema})
-    assert errors(check, document) == doubts(check, document) == []
+    assert errors("action", document) == doubts("action", document) == []
 
 
 @pytest.mark.parametrize(
@@ -110,7 +109,7 @@ def test_a_fitting_payload_has_no_finding(value: Any, schema: Any) -> None:
     ],
 )
 def test_a_value_of_another_type_is_told(value: Any, schema: Any, below: str) -> None:
-    told = errors(check, moving({"x": value}, {"x": schema}))
+    told = errors("action", moving({"x": value}, {"x": schema}))
     code = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else NAVIGATE
     assert told == [(code, FOOT.format(0) + "/payload/x" + below)]
 
@@ -123,17 +122,8 @@ def test_two_declared_lists_are_compared_as_deep_as_a_flow_may_be(depth: int, wr
         have, want = ({"type": "array", "items": items} for items in (have, want))
     document = moving({"x": "${data.deep}"}, {"x": want})
     document["screens"][0]["data"]["deep"] = have
-    told = errors(check, document)
+    told = errors("action", document)
     assert told == ([(NAVIGATE, FOOT.format(0) + "/payload/x")] if wrong else [])
-
-
-@pytest.mark.parametrize(("depth", "read"), [(DEPTH, True), (DEPTH + 1, False)])
-def test_a_payload_is_read_as_deep_as_a_flow_may_be(depth: int, read: bool) -> None:
-    deep: Any = "deep"
-    for level in range(depth - 1):
-        deep = [deep] if level % 2 else {"x": deep}
-    payload = {"a": "first", "b": deep, "c": 5, "d": "last"}
-    assert [text for _, text in texts(payload)] == ["first", *["deep"] * read, "last"]
 
 
 def test_two_inputs_that_are_handed_over_for_one_field_are_told_apart() -> None:
@@ -144,13 +134,15 @@ def test_two_inputs_that_are_handed_over_for_one_field_are_told_apart() -> None:
     children = document["screens"][0]["layout"]["children"]
     for place in (0, len(children)):
         children.insert(place, other | {"type": "EmbeddedLink", "text": "More"})
-        assert errors(check, document) == [(NAVIGATE, FOOT.format(place) + "/payload/x")]
+        assert errors("action", document) == [(NAVIGATE, FOOT.format(place) + "/payload/x")]
         del children[place]
 
 
 def test_each_value_that_is_wrong_deeper_down_has_the_code_for_it() -> None:
     people = field("object", {}, properties={"name": {"type": "string"}})
-    told = errors(check, moving({"x": {"name": 1}, "y": {"name": 2}}, {"x": people, "y": people}))
+    told = errors(
+        "action", moving({"x": {"name": 1}, "y": {"name": 2}}, {"x": people, "y": people})
+    )
     assert [code for code, _ in told] == ["INVALID_NAVIGATE_ACTION_STATIC_DATA"] * 2
 
 
@@ -167,7 +159,7 @@ def test_each_value_that_is_wrong_deeper_down_has_the_code_for_it() -> None:
 def test_keys_are_the_fields_of_the_target(
     payload: Any, wanted: Any, code: str, below: str, version: str
 ) -> None:
-    told = errors(check, moving(payload, wanted, version))
+    told = errors("action", moving(payload, wanted, version))
     assert told == [(code, FOOT.format(0) + below)]
 
 
@@ -177,12 +169,12 @@ def test_keys_are_the_fields_of_the_target(
 )
 def test_from_6_0_to_7_2_missing_keys_are_a_doubt(payload: Any, wanted: Any) -> None:
     document = moving(payload, wanted, "7.2")
-    assert errors(check, document) == []
-    assert len(doubts(check, document)) == 1
+    assert errors("action", document) == []
+    assert len(doubts("action", document)) == 1
 
 
 def test_no_payload_is_needed_for_a_screen_without_data() -> None:
-    assert errors(check, moving(None, {})) == doubts(check, moving(None, {})) == []
+    assert errors("action", moving(None, {})) == doubts("action", moving(None, {})) == []
 
 
 @pytest.mark.parametrize("action", ["complete", "data_exchange"])
@@ -200,24 +192,24 @@ def test_no_payload_is_needed_for_a_screen_without_data() -> None:
 def test_a_reference_to_nothing_is_told(action: str, value: str) -> None:
     form = {"type": "Form", "name": "f", "children": [entry()]}
     ending = screen("DONE", foot(action, payload={"a": value}), form, terminal=True)
-    told = errors(check, flow(ending, data_api_version="3.0"))
+    told = errors("action", flow(ending, data_api_version="3.0"))
     assert told == [(CLICK, FOOT.format(0) + "/payload/a")]
 
 
 def test_deeper_references_to_nothing_are_a_doubt() -> None:
     payload = {"a": {"b": "${data.nope}"}, "c": "x ${data.nope}"}
     document = flow(screen("DONE", foot("complete", payload=payload), terminal=True))
-    assert errors(check, document) == []
+    assert errors("action", document) == []
     at = FOOT.format(0) + "/payload"
-    assert doubts(check, document) == [(CLICK, f"{at}/a/b"), (CLICK, f"{at}/c")]
+    assert doubts("action", document) == [(CLICK, f"{at}/a/b"), (CLICK, f"{at}/c")]
 
 
 def test_other_screens_are_reached_from_version_4() -> None:
     act = foot("complete", payload={"a": "${screen.ASK.form.first_name}"})
     document = flow(screen("ASK", entry(), to("DONE")), screen("DONE", act, terminal=True))
-    assert errors(check, document | {"version": "4.0"}) == []
+    assert errors("action", document | {"version": "4.0"}) == []
     at = "/screens/1/layout/children/0/on-click-action/payload/a"
-    assert errors(check, document | {"version": "3.1"}) == [(CLICK, at)]
+    assert errors("action", document | {"version": "3.1"}) == [(CLICK, at)]
 
 
 def test_before_version_4_a_footer_reads_only_its_own_form() -> None:
@@ -225,10 +217,10 @@ def test_before_version_4_a_footer_reads_only_its_own_form() -> None:
     act = foot("complete", payload={"a": "${form.first_name}"})
     outside = flow(screen("DONE", form, act, terminal=True), version="3.1")
     at = FOOT.format(1) + "/payload/a"
-    assert errors(check, outside) == [("INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM", at)]
-    assert errors(check, outside | {"version": "4.0"}) == []
+    assert errors("action", outside) == [("INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM", at)]
+    assert errors("action", outside | {"version": "4.0"}) == []
     inside = form | {"children": [entry(), act]}
-    assert errors(check, flow(screen("DONE", inside, terminal=True), version="3.1")) == []
+    assert errors("action", flow(screen("DONE", inside, terminal=True), version="3.1")) == []
 
 
 @pytest.mark.parametrize(
@@ -237,7 +229,7 @@ def test_before_version_4_a_footer_reads_only_its_own_form() -> None:
 def test_files_are_not_handed_to_a_screen(value: Any, below: str) -> None:
     schema = field("object", {}) if isinstance(value, dict) else STRING
     document = moving({"x": value}, {"x": schema}, "7.3", PHOTO)
-    assert errors(check, document) == [(CLICK, FOOT.format(0) + "/payload/x" + below)]
+    assert errors("action", document) == [(CLICK, FOOT.format(0) + "/payload/x" + below)]
 
 
 def sending(value: Any, version: str = "7.3", **photo: Any) -> dict[str, Any]:
@@ -248,7 +240,7 @@ def sending(value: Any, version: str = "7.3", **photo: Any) -> dict[str, Any]:
 
 def test_files_stand_alone_in_a_payload() -> None:
     document = sending({"a": "${form.photo}"}, max_uploaded_photos=1)
-    assert errors(check, document) == [(CLICK, FOOT.format(0) + "/payload/x/a")]
+    assert errors("action", document) == [(CLICK, FOOT.format(0) + "/payload/x/a")]
 
 
 @pytest.mark.parametrize(
@@ -264,13 +256,13 @@ def test_files_stand_alone_in_a_payload() -> None:
     ],
 )
 def test_an_answer_holds_so_many_files(photo: Any, wrong: int) -> None:
-    told = errors(check, sending("${form.photo}", **photo))
+    told = errors("action", sending("${form.photo}", **photo))
     assert told == [(CLICK, FOOT.format(0) + "/payload")] * wrong
-    assert doubts(check, sending("${form.photo}", **photo)) == []
+    assert doubts("action", sending("${form.photo}", **photo)) == []
 
 
 def test_an_answer_with_too_many_files_says_how_many_a_picker_allows_by_itself() -> None:
-    [told] = check(outline(sending("${form.photo}", max_file_size_kb=1)))
+    [told] = findings("action", sending("${form.photo}", max_file_size_kb=1))
     assert told.message == "An answer holds at most 10 files; its pickers allow 30."
     assert told.hint == "Lower max-uploaded-photos (30 when it is not set)."
 
@@ -278,21 +270,21 @@ def test_an_answer_with_too_many_files_says_how_many_a_picker_allows_by_itself()
 def test_a_size_nobody_stated_is_a_doubt() -> None:
     for photos in (5, 10):
         document = sending("${form.photo}", max_uploaded_photos=photos)
-        assert errors(check, document) == []
-        assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")]
+        assert errors("action", document) == []
+        assert doubts("action", document) == [(CLICK, FOOT.format(0) + "/payload")]
 
 
 @pytest.mark.parametrize(("version", "wrong"), [("4.0", 1), ("5.0", 0), ("5.1", 0), ("6.0", 0)])
 def test_an_answer_held_one_file_before_version_5(version: str, wrong: int) -> None:
     document = sending("${form.photo}", version, max_uploaded_photos=2, max_file_size_kb=1)
-    assert errors(check, document) == []
-    assert doubts(check, document) == [(CLICK, FOOT.format(0) + "/payload")] * wrong
+    assert errors("action", document) == []
+    assert doubts("action", document) == [(CLICK, FOOT.format(0) + "/payload")] * wrong
 
 
 @pytest.mark.parametrize("number", ["${data.n}", True])
 def test_files_whose_number_is_not_known_are_not_counted(number: Any) -> None:
     document = sending("${form.photo}", max_uploaded_photos=number, max_file_size_kb=2 * 10 * 10240)
-    assert errors(check, document) == doubts(check, document) == []
+    assert errors("action", document) == doubts("action", document) == []
 
 
 def updating(payload: Any, data: Any = None) -> dict[str, Any]:
@@ -320,13 +312,13 @@ def updating(payload: Any, data: Any = None) -> dict[str, Any]:
 )
 def test_update_data_is_held_against_its_own_screen(payload: Any, below: str) -> None:
     at = "/screens/0/layout/children/0/on-select-action/payload"
-    assert errors(check, updating(payload)) == [(UPDATE, at + below)]
+    assert errors("action", updating(payload)) == [(UPDATE, at + below)]
 
 
 def test_a_good_update_has_no_finding() -> None:
     document = updating({"text": "${form.who}", "count": 5, "list": ["a"]})
-    assert errors(check, document) == doubts(check, document) == []
+    assert errors("action", document) == doubts("action", document) == []
 
 
 def test_the_good_document_has_no_finding() -> None:
-    assert errors(check, good()) == []
+    assert errors("action", good()) == []

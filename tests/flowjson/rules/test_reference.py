@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from screens import alone, body, doubts, entry, errors, field, flow, good, last, screen, to
 
-from chatkit.flowjson.rules.reference import check
-
 LOCAL, GLOBAL = "INVALID_SCREEN_DYNAMIC_DATA", "INVALID_SCREEN_DATA"
 AT = "/screens/0/layout/children/0"
 DATA = {
@@ -42,7 +40,7 @@ def drop(source: str) -> dict[str, Any]:
 
 
 def told(component: dict[str, Any], version: str = "7.3") -> list[tuple[str, str]]:
-    return errors(check, alone(component, entry("who"), data=DATA, version=version))
+    return errors("reference", alone(component, entry("who"), data=DATA, version=version))
 
 
 @pytest.mark.parametrize(
@@ -113,28 +111,28 @@ def test_a_broken_reference_is_told_at_its_place(
 def test_another_screen_is_reached_from_version_4() -> None:
     text = body("${screen.ASK.form.first_name}")
     document = flow(screen("ASK", entry(), to("DONE")), last(text), version="4.0")
-    assert errors(check, document) == []
+    assert errors("reference", document) == []
     at = "/screens/1/layout/children/0/text"
-    assert errors(check, document | {"version": "3.1"}) == [(LOCAL, at)]
+    assert errors("reference", document | {"version": "3.1"}) == [(LOCAL, at)]
 
 
 def test_a_field_another_screen_does_not_have_is_told() -> None:
     text = body("${screen.ASK.data.nope}")
     document = flow(screen("ASK", entry(), to("DONE")), last(text))
-    assert errors(check, document) == [(GLOBAL, "/screens/1/layout/children/0/text")]
+    assert errors("reference", document) == [(GLOBAL, "/screens/1/layout/children/0/text")]
 
 
 def test_naming_the_own_screen_is_a_doubt() -> None:
     document = alone(body("${screen.DONE.data.text}"), data=DATA)
-    assert errors(check, document) == []
-    assert doubts(check, document) == [(LOCAL, f"{AT}/text")]
+    assert errors("reference", document) == []
+    assert doubts("reference", document) == [(LOCAL, f"{AT}/text")]
 
 
 @pytest.mark.parametrize("text", ["Hello ${data.nope}", "Hello ${name}", ["${data.nope}"]])
 def test_what_the_platform_does_not_look_at_is_a_doubt(text: Any) -> None:
     document = alone(body(text), data=DATA)
-    assert errors(check, document) == []
-    assert [at.startswith(f"{AT}/text") for _, at in doubts(check, document)] == [True]
+    assert errors("reference", document) == []
+    assert [at.startswith(f"{AT}/text") for _, at in doubts("reference", document)] == [True]
 
 
 @pytest.mark.parametrize(("version", "wrong"), [("7.0", True), ("6.3", False)])
@@ -147,7 +145,7 @@ def test_a_number_input_may_be_read_as_text_or_number() -> None:
     age = entry("age", **{"input-type": "number"})
     assert told(age) == []
     document = alone(age, body("${form.age}"), entry("n", **{"max-chars": "${form.age}"}))
-    assert errors(check, document) == []
+    assert errors("reference", document) == []
 
 
 @pytest.mark.parametrize(("value", "wrong"), [("${data.text}", False), ("${data.flag}", True)])
@@ -166,7 +164,7 @@ def test_an_address_in_backticks_is_an_expression_from_version_6() -> None:
     act = {"name": "open_url", "url": "`${data.nope}`"}
     link = {"type": "EmbeddedLink", "text": "More", "on-click-action": act}
     for version, told_here in (("6.0", 0), ("5.1", 1)):
-        assert len(doubts(check, alone(link, data=DATA, version=version))) == told_here
+        assert len(doubts("reference", alone(link, data=DATA, version=version))) == told_here
 
 
 def test_backticks_before_version_6_are_no_reference() -> None:
@@ -178,18 +176,18 @@ def test_backticks_before_version_6_are_no_reference() -> None:
 
 def test_before_version_6_only_the_start_of_a_value_is_read() -> None:
     document = alone(body("a", visible="${data.flag} yes"), data=DATA, version="5.1")
-    assert errors(check, document) == []
-    assert doubts(check, document) == [("PATTERN_MISMATCH", f"{AT}/visible")]
+    assert errors("reference", document) == []
+    assert doubts("reference", document) == [("PATTERN_MISMATCH", f"{AT}/visible")]
     asked = {"type": "Switch", "value": "${data.text} yes", "cases": {}}
     assert told(asked, "5.1") == [("PATTERN_MISMATCH", f"{AT}/value")]
     newer = alone(body("a", visible="${data.flag} yes"), data=DATA, version="6.0")
-    assert errors(check, newer) == [("PATTERN_MISMATCH", f"{AT}/visible")]
+    assert errors("reference", newer) == [("PATTERN_MISMATCH", f"{AT}/visible")]
 
 
 def test_a_title_that_leads_nowhere_is_a_doubt() -> None:
     document = flow(last(data=DATA) | {"title": "${data.text} ${data.nope}"})
-    assert doubts(check, document) == [(LOCAL, "/screens/0/title")]
+    assert doubts("reference", document) == [(LOCAL, "/screens/0/title")]
 
 
 def test_the_good_document_has_no_finding() -> None:
-    assert errors(check, good()) == doubts(check, good()) == []
+    assert errors("reference", good()) == doubts("reference", good()) == []

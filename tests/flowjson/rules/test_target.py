@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import alone, entry, field, flow, last, screen, to
 
-from chatkit.flowjson.outline import outline
-from chatkit.flowjson.rules.reference import (
+from chatkit.flowjson.nodes import (
     Reference,
     fits,
     misspelled,
+    read_nodes,
     references,
     resolve,
     types_of,
@@ -21,7 +21,7 @@ from chatkit.flowjson.rules.reference import (
     whole,
 )
 
-PLACE = outline(
+PLACE = read_nodes(
     flow(
         screen(
             "ASK",
@@ -82,7 +82,7 @@ def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
 
 
 def test_only_the_list_named_required_is_no_field() -> None:
-    place = outline(alone(data={"required": field(), "odd": []}))
+    place = read_nodes(alone(data={"required": field(), "odd": []}))
     for text, types in (("${data.required}", {"string"}), ("${data.odd}", set())):
         found = whole(text)
         assert found is not None
@@ -113,7 +113,7 @@ def test_what_is_not_known_fits() -> None:
 
 
 def test_a_number_input_is_text_or_number() -> None:
-    inputs = outline(
+    inputs = read_nodes(
         alone(
             entry("age", **{"input-type": "number"}),
             {"type": "Odd", "name": "o"},
@@ -127,7 +127,7 @@ def test_a_number_input_is_text_or_number() -> None:
 
 
 def test_a_component_that_is_no_input_has_no_value() -> None:
-    texts = outline(alone({"type": "TextBody", "text": "Hello"}))
+    texts = read_nodes(alone({"type": "TextBody", "text": "Hello"}))
     assert value_types(texts.screens[0].components[0]) == set()
 
 
@@ -143,7 +143,7 @@ def test_what_only_looks_like_a_reference_is_told_apart() -> None:
 
 def test_a_form_is_no_input() -> None:
     document = alone({"type": "Form", "name": "f", "children": [entry()]})
-    place = outline(document)
+    place = read_nodes(document)
     found = resolve(place, place.screens[0], Reference("${form.f}", None, "form", ("f",), 0, 9))
     assert "Form" in found.problem
 
