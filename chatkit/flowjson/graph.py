@@ -196,20 +196,29 @@ def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
             below.setdefault(upper, []).append(lower)
             above.setdefault(lower, []).append(upper)
     for sweep in range(_SWEEPS):
-        down = sweep % 2 == 0
-        order = range(1, len(rows)) if down else range(len(rows) - 2, -1, -1)
-        for n in order:
-            beside = rows[n - 1] if down else rows[n + 1]
-            place = {one: i for i, one in enumerate(beside)}
-            near = above if down else below
-            now = {one: i for i, one in enumerate(rows[n])}
-
-            def middle(one: object, near=near, place=place, now=now) -> float:  # type: ignore[no-untyped-def]
-                known = [place[other] for other in near.get(one, ()) if other in place]
-                return sum(known) / len(known) if known else float(now[one])
-
-            rows[n].sort(key=middle)
+        if sweep % 2 == 0:
+            for n in range(1, len(rows)):
+                _order(rows[n], rows[n - 1], above)
+        else:
+            for n in reversed(range(len(rows) - 1)):
+                _order(rows[n], rows[n + 1], below)
     return Layers(rows, row)
+
+
+def _order(
+    row: list[str | tuple[str, str, int]],
+    next_row: Sequence[object],
+    near: dict[object, list[object]],
+) -> None:
+    """Sort a row by the middle of what each place is joined with in the row next to it."""
+    places = {each: n for n, each in enumerate(next_row)}
+    before = {each: n for n, each in enumerate(row)}
+
+    def middle(each: str | tuple[str, str, int]) -> float:
+        known = [places[other] for other in near.get(each, ()) if other in places]
+        return sum(known) / len(known) if known else float(before[each])
+
+    row.sort(key=middle)
 
 
 def _without_cycles(nodes: Sequence[str], ways: dict[Way, None]) -> list[Way]:

@@ -85,47 +85,39 @@ def parse(text: str) -> tuple[ExpressionStep, ...]:
     steps: list[ExpressionStep] = []
     waiting: list[tuple[str, int]] = []  # operators and brackets not yet applied
     complete = False  # an operand stands before
-    place, end = 0, len(text.rstrip())
 
     def apply(rank: int) -> None:
         while waiting and waiting[-1][0] != "(" and _RANK[waiting[-1][0]] >= rank:
             name, at = waiting.pop()
             steps.append(ExpressionStep("unary" if name in _UNARY.values() else "binary", name, at))
 
-    while place < end:
-        found = _TOKEN.match(text, place)
-        if found is None:
-            raise _unreadable(text, place)
-        kind, part = str(found.lastgroup), found[str(found.lastgroup)]
-        at, place = found.start(kind), found.end()
-        operator = kind == "operator"
-        if complete and operator and part not in ("(", "!"):
-            if part == ")":
-                apply(0)
-                if not waiting:
-                    raise ExpressionError("a closing bracket has no opening one", at)
-                waiting.pop()
-                continue
-            apply(_RANK[part])
-            waiting.append((part, at))
-            complete = False
-            continue
-        if complete:
+    for kind, part, at in _tokens(text):
+        is_operator = kind == "operator"
+        if complete and (not is_operator or part in ("(", "!")):
             apply(_RANK[JOIN])
             waiting.append((JOIN, at))
             complete = False
-        if not operator:
+        if not is_operator:
             steps.append(_operand(kind, part, at))
             complete = True
+        elif complete and part == ")":
+            apply(0)
+            if not waiting:
+                raise ExpressionError("a closing bracket has no opening one", at)
+            waiting.pop()
+        elif complete:
+            apply(_RANK[part])
+            waiting.append((part, at))
+            complete = False
         elif part == "(" or part in _UNARY:
             waiting.append((_UNARY.get(part, part), at))
-        elif part == ")" and waiting and waiting[-1][0] == "(":
-            raise ExpressionError("the brackets are empty", at)
         else:
-            raise ExpressionError(f"{part} has nothing before it", at)
+            empty = part == ")" and waiting and waiting[-1][0] == "("
+            problem = "the brackets are empty" if empty else f"{part} has nothing before it"
+            raise ExpressionError(problem, at)
     if not complete:
         what = f"{_shown(waiting[-1][0])} has nothing after it" if waiting else "it is empty"
-        raise ExpressionError(what, end)
+        raise ExpressionError(what, len(text.rstrip()))
     apply(0)
     if waiting:
         raise ExpressionError("an opening bracket has no closing one", waiting[-1][1])
@@ -152,6 +144,18 @@ def _operand(kind: str, token: str, at: int) -> ExpressionStep:
     if reference is None:
         raise ExpressionError(f"{token} is not a reference", at)
     return ExpressionStep("reference", reference, at)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield kind, text and position of each part of an expression."""
+    place, end = 0, len(text.rstrip())
+    while place < end:
+        match = _TOKEN.match(text, place)
+        if match is None:
+            raise _unreadable(text, place)
+        kind = str(match.lastgroup)
+        yield kind, match[kind], match.start(kind)
+        place = match.end()
 
 
 def _unreadable(text: str, place: int) -> ExpressionError:

@@ -228,37 +228,49 @@ def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
 
 
 @rule("NavigationList")
-def check_navigation(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check the items of a NavigationList against each other."""
-    value, at = component.value, component.pointer
-    source = value.get("list-items")
-    items = source if isinstance(source, list) else []
-    places = [(each, f"{at}/list-items/{n}") for n, each in enumerate(items)]
-    targets = [(each, place) for each, place in places if isinstance(each, dict)]
-    own = [place for each, place in targets if "on-click-action" in each]
-    if "on-click-action" in value and own:
+def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check that on-click-action stands on the list, or on every item."""
+    at, items = component.pointer, _items(component)
+    own = [place for place, item in items if "on-click-action" in item]
+    if "on-click-action" in component.value:
         said = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
-        for place in (at, *own):
+        for place in (at, *own) if own else ():
             where = f"{place}/on-click-action"
             yield Finding(code, "error", where, said, "Keep it in one of both places.")
-    elif "on-click-action" not in value and len(own) < len(targets):
-        place = next(place for each, place in targets if "on-click-action" not in each)
+    elif len(own) < len(items):
+        place = next(place for place, _ in items if place not in own) if own else at
         said = "on-click-action stands on the list, or on every item."
-        place = f"{place}/on-click-action" if own else f"{at}/on-click-action"
-        yield Finding("MISSING_REQUIRED_PROPERTY", "error", place, said, "Add it.")
-    badges = [n for n, each in enumerate(items) if isinstance(each, dict) and "badge" in each]
+        where = f"{place}/on-click-action"
+        yield Finding("MISSING_REQUIRED_PROPERTY", "error", where, said, "Add it.")
+
+
+@rule("NavigationList")
+def check_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check the badges and the ends of the items of a NavigationList."""
+    at, items = component.pointer, _items(component)
+    badges = [place for place, item in items if "badge" in item]
     if len(badges) > 1:
         said = f"{len(badges)} items have a badge; one may."
-        hint = f"Keep that of list-items/{badges[0]}."
+        hint = f"Keep that of {badges[0].removeprefix(f'{at}/')}."
         yield Finding("MAX_ITEMS_REQUIRED", "error", at, said, hint)
-    ends = [(each["end"], place) for each, place in targets if "end" in each]
-    if ends and value.get("media-size") == "large":
+    ends = [(place, item["end"]) for place, item in items if "end" in item]
+    if ends and component.value.get("media-size") == "large":
         said = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
         yield Finding(code, "error", at, said, "Use regular, or remove end.")
-    for end, place in ends:
+    for place, end in ends:
         if isinstance(end, dict) and not 1 <= len(end) <= 2:
             said = "end holds one or two of title, description and metadata."
             code = "DUPLICATE_PROPETY_FOR_CONDITION"
             yield Finding(code, "error", f"{place}/end", said)
+
+
+def _items(component: ComponentNode) -> list[tuple[str, dict[str, Any]]]:
+    """Return the items of a NavigationList that are objects, with their pointers."""
+    items = component.value.get("list-items")
+    return [
+        (f"{component.pointer}/list-items/{index}", item)
+        for index, item in enumerate(items if isinstance(items, list) else ())
+        if isinstance(item, dict)
+    ]

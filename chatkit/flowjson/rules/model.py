@@ -41,57 +41,63 @@ def json_types(value: object) -> frozenset[str]:
 def mismatches(
     value: object, schema: object, *, bindings: bool = False
 ) -> Iterator[tuple[str, str]]:
-    """Hold a value against a schema: yield where below the value it differs, and how.
+    """Compare a value with a schema: yield where below the value it differs, and how.
 
     Args:
-        value: What is given.
-        schema: What is declared.
+        value: The value.
+        schema: What is declared of it.
         bindings: Let a text that is one reference, or an expression, stand for any value.
     """
     waiting: list[tuple[str, object, object]] = [("", value, schema)]
     enums: dict[int, frozenset[object]] = {}  # of each schema, as many items may share it
     while waiting:
-        pointer, given, declared = waiting.pop()
+        pointer, actual, declared = waiting.pop()
         if not isinstance(declared, dict) or pointer.count("/") > DEPTH:
             continue
-        if bindings and isinstance(given, str) and (whole(given) or given[:1] == "`"):
+        if bindings and isinstance(actual, str) and (whole(actual) or actual[:1] == "`"):
             continue
         stated = declared.get("type")
-        wanted = {stated} if isinstance(stated, str) else set()
-        if isinstance(stated, list):
-            wanted = {each for each in stated if isinstance(each, str)}
-        types = json_types(given)
-        if wanted & TYPES and types.isdisjoint(wanted):
-            found = "an integer" if "integer" in types else named(types)
-            yield pointer, f"expected {named(frozenset(wanted))}, found {found}"
-        elif isinstance(given, dict):
-            properties = declared.get("properties")
-            required = declared.get("required")
-            for key in required if isinstance(required, list) else ():
-                if isinstance(key, str) and key not in given:
-                    yield pointer, f"{key} is missing"
-                    break  # one is enough, and keeps the work in proportion to the value
-            if isinstance(properties, dict):
-                waiting += [
-                    (f"{pointer}/{escape(key)}", given[key], properties[key])
-                    for key in reversed(given)
-                    if isinstance(key, str) and key in properties
-                ]
-        elif isinstance(given, list | tuple):
-            items = declared.get("items")
-            waiting += [
-                (f"{pointer}/{index}", given[index], items) for index in reversed(range(len(given)))
-            ]
+        names = stated if isinstance(stated, list) else [stated]
+        expected = frozenset(each for each in names if isinstance(each, str))
+        types = json_types(actual)
+        if expected & TYPES and types.isdisjoint(expected):
+            kind = "an integer" if "integer" in types else named(types)
+            yield pointer, f"expected {named(expected)}, found {kind}"
+        else:
+            if (missing := _missing(actual, declared)) is not None:
+                yield pointer, f"{missing} is missing"
+            waiting += reversed(list(_parts(pointer, actual, declared)))
         allowed = declared.get("enum")
-        if isinstance(allowed, list) and _scalar(given):
+        if isinstance(allowed, list) and isinstance(actual, _SCALAR):
             if id(declared) not in enums:
-                enums[id(declared)] = frozenset(each for each in allowed if _scalar(each))
-            if given not in enums[id(declared)]:
+                enums[id(declared)] = frozenset(e for e in allowed if isinstance(e, _SCALAR))
+            if actual not in enums[id(declared)]:
                 yield pointer, "it is not one of the values in enum"
 
 
-def _scalar(value: object) -> bool:
-    return value is None or isinstance(value, str | int | float)
+_SCALAR = (str, int, float, type(None))
+
+
+def _missing(value: object, schema: dict[str, Any]) -> str | None:
+    """Return the first required key that an object lacks."""
+    required = schema.get("required")
+    if not isinstance(value, dict) or not isinstance(required, list):
+        return None
+    return next((key for key in required if isinstance(key, str) and key not in value), None)
+
+
+def _parts(
+    pointer: str, value: object, schema: dict[str, Any]
+) -> Iterator[tuple[str, object, object]]:
+    """Yield pointer, value and schema of everything that is declared in a value."""
+    if isinstance(value, dict):
+        properties: Any = schema.get("properties")
+        for key, inner in value.items() if isinstance(properties, dict) else ():
+            if isinstance(key, str) and key in properties:
+                yield f"{pointer}/{escape(key)}", inner, properties[key]
+    elif isinstance(value, list | tuple):
+        for index, inner in enumerate(value):
+            yield f"{pointer}/{index}", inner, schema.get("items")
 
 
 @rule("screen")
