@@ -37,7 +37,7 @@ _Pair = tuple[int, int]
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two JSON values mean the same: 1 is 1.0, but not true."""
+    """Return whether two JSON values mean the same: 1 is 1.0, but not true."""
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
@@ -164,7 +164,7 @@ def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def place_of(component: ComponentNode) -> str:
-    """Say where a component stands."""
+    """Return the place of a component in words."""
     number = int(component.pointer.rpartition("/")[2]) + 1
     slot = component.slot.removeprefix("/").replace("cases/", "case ")
     parent = component.parent
@@ -454,7 +454,7 @@ class _Comparison:
                 yield from self._values(here, before, after)
 
     def _equal(self, x: Any, y: Any, next_screen: bool = False) -> bool:
-        """Whether two values mean the same, when a renamed screen is still the same one."""
+        """Return whether two values mean the same, a renamed screen being the same one."""
         if isinstance(x, str) and isinstance(y, str) and x != y:
             if next_screen and self.renamed.get(x) == y:
                 return True
@@ -523,7 +523,7 @@ def _texts(value: Any) -> bool:
 
 
 def _thing(thing: str, key: str) -> str:
-    """Tell what a property belongs to: an action, a text, or what it is a property of."""
+    """Return the kind of thing a property is: an action, a text, or a part of its owner."""
     if key in ACTION_KEYS:
         return "action"
     return "text" if thing in ("component", "option", "screen") and key in WORDING else thing

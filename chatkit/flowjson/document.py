@@ -68,7 +68,7 @@ class DocumentSource:
     _offsets: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)
 
     def place(self, offset: int) -> LineColumn:
-        """Tell line and column of an offset in the text."""
+        """Return line and column of an offset in the text."""
         text = self.text or ""
         if not self._starts:
             self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\n|\r", text))]
@@ -76,7 +76,7 @@ class DocumentSource:
         return LineColumn(line, offset - self._starts[line - 1] + 1)
 
     def find(self, pointer: str) -> LineColumn:
-        """Tell where a JSON pointer leads: to its key, or to its value in an array.
+        """Return where a JSON pointer leads: to its key, or to its value in an array.
 
         What is missing is found where it should stand: at what is around it.
         """

@@ -21,7 +21,6 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     expression,
     field,
     model,
-    placement,
     reference,
     routing,
     structure,
@@ -55,20 +54,20 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
     source = read_source(document)
     if source.fault:
         line, column = source.at or (None, None)
-        said = f"This is not valid JSON: {source.fault}."
-        fault = Finding("INVALID_FLOW_JSON", "error", "", said, line=line, column=column)
+        message = f"This is not valid JSON: {source.fault}."
+        fault = Finding("INVALID_FLOW_JSON", "error", "", message, line=line, column=column)
         return Findings([fault], None, source.text or "")
     findings = list(visit(read_nodes(source.value, str(version or _version(source.value)))))
     if source.size > MOST_BYTES:
-        said = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
-        large = Finding("FLOW_JSON_TOO_LARGE", "error", "", said, "Use smaller pictures.")
+        message = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
+        large = Finding("FLOW_JSON_TOO_LARGE", "error", "", message, "Use smaller pictures.")
         findings.append(large)
     findings = list(dict.fromkeys(findings))  # two rules may agree
     return Findings(_placed(source, findings), source.value, source.text or "")
 
 
 def _version(document: Any) -> Version:
-    """Tell by which rules a document is read: those recommended when it names none of ours."""
+    """Return the version whose rules apply: the recommended one when the document names none."""
     stated = Version.parse(document.get("version")) if isinstance(document, dict) else None
     if stated is None or not (stated in RELEASED or stated in UNANNOUNCED):
         return RECOMMENDED
@@ -85,9 +84,9 @@ def _placed(source: DocumentSource, found: list[Finding]) -> list[Finding]:
         placed.append(replace(each, line=line, column=column))
     for pointer, (line, column) in source.doubles():
         key = steps(pointer)[-1]
-        said = f"{key} stands here again; only the last one counts."
+        message = f"{key} stands here again; only the last one counts."
         placed.append(
-            Finding("DUPLICATE_KEY", "warning", pointer, said, "Remove one.", line, column)
+            Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
         )
     return placed
 
@@ -146,8 +145,8 @@ class Findings(FindingSequence[Finding], Report):
     def summary(self) -> str:
         """Count them in words."""
         counts = [(len(self._only(severity)), severity) for severity in SEVERITIES]
-        said = ", ".join(many(count, noun) for count, noun in counts if count)
-        return said or "No findings"
+        message = ", ".join(many(count, noun) for count, noun in counts if count)
+        return message or "No findings"
 
     def _head(self) -> str:
         """Count them, and those that can be fixed at once."""
@@ -237,8 +236,8 @@ class AnnotatedSource:
             for place, each in found:
                 column = place.column - start + (1 if start > 1 else 0)
                 mark = " " * min(max(column, 0), WIDE) + "^"
-                said = f"{mark} {each.severity} {each.code}: {each.message}"
-                yield " " * width, f"{said}{' ' + each.hint if each.hint else ''}", each
+                message = f"{mark} {each.severity} {each.code}: {each.message}"
+                yield " " * width, f"{message}{' ' + each.hint if each.hint else ''}", each
 
     def __repr__(self) -> str:
         rows = [f"{margin} | {visible(text)}".rstrip() for margin, text, _ in self._rows()]

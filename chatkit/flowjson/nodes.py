@@ -366,7 +366,7 @@ def _text(value: object) -> str | None:
 
 
 class Target(NamedTuple):
-    """What a reference leads to; `problem` is why it leads nowhere."""
+    """The target of a reference; `problem` is why it leads nowhere."""
 
     types: frozenset[str] = _UNKNOWN  # JSON types, integer as number; empty: not known
     schema: dict[str, Any] | None = None  # as declared in a data model

@@ -91,11 +91,11 @@ class Property:
     doubtful: bool = False  # the sources disagree whether it exists: a warning, no error
 
     def known(self, version: Version) -> bool:
-        """Tell whether a version knows this property."""
+        """Return whether a version knows this property."""
         return self.since <= version and (self.until is None or version < self.until)
 
     def needed(self, version: Version) -> bool:
-        """Tell whether a version demands this property."""
+        """Return whether a version demands this property."""
         return self.required is not None and self.required <= version and self.known(version)
 
     def kinds(self, version: Version) -> tuple[Kind, ...]:
@@ -150,9 +150,9 @@ class ComponentShape(Shape):
 
     @property
     def is_input(self) -> bool:
-        """Tell whether a person enters something, so that ${form.name} exists."""
+        """Return whether a person enters something, so that ${form.name} exists."""
         return bool(self.value)
 
     def known(self, version: Version) -> bool:
-        """Tell whether a version knows this component."""
+        """Return whether a version knows this component."""
         return self.since <= version

@@ -78,13 +78,13 @@ def count_code(expression: str) -> Counter[str]:
 
 
 def is_expression(text: str) -> bool:
-    """Whether a text stands between backticks."""
+    """Return whether a text stands between backticks."""
     text = text.strip()
     return len(text) > 1 and text[0] == text[-1] == "`"
 
 
 def _has_words(text: str) -> bool:
-    """Whether any of a text is written in the document."""
+    """Return whether any of a text is written in the document."""
     if is_expression(text):
         return any(quoted[1:-1].strip() for quoted in _QUOTED.findall(text))
     return bool(_REFERENCE.sub("", text).strip())
@@ -214,7 +214,7 @@ def _wrong(
     known: dict[str, DocumentText],
     wanted: dict[str, str],
 ) -> Iterator[str]:
-    """Tell what is wrong with one row."""
+    """Validate one row."""
     if pointer not in known:
         yield "no text stands there: make the table anew with texts()"
         return

@@ -71,5 +71,5 @@ FROZEN: dict[Version, date] = {
 
 
 def data_api_versions(version: Version) -> tuple[str, ...]:
-    """Tell which `data_api_version` a document of that version may name."""
+    """Return the values of `data_api_version` that a document of that version may name."""
     return ("3.0", "4.0") if version >= (7, 3) else ("3.0",)

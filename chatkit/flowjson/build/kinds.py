@@ -106,7 +106,7 @@ def _date(value: object) -> str:
 
 
 class ScreenLike(Protocol):
-    """What has an id: a screen."""
+    """An object with an id: a screen."""
 
     id: str
 

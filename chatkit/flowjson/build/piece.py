@@ -99,7 +99,7 @@ class Piece(metaclass=HelpPage):
 
     @classmethod
     def called(cls) -> str:
-        """Say what it is, with its article."""
+        """Return the name of the class with its article."""
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
         return str(vars(cls).get("noun") or f"{article} {cls.__name__}")
 
@@ -156,7 +156,7 @@ class Piece(metaclass=HelpPage):
         return write(value, place)
 
     def _vacant(self, key: str) -> bool:
-        """Whether the document had nothing there that could be empty."""
+        """Return whether the document had nothing there that could be empty."""
         return self._memory is not None and (key not in self._memory.keys or key in self.more)
 
     def _shell(self, name: str, value: Any) -> dict[str, Any]:
@@ -243,7 +243,7 @@ def attribute(key: str) -> str:
 
 
 def _told(cls: type[P]) -> Callable[..., None]:
-    """Let a class say in our words what it refuses."""
+    """Return an initializer that words what the class refuses as our errors do."""
     init = cls.__init__
     names = [f.name for f in fields(cls) if not f.kw_only]
     names += [f.name for f in fields(cls) if f.kw_only and f.name != "more"] + ["more"]
@@ -300,7 +300,7 @@ _REASONS = {
 
 
 def refused(name: str, names: Sequence[str], error: ValidationError) -> InputError:
-    """Say what is wrong with each argument of a piece, all at once.
+    """Return an error that names everything wrong with the arguments of a piece.
 
     Args:
         name: What the piece is called.

@@ -52,11 +52,11 @@ def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     elif action.name == "update_data":
         yield from _update(flow, action)
     elif action.name == "complete" and not action.screen.terminal and _fits(flow, action):
-        said = "complete stands on a screen that is not terminal."
+        message = "complete stands on a screen that is not terminal."
         hint = 'Set "terminal": true on the screen, or navigate to one that is.'
         end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
         at = f"{action.pointer}/name"
-        yield Finding("INVALID_COMPLETE_ACTION", "error", at, said, hint, patch=(end,))
+        yield Finding("INVALID_COMPLETE_ACTION", "error", at, message, hint, patch=(end,))
     yield from _references(flow, action)
     yield from _pickers(flow, action)
 
@@ -68,16 +68,16 @@ def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         return
     for action in flow.actions:
         if action.name == "data_exchange":
-            said = (
+            message = (
                 f"data_exchange ({action.pointer}) asks an endpoint: data_api_version is missing."
             )
             hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
-            yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", said, hint)
+            yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", message, hint)
             return
 
 
 def allowed(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
-    """Tell which actions may stand at this place; None when nothing is known of it."""
+    """Return the actions that may stand at this place; None when nothing is known of it."""
     shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
         key = action.pointer[len(action.owner.pointer) + 1 :].partition("/")[0]
@@ -127,9 +127,9 @@ def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         elif key == "url" and flow.version < (6, 0):
             yield _unknown(f"{action.pointer}/url", "url is known from version 6.0.")
         elif shape is not None and key not in shape.by_name:
-            at, said = f"{action.pointer}/{key}", f"{action.name} takes no {key}."
+            at, message = f"{action.pointer}/{key}", f"{action.name} takes no {key}."
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
+            yield Finding(code, "error", at, message, "Remove it.", patch=removing(at))
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.needed(flow.version):
             yield _missing(
@@ -155,15 +155,17 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield _unknown(f"{pointer}/{escape(str(key))}", f"next knows no {key}.")
     for key in ("name", "type"):
         if key not in following:
-            said = f"next has no {key}."
-            yield _missing(f"{pointer}/{key}", said, 'Write {"type": "screen", "name": "SECOND"}.')
+            message = f"next has no {key}."
+            yield _missing(
+                f"{pointer}/{key}", message, 'Write {"type": "screen", "name": "SECOND"}.'
+            )
         elif not isinstance(following[key], str):
             yield _type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
     if isinstance(kind, str) and kind != "screen":
-        said = f"next is of type {kind}."
+        message = f"next is of type {kind}."
         hint = 'Only "screen" is documented.'
-        yield Finding("INVALID_PROPERTY_VALUE", "warning", f"{pointer}/type", said, hint)
+        yield Finding("INVALID_PROPERTY_VALUE", "warning", f"{pointer}/type", message, hint)
     name = action.target
     if name is None or whole(name) is not None or is_expression(name):
         return
@@ -187,13 +189,13 @@ def _url(action: ActionNode) -> Iterator[Finding]:
         yield _type(pointer, "url", "string", url)
     elif whole(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
-            said = "url is not a web address."
+            message = "url is not a web address."
             hint = "Write it in full: https://…"
-            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
+            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, message, hint)
         elif not url.lower().startswith("https://"):
-            said = "url does not start with https://."
+            message = "url does not start with https://."
             hint = "Phones may refuse to open it."
-            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "warning", pointer, said, hint)
+            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "warning", pointer, message, hint)
 
 
 @rule("screen")
@@ -206,12 +208,12 @@ def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if action.owner is footer and action.key == "on-click-action":
             if action.name is not None and action.name not in _ENDS:
                 severity: Severity = "error" if flow.version >= (7, 3) else "warning"
-                said = (
+                message = (
                     f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
                 )
                 hint = "Use complete, or data_exchange with an endpoint."
                 at = f"{action.pointer}/name"
-                yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, hint)
+                yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint)
             return
 
 
@@ -225,9 +227,9 @@ def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if action.key in action.owner.value
     }
     for action in repeated.values():
-        said = f"{action.key} stands on the {action.owner.type} and on its options."
+        message = f"{action.key} stands on the {action.owner.type} and on its options."
         hint = "Keep one of both."
-        yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, said, hint)
+        yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, message, hint)
 
 
 def _missing(pointer: str, message: str, hint: str) -> Finding:
@@ -267,9 +269,9 @@ def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             if reference.screen is not None and flow.version < (4, 0):
                 problem = "other screens can be referred to from version 4.0"
             if problem:
-                said = f"{reference.text} does not exist: {problem}."
+                message = f"{reference.text} does not exist: {problem}."
                 hint = "Correct the name."
-                yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, said, hint)
+                yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
             elif (
                 flow.version < (4, 0)
                 and (reference.store, action.owner.type) == ("form", "Footer")
@@ -299,13 +301,13 @@ def _pickers(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         if picker is None or picker.type not in PICKERS:
             continue
         if action.name == "navigate":
-            said = f"The files of a {picker.type} cannot be handed to a screen."
+            message = f"The files of a {picker.type} cannot be handed to a screen."
             yield _misused(
-                binding.pointer, said, "Refer to it where it is sent: ${screen.ID.form.name}."
+                binding.pointer, message, "Refer to it where it is sent: ${screen.ID.form.name}."
             )
         elif not _is_direct(action, binding):
-            said = f"The files of a {picker.type} stand alone: not inside a list or an object."
-            yield _misused(binding.pointer, said, "Give them a key of their own in the payload.")
+            message = f"The files of a {picker.type} stand alone: not inside a list or an object."
+            yield _misused(binding.pointer, message, "Give them a key of their own in the payload.")
         else:
             used.append(picker)
     if action.name == "complete" and used:
@@ -322,15 +324,15 @@ def _files(flow: FlowNode, action: ActionNode, used: list[ComponentNode]) -> Ite
             yield _misused(pointer, "An answer may hold one file.", "Allow one.", "warning")
         return
     if sum(files) > MOST_FILES:
-        said = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
+        message = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
         hint = f"Lower {PICKERS[used[0].type or '']} ({FILES} when it is not set)."
-        yield _misused(pointer, said, hint)
+        yield _misused(pointer, message, hint)
     size = sum(count * each for count, each in zip(files, sizes, strict=True))
     if size > ALL_KB:
         stated = all("max-file-size-kb" in each.value for each in used)
-        said = f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}."
+        message = f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}."
         hint = f"Lower max-file-size-kb ({FILE_KB} when it is not set)."
-        yield _misused(pointer, said, hint, "error" if stated else "warning")
+        yield _misused(pointer, message, hint, "error" if stated else "warning")
 
 
 def _number(picker: ComponentNode, key: str, default: int) -> float:
@@ -344,7 +346,7 @@ def _misused(pointer: str, message: str, hint: str, severity: Severity = "error"
 
 
 def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Hold a payload against the screen it goes to."""
+    """Check a payload against the data model of the screen it goes to."""
     target = flow.by_id.get(action.target or "")
     wrong = "payload" in action.value and action.payload is None
     if target is None or target is action.screen or wrong:
@@ -354,13 +356,13 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     severity: Severity = "error" if strict else "warning"
     missing = [name for name in target.data if name not in (action.payload or {})]
     if missing and action.payload is None:
-        said = f"{target.id} expects data, but navigate has no payload."
+        message = f"{target.id} expects data, but navigate has no payload."
         hint = f"Add a payload with: {_some(missing)}."
-        yield Finding("MISSING_NAVIGATION_ACTION_PAYLOAD", severity, action.pointer, said, hint)
+        yield Finding("MISSING_NAVIGATION_ACTION_PAYLOAD", severity, action.pointer, message, hint)
     elif missing:
-        said = f"{target.id} expects {_some(missing)}, which the payload does not hold."
+        message = f"{target.id} expects {_some(missing)}, which the payload does not hold."
         hint = "Add it, or take it out of the data model."
-        yield Finding(code, severity, f"{action.pointer}/payload", said, hint)
+        yield Finding(code, severity, f"{action.pointer}/payload", message, hint)
     yield from _given(flow, action, target, code, severity)
 
 
@@ -370,16 +372,18 @@ def _some(names: list[str]) -> str:
 
 
 def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Hold a payload against the data model of its own screen."""
+    """Check a payload against the data model of its own screen."""
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
     yield from _given(flow, action, action.screen, code, "error")
     for key, value in (action.payload or {}).items():
         reference = whole(value) if isinstance(value, str) else None
         if reference is not None and reference.screen is None and reference.path[0] == key:
             at = f"{action.pointer}/payload/{escape(key)}"
-            said = f"{key} is updated with its own value."
+            message = f"{key} is updated with its own value."
             hint = "Give another value, or leave it out."
-            yield Finding(code, "error" if reference.store == "data" else "warning", at, said, hint)
+            yield Finding(
+                code, "error" if reference.store == "data" else "warning", at, message, hint
+            )
 
 
 def _given(
@@ -389,24 +393,26 @@ def _given(
     code: str,
     severity: Severity,
 ) -> Iterator[Finding]:
-    """Hold each value of a payload against the field it is for."""
+    """Check each value of a payload against the field it is for."""
     for key, value in (action.payload or {}).items():
         pointer = f"{action.pointer}/payload/{escape(str(key))}"
         reference = whole(value) if isinstance(value, str) else None
         if key not in target.data:
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
-            said = f"{target.id or 'The screen'} declares no data field {key}."
+            message = f"{target.id or 'The screen'} declares no data field {key}."
             hint = "Declare it there, or leave it out."
-            yield Finding(code, "error" if fixed else severity, pointer, said, hint)
+            yield Finding(code, "error" if fixed else severity, pointer, message, hint)
             continue
         schema = target.data[key]
         for where, problem in _differences(flow, action.screen, value, reference, schema):
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             told = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
-            said = f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
+            message = (
+                f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
+            )
             hint = "Change the value, or the type there."
-            yield Finding(told, "error", f"{pointer}{where}", said, hint)
+            yield Finding(told, "error", f"{pointer}{where}", message, hint)
 
 
 def _differences(
@@ -441,7 +447,7 @@ def _compared(flow: FlowNode, found: Target, wanted: object) -> str:
 
 
 def differs(found: Target, wanted: object) -> str:
-    """Say how what a reference leads to differs from a declared field; empty: it does not."""
+    """Return how the target of a reference differs from a declared field; empty if it does not."""
     if not fits(found.types, types_of(wanted)):
         return f"expected {named(types_of(wanted))}, it is {named(found.types)}"
     given: object = found.schema

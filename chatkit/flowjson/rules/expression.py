@@ -259,7 +259,7 @@ def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
 
 
 def result(flow: FlowNode, screen: ScreenNode, text: str) -> frozenset[str]:
-    """Tell the JSON type an expression comes to; empty when it is not known or not readable."""
+    """Return the JSON types an expression comes to; empty when they are not known."""
     try:
         steps = parse(text[1:-1])
     except ExpressionError:
@@ -288,7 +288,7 @@ def _read(
         where = f", at character {error.at + 1} of it"
         return (), frozenset(), [("error", f"The expression cannot be read: {error}{where}")]
     found, doubts = typed(steps, types)
-    wrong += [("error" if kind == "wrong" else "warning", said) for kind, said, _ in doubts]
+    wrong += [("error" if kind == "wrong" else "warning", message) for kind, message, _ in doubts]
     return steps, found, wrong
 
 
@@ -302,9 +302,9 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
         since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
         severe = flow.version >= since
     worst: Severity = "error" if severe else "warning"
-    for severity, said in dict.fromkeys(wrong):
+    for severity, message in dict.fromkeys(wrong):
         weight: Severity = "warning" if severity == "warning" else worst
-        yield Finding(code, weight, binding.pointer, f"{_started(said)}.", _HINT)
+        yield Finding(code, weight, binding.pointer, f"{_started(message)}.", _HINT)
     prop = binding.about
     if wrong or prop is None or not binding.is_direct or not found:
         return
@@ -319,8 +319,8 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
         )
 
 
-def _started(said: str) -> str:
-    return said[:1].upper() + said[1:]
+def _started(message: str) -> str:
+    return message[:1].upper() + message[1:]
 
 
 @rule("If", "early If")
@@ -333,24 +333,24 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     backticks = is_expression(text) and flow.version >= SINCE
     asked = text[1:-1] if backticks else text
     steps, found, wrong = _read(flow, component.screen, asked, pointer)
-    said = [each for severity, each in wrong if severity == "error"]
+    message = [each for severity, each in wrong if severity == "error"]
     doubts = [each for severity, each in wrong if severity == "warning"]
-    if steps and not said:
-        said = [] if backticks else list(_plain(steps, asked))
+    if steps and not message:
+        message = [] if backticks else list(_plain(steps, asked))
         if not any(step.kind == "reference" for step in steps):
-            said = ["It asks nothing: no ${…} stands in it"]
+            message = ["It asks nothing: no ${…} stands in it"]
         elif found and "boolean" not in found:
-            said.append(f"It comes to a {named(found)}, not to true or false")
+            message.append(f"It comes to a {named(found)}, not to true or false")
         doubts += [] if backticks else list(_mixed(asked))
-    for each in said:
+    for each in message:
         yield _asked("error", pointer, each)
     for each in doubts:
         yield _asked("warning", pointer, each)
 
 
-def _asked(severity: Severity, pointer: str, said: str) -> Finding:
+def _asked(severity: Severity, pointer: str, message: str) -> Finding:
     hint = "Compare a reference with something, for example ${data.kind} == 'gold'."
-    return Finding("INVALID_PROPERTY_VALUE", severity, pointer, f"{_started(said)}.", hint)
+    return Finding("INVALID_PROPERTY_VALUE", severity, pointer, f"{_started(message)}.", hint)
 
 
 def _plain(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:

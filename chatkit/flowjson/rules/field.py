@@ -53,9 +53,9 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     for least, most in _BOUNDS:
         low, high = _number(component.value.get(least)), _number(component.value.get(most))
         if low is not None and high is not None and low > high:
-            said = f"{least} is {low}, above {most}, {high}."
+            message = f"{least} is {low}, above {most}, {high}."
             at = component.pointer
-            yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, said, "Swap them.")
+            yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, message, "Swap them.")
 
 
 @rule("TextInput")
@@ -65,13 +65,13 @@ def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Findi
     if "pattern" not in value or flow.version < (6, 2):
         return
     if "helper-text" not in value:
-        said = "pattern goes with helper-text: a person must know what is asked for."
-        yield Finding("INVALID_DEPENDENCIES", "warning", at, said, "Add helper-text.")
+        message = "pattern goes with helper-text: a person must know what is asked for."
+        yield Finding("INVALID_DEPENDENCIES", "warning", at, message, "Add helper-text.")
     kind = value.get("input-type", "text")
     if isinstance(kind, str) and not is_binding(kind) and kind not in _PATTERN_TYPES:
-        said = f"pattern does not go with input-type {kind[:40]!r}."
+        message = f"pattern does not go with input-type {kind[:40]!r}."
         hint = f"Use {', '.join(_PATTERN_TYPES)}, or remove pattern."
-        yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", said, hint)
+        yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", message, hint)
 
 
 @rule("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
@@ -84,19 +84,21 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
     options = [each for each in source if isinstance(each, dict)]
     pictures = sum("image" in each for each in options)
     if pictures and any("color" in each for each in options):
-        said = "Some options have an image, others a color."
+        message = "Some options have an image, others a color."
         code = "DATA_SOURCE_ITEMS_HAVE_BOTH_IMAGE_AND_COLOR"
-        yield Finding(code, "error", at, said, "Use one of both for all.")
+        yield Finding(code, "error", at, message, "Use one of both for all.")
     if component.type == "Dropdown" and pictures and len(options) > _MOST_WITH_PICTURES:
-        said = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
-        yield Finding("MAX_ITEMS_REQUIRED", "warning", at, said)
+        message = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
+        yield Finding("MAX_ITEMS_REQUIRED", "warning", at, message)
     seen: set[str] = set()
     for index, each in enumerate(source):
         found = each.get("id") if isinstance(each, dict) else None
         if isinstance(found, str):
             if found in seen and not has_binding(found):
-                said = f"There is an option {found[:60]!r} already: answers cannot be told apart."
-                yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", said)
+                message = (
+                    f"There is an option {found[:60]!r} already: answers cannot be told apart."
+                )
+                yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", message)
             seen.add(found)
 
 
@@ -107,12 +109,12 @@ def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     left, center, right = (f"{side}-caption" in value for side in ("left", "center", "right"))
     if left != right:
         there, missing = ("left", "right") if left else ("right", "left")
-        said = f"{there}-caption comes together with {missing}-caption."
-        yield Finding("INVALID_DEPENDENCIES", "error", at, said, f"Add {missing}-caption.")
+        message = f"{there}-caption comes together with {missing}-caption."
+        yield Finding("INVALID_DEPENDENCIES", "error", at, message, f"Add {missing}-caption.")
     if center and (left or right):
-        said = "center-caption stands without left-caption and right-caption."
+        message = "center-caption stands without left-caption and right-caption."
         code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-        yield Finding(code, "error", at, said, "Remove one or the others.")
+        yield Finding(code, "error", at, message, "Remove one or the others.")
 
 
 # --- days -------------------------------------------------------------------------------
@@ -138,15 +140,15 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     value, at = component.value, component.pointer
     first, last = day(value.get("min-date")), day(value.get("max-date"))
     if first is not None and last is not None and first > last:
-        said = f"min-date {first} is after max-date {last}."
+        message = f"min-date {first} is after max-date {last}."
         for key in ("min-date", "max-date"):
-            yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}", said, "Swap them.")
+            yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}", message, "Swap them.")
         return
     for key in ("init-value", "unavailable-dates"):
         for rest, found in _dates(value.get(key)):
             if (first is not None and found < first) or (last is not None and found > last):
-                said = f"{found} is not between min-date and max-date."
-                yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", said)
+                message = f"{found} is not between min-date and max-date."
+                yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", message)
 
 
 @rule("CalendarPicker")
@@ -155,16 +157,16 @@ def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     value, at = component.value, component.pointer
     least, most = _number(value.get("min-days")), _number(value.get("max-days"))
     if least is not None and most is not None and least > most:
-        said = f"min-days is {least}, above max-days, {most}."
+        message = f"min-days is {least}, above max-days, {most}."
         for key in ("min-days", "max-days"):
-            yield Finding("INVALID_MIN_MAX_DAYS", "error", f"{at}/{key}", said, "Swap them.")
+            yield Finding("INVALID_MIN_MAX_DAYS", "error", f"{at}/{key}", message, "Swap them.")
     ends = value.get("init-value")
     if isinstance(ends, dict):
         start, end = day(ends.get("start-date")), day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
-            said = f"start-date {start} is after end-date {end}."
+            message = f"start-date {start} is after end-date {end}."
             place = f"{at}/init-value"
-            yield Finding("INVALID_DATE_RANGE", "error", place, said, "Swap them.")
+            yield Finding("INVALID_DATE_RANGE", "error", place, message, "Swap them.")
 
 
 # --- Form and NavigationList --------------------------------------------------------------
@@ -189,9 +191,9 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
-            said = f"{field.type} takes no first value."
+            message = f"{field.type} takes no first value."
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield Finding(code, "error", at, said, "Remove it.", patch=removing(at))
+            yield Finding(code, "error", at, message, "Remove it.", patch=removing(at))
         elif not _fits_field(field, value, flow.version):
             wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
@@ -201,13 +203,13 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
             yield from check_value(prop, prop.kinds(flow.version), value, at, around)
     if wrong:  # the platform tells it of all of them together, at init-values
         severity: Severity = "error" if flow.version >= _TYPED else "warning"
-        at, said = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
-        said = said[0].upper() + said[1:]
-        yield Finding("INVALID_PROPERTY_VALUE", severity, at, said, "Check names and values.")
+        at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
+        message = message[0].upper() + message[1:]
+        yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, "Check names and values.")
 
 
 def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
-    """Tell whether an input takes a first value of that type."""
+    """Return whether an input takes a first value of that type."""
     prop = COMPONENTS[field.type or ""].by_name["init-value"]
     if isinstance(value, str) and has_binding(value):
         return True
@@ -218,13 +220,13 @@ def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
 
 @rule("ImageCarousel")
 def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Tell too many pictures by the platform's own code too: its checker has no other for it."""
+    """Report too many pictures by the platform's own code too: its checker has no other for it."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
     if isinstance(images, list) and len(images) > most:
-        said = f"An ImageCarousel shows at most {most} pictures."
+        message = f"An ImageCarousel shows at most {most} pictures."
         at = f"{component.pointer}/images"
-        yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove some.")
+        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove some.")
 
 
 @rule("NavigationList")
@@ -233,16 +235,16 @@ def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     at, items = component.pointer, _items(component)
     own = [place for place, item in items if "on-click-action" in item]
     if "on-click-action" in component.value:
-        said = "on-click-action stands on the list and on its items."
+        message = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
         for place in (at, *own) if own else ():
             where = f"{place}/on-click-action"
-            yield Finding(code, "error", where, said, "Keep it in one of both places.")
+            yield Finding(code, "error", where, message, "Keep it in one of both places.")
     elif len(own) < len(items):
         place = next(place for place, _ in items if place not in own) if own else at
-        said = "on-click-action stands on the list, or on every item."
+        message = "on-click-action stands on the list, or on every item."
         where = f"{place}/on-click-action"
-        yield Finding("MISSING_REQUIRED_PROPERTY", "error", where, said, "Add it.")
+        yield Finding("MISSING_REQUIRED_PROPERTY", "error", where, message, "Add it.")
 
 
 @rule("NavigationList")
@@ -251,19 +253,19 @@ def check_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     at, items = component.pointer, _items(component)
     badges = [place for place, item in items if "badge" in item]
     if len(badges) > 1:
-        said = f"{len(badges)} items have a badge; one may."
+        message = f"{len(badges)} items have a badge; one may."
         hint = f"Keep that of {badges[0].removeprefix(f'{at}/')}."
-        yield Finding("MAX_ITEMS_REQUIRED", "error", at, said, hint)
+        yield Finding("MAX_ITEMS_REQUIRED", "error", at, message, hint)
     ends = [(place, item["end"]) for place, item in items if "end" in item]
     if ends and component.value.get("media-size") == "large":
-        said = "media-size large leaves no space for the end of an item."
+        message = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
-        yield Finding(code, "error", at, said, "Use regular, or remove end.")
+        yield Finding(code, "error", at, message, "Use regular, or remove end.")
     for place, end in ends:
         if isinstance(end, dict) and not 1 <= len(end) <= 2:
-            said = "end holds one or two of title, description and metadata."
+            message = "end holds one or two of title, description and metadata."
             code = "DUPLICATE_PROPETY_FOR_CONDITION"
-            yield Finding(code, "error", f"{place}/end", said)
+            yield Finding(code, "error", f"{place}/end", message)
 
 
 def _items(component: ComponentNode) -> list[tuple[str, dict[str, Any]]]:

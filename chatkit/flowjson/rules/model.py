@@ -19,7 +19,7 @@ TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", 
 
 
 def json_types(value: object) -> frozenset[str]:
-    """Tell the JSON type of a value, as a schema may name it: an integer is a number too."""
+    """Return the JSON types of a value, as a schema may name them: an integer is a number too."""
     match value:
         case None:
             return frozenset(("null",))
@@ -106,17 +106,17 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for name, schema in screen.data.items():
         pointer = f"{screen.pointer}/data/{escape(name)}"
         if not isinstance(schema, dict):
-            said = f"The data field {name} must be an object with type and {EXAMPLE}."
+            message = f"The data field {name} must be an object with type and {EXAMPLE}."
             hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
-            yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
+            yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
             continue
         yield from _declaration(name, pointer, schema)
         yield from _below(name, pointer, schema)
         if EXAMPLE not in schema:
             code = "MISSING_REQUIRED_PROPERTY"
-            said = f"The data field {name} has no {EXAMPLE}."
+            message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
-            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", said, hint)
+            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", message, hint)
         else:
             yield from _example(name, pointer, schema)
 
@@ -140,8 +140,8 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
         if stated != "array":
             return
         if declared.get("items") is None:
-            said = f"The array {name} does not say what its items are."
-            yield _wrong(pointer, said, 'Add items, for example {"type": "string"}.')
+            message = f"The array {name} does not say what its items are."
+            yield _wrong(pointer, message, 'Add items, for example {"type": "string"}.')
             return
         declared = declared["items"]
         pointer = f"{pointer}/items"
@@ -173,13 +173,13 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
             continue
         if isinstance(inner, dict):
             if EXAMPLE in inner:
-                said = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
+                message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
                 hint = "Move its value into the example of the field."
-                yield _wrong(f"{place}/{EXAMPLE}", said, hint)
+                yield _wrong(f"{place}/{EXAMPLE}", message, hint)
             told = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
             if not (names or told or _is_type(inner.get("type", "null"))):
-                said = f"{name}: there is no type {str(inner['type'])[:40]}."
-                yield _wrong(f"{place}/type", said, _ONE_OF)
+                message = f"{name}: there is no type {str(inner['type'])[:40]}."
+                yield _wrong(f"{place}/type", message, _ONE_OF)
             waiting += [
                 (f"{place}/{escape(str(key))}", inner[key], not names and key == "properties")
                 for key in reversed(inner)
@@ -190,7 +190,7 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
 
 
 def _is_type(stated: object) -> bool:
-    """Whether it is the name of a type, or a list of some."""
+    """Return whether a value is the name of a type, or a list of names."""
     names = stated if isinstance(stated, list) and stated else [stated]
     return all(isinstance(each, str) and each in TYPES for each in names)
 
@@ -198,8 +198,8 @@ def _is_type(stated: object) -> bool:
 def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     for below, problem in mismatches(schema[EXAMPLE], schema):
         if types_of(schema) - TYPES:
-            return  # the type itself is wrong: that is said already
+            return  # the type itself is wrong, which has its own finding
         where = f" at {below}" if below else ""
-        said = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
+        message = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
         hint = "Correct the example, or the type."
-        yield _wrong(f"{pointer}/{EXAMPLE}{below}" if below else pointer, said, hint)
+        yield _wrong(f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)

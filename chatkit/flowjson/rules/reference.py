@@ -67,9 +67,9 @@ def check_title(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         problem = resolve(flow, screen, reference).problem
         if problem:
             code = "INVALID_SCREEN_DYNAMIC_DATA"
-            said = f"{reference.text} does not exist: {problem}."
+            message = f"{reference.text} does not exist: {problem}."
             hint = "Declare it, or correct the name."
-            yield Finding(code, "warning", f"{screen.pointer}/title", said, hint)
+            yield Finding(code, "warning", f"{screen.pointer}/title", message, hint)
 
 
 def _property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
@@ -100,7 +100,7 @@ def _property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
 
 
 def _first_value(flow: FlowNode, binding: Binding) -> frozenset[str]:
-    """Tell the types an input takes as its first value in a Form; empty for anything else."""
+    """Return the types an input takes as its first value in a Form; empty for anything else."""
     steps = binding.pointer.removeprefix(f"{binding.owner.pointer}/").split("/")
     if binding.property != "init-values" or len(steps) != 2:
         return frozenset()
@@ -137,8 +137,10 @@ def _bound(
             yield too_early(reference, binding.pointer, severity)
             continue
         if target.problem:
-            said = f"{reference.text} does not exist: {target.problem}."
-            yield Finding(code, severity, binding.pointer, said, "Declare it, or correct the name.")
+            message = f"{reference.text} does not exist: {target.problem}."
+            yield Finding(
+                code, severity, binding.pointer, message, "Declare it, or correct the name."
+            )
         elif alone is not None and not fits(target.types, wanted):
             yield Finding(
                 "INVALID_SCREEN_DYNAMIC_DATA",
@@ -151,20 +153,20 @@ def _bound(
         elif alone is not None and prop is not None and prop.item is not None:
             yield from _items(flow, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
-            said = f"{reference.text} names its own screen."
+            message = f"{reference.text} names its own screen."
             hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
-            yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "warning", binding.pointer, said, hint)
+            yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "warning", binding.pointer, message, hint)
     if unread(binding.text):
         wrong = misspelled(binding.text)
         code = "INVALID_SCREEN_DYNAMIC_DATA"
         at = binding.pointer
-        said = f"{binding.property} holds a ${{ that does not begin a reference."
+        message = f"{binding.property} holds a ${{ that does not begin a reference."
         hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
-        yield Finding(code, _severity(flow, binding) if wrong else "warning", at, said, hint)
+        yield Finding(code, _severity(flow, binding) if wrong else "warning", at, message, hint)
 
 
 def _severity(flow: FlowNode, binding: Binding) -> Severity:
-    """Say what a wrong reference costs: below a list, and in early maps, nobody looks."""
+    """Return the severity of a wrong reference: below a list, and in early maps, nobody looks."""
     if binding.is_direct or binding.action is not None:
         return "error"
     since = (7, 0) if binding.property in _FORM_MAPS else (6, 0)
@@ -205,9 +207,9 @@ def _items(
             elif not fits(types_of(properties[prop.name]), wanted):
                 wrong.append(f"{prop.name} of its items is not {named(wanted)}")
     for problem in wrong:
-        said = f"{binding.text} does not fit {binding.property}: {problem}."
+        message = f"{binding.text} does not fit {binding.property}: {problem}."
         hint = "Correct the items of that field in the data model."
-        yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "error", binding.pointer, said, hint)
+        yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "error", binding.pointer, message, hint)
 
 
 def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
@@ -215,17 +217,17 @@ def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     if not binding.is_direct:
         if binding.references:
             code = "INVALID_TEXT_DYNAMIC_DATA"
-            said = "The lines of a RichText stand as they are: they hold no reference."
+            message = "The lines of a RichText stand as they are: they hold no reference."
             hint = "Bind the whole text to one field of the data model."
-            yield Finding(code, "error", f"{binding.owner.pointer}/text", said, hint)
+            yield Finding(code, "error", f"{binding.owner.pointer}/text", message, hint)
     elif binding.whole is not None:
         yield from _bound(flow, binding, frozenset(("string", "array")))
     elif binding.references:
         code = "INVALID_PROPERTY_VALUE"
         at = binding.pointer
-        said = "A RichText is written out, or is one reference: it mixes both."
+        message = "A RichText is written out, or is one reference: it mixes both."
         hint = "Bind the whole text to one field of the data model."
-        yield Finding(code, "error" if flow.version >= (6, 0) else "warning", at, said, hint)
+        yield Finding(code, "error" if flow.version >= (6, 0) else "warning", at, message, hint)
 
 
 @rule("flow")

@@ -19,7 +19,7 @@ _ROUTING = "/routing_model"
 
 
 def routes(flow: FlowNode) -> dict[str, list[str]]:
-    """Tell which screen leads to which: as stated, or as its navigate actions make it."""
+    """Return which screens follow each screen, as stated or as its navigate actions make it."""
     return _navigations(flow) if flow.routing is None else stated(flow)
 
 
@@ -34,7 +34,7 @@ def stated(flow: FlowNode) -> dict[str, list[str]]:
 
 
 def _navigations(flow: FlowNode) -> dict[str, list[str]]:
-    """Tell where the navigate actions of each screen lead."""
+    """Return the targets of the navigate actions of each screen."""
     found: dict[str, dict[str, None]] = {
         screen.id: {} for screen in flow.screens if screen.id is not None
     }
@@ -49,11 +49,11 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the ways between the screens."""
     whole = flow.value if isinstance(flow.value, Mapping) else {}
     if flow.endpoint and whole.get("routing_model") is None:
-        said = "A flow with data_api_version needs a routing_model."
+        message = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
         made = PatchOperation("add", _ROUTING, _navigations(flow))
         code = "MISSING_REQUIRED_PROPERTY"
-        yield Finding(code, "error", _ROUTING, said, hint, patch=(made,))
+        yield Finding(code, "error", _ROUTING, message, hint, patch=(made,))
     if not flow.by_id:
         return
     if flow.routing is not None:
@@ -98,34 +98,34 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
             yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
         for index, target in enumerate(targets):
             if isinstance(target, str) and target not in flow.by_id:
-                said = f"{source} leads to {target}, which is not a screen of this flow."
-                yield _wrong(f"{pointer}/{index}", said, "Correct or remove it.")
+                message = f"{source} leads to {target}, which is not a screen of this flow."
+                yield _wrong(f"{pointer}/{index}", message, "Correct or remove it.")
     yield from _backward(ways)
     unstated = _unstated(flow, ways, moves)
     reached = {target for targets in ways.values() for target in targets}
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
-            said = f"{screen.id} is missing in the routing model."
+            message = f"{screen.id} is missing in the routing model."
             hint, line = f'Add a line "{screen.id}": [].', f"{_ROUTING}/{escape(screen.id or '')}"
             patch = (PatchOperation("add", line, unstated.get(screen.id or "", [])),)
-            yield _wrong(f"{screen.pointer}/id", said, hint, patch=patch)
+            yield _wrong(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
     if flow.version >= (7, 3):
         entered.update(target for targets in moves.values() for target in targets)
     if entered.issuperset(flow.by_id):
-        said = "No screen can be the first: something leads to every one of them."
+        message = "No screen can be the first: something leads to every one of them."
         hint = "Remove the routes back to the first screen; going back needs no route."
-        yield _wrong(_ROUTING, said, hint)
+        yield _wrong(_ROUTING, message, hint)
     yield from _unconnected(flow, ways)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape(source)}"
         for target in targets:
-            said = f"{source} navigates to {target} without a route."
+            message = f"{source} navigates to {target} without a route."
             hint = f"Add {target} to its line in routing_model."
             # a line that is missing is added with all its targets, whichever finding is fixed last
             to, value = (f"{line}/-", target) if source in ways else (line, targets)
             patch = (PatchOperation("add", to, value),)
-            yield _wrong(f"{flow.by_id[source].pointer}/id", said, hint, patch=patch)
+            yield _wrong(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
 
 
 def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
@@ -138,19 +138,19 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
             back = source in sets.get(target, ())
             if back and source != target and order[target] < order[source]:
                 back_ways.add((source, target))
-                said = f"{source} leads back to {target}, which leads to it."
+                message = f"{source} leads back to {target}, which leads to it."
                 hint = "State forward routes only; going back needs none."
                 at = f"{_ROUTING}/{escape(source)}/{index}"
-                yield _wrong(at, said, hint, patch=removing(at))
+                yield _wrong(at, message, hint, patch=removing(at))
     forward = {
         source: [target for target in targets if (source, target) not in back_ways]
         for source, targets in ways.items()
     }
     ring = _ring(forward)
     if ring is not None:
-        said = f"The routes of {ring} lead back to it over other screens."
+        message = f"The routes of {ring} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."
-        yield _wrong(f"{_ROUTING}/{escape(ring)}", said, hint, "warning")
+        yield _wrong(f"{_ROUTING}/{escape(ring)}", message, hint, "warning")
 
 
 def _ring(ways: dict[str, list[str]]) -> str | None:
@@ -190,9 +190,9 @@ def _navigated(flow: FlowNode) -> Iterator[Finding]:
         target for source, targets in moves.items() for target in targets if target != source
     }
     if not listed and entered.issuperset(flow.by_id):
-        said = "No screen can be the first: a navigate action leads to every one of them."
+        message = "No screen can be the first: a navigate action leads to every one of them."
         hint = "Remove the navigation back to the first screen; going back needs none."
-        yield _wrong("/screens", said, hint)
+        yield _wrong("/screens", message, hint)
     if not listed and len(flow.by_id) > 1:
         yield from _unconnected(flow, moves)
 
@@ -276,7 +276,7 @@ def check_reached(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     ways = routes(flow)
     entered = {target for source, targets in ways.items() for target in targets if target != source}
     first = next((name for name in flow.by_id if name not in entered), None)
-    if first is None:  # said by `check`, like those that nothing joins to the others
+    if first is None:  # reported by `check_routes`, like those that nothing joins to the others
         return
     joined, reached = _connected(flow, ways), _reached(first, ways)
     for name, screen in flow.by_id.items():

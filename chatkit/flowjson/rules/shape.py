@@ -54,17 +54,17 @@ def named(value: object) -> str:
 
 
 def is_binding(value: object) -> bool:
-    """Tell whether a value is one ${…} or one expression, and nothing else."""
+    """Return whether a value is one ${…} or one expression, and nothing else."""
     return isinstance(value, str) and BINDING.fullmatch(value) is not None
 
 
 def has_binding(text: str) -> bool:
-    """Tell whether a text holds a ${…} or an expression."""
+    """Return whether a text holds a ${…} or an expression."""
     return "${" in text or "`" in text
 
 
 def close(word: str, known: tuple[str, ...]) -> str:
-    """Say which known word was perhaps meant, or which there are."""
+    """Suggest the known word that was perhaps meant, or list the known ones."""
     if like := meant(word, known):
         return f"Did you mean {like}?"
     return f"Use one of {', '.join(known)}." if len(known) <= 24 else ""
@@ -90,7 +90,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def fits(kind: Kind, value: object) -> bool:
-    """Tell whether a value has the JSON type of a kind."""
+    """Return whether a value has the JSON type of a kind."""
     wanted = JSON_TYPES.get(kind, "string")
     if wanted == "boolean" or isinstance(value, bool):
         return wanted == "boolean" and isinstance(value, bool)
@@ -100,39 +100,39 @@ def fits(kind: Kind, value: object) -> bool:
 
 
 def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
-    """Tell that a value has the wrong type; of a text, that it is no binding either."""
-    said = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
+    """Report a value of the wrong type, and a text that is no binding either."""
+    message = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     hint = "Write it without quotes." if bare else ""
-    yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said, hint)
+    yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
     if bare and prop.binding:
-        said = f"{prop.name} as a text is one ${{…}} and nothing else."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, said)
+        message = f"{prop.name} as a text is one ${{…}} and nothing else."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, message)
 
 
 def _check_text(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check a text for people: not blank, not longer than documented."""
     if not value.strip():
         if prop.not_blank is not None and prop.not_blank <= version:
-            said = f"{prop.name} is blank."
+            message = f"{prop.name} is blank."
             hint = (
                 "Write a text."
                 if prop.needed(version)
                 else f"Write a text or leave {prop.name} out."
             )
-            yield Finding("PATTERN_MISMATCH", "error", pointer, said, hint)
+            yield Finding("PATTERN_MISMATCH", "error", pointer, message, hint)
     elif prop.length is not None and len(value) > prop.length and not has_binding(value):
-        said = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
+        message = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
         hint = "Shorten it: the rest may not be shown."
-        yield Finding("TEXT_LONGER_THAN_DOCUMENTED", "warning", pointer, said, hint)
+        yield Finding("TEXT_LONGER_THAN_DOCUMENTED", "warning", pointer, message, hint)
 
 
 def _check_name(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check a name: from 6.0 it stands as it is and is not blank."""
     if version >= STRICT and (not value.strip() or has_binding(value)):
         what = "blank" if not value.strip() else "not fixed"
-        said = f"{prop.name} is {what}: it takes text as it stands."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, said, "Write a name without ${…}.")
+        message = f"{prop.name} is {what}: it takes text as it stands."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, message, "Write a name without ${…}.")
 
 
 def _check_number(
@@ -140,11 +140,11 @@ def _check_number(
 ) -> Iterator[Finding]:
     """Check that a number is within its bounds."""
     if prop.low is not None and value < prop.low:
-        said = f"{prop.name} is {value}; {prop.low:g} is the least."
-        yield Finding("MINIMUM_VALUE_REQUIRED", "error", pointer, said)
+        message = f"{prop.name} is {value}; {prop.low:g} is the least."
+        yield Finding("MINIMUM_VALUE_REQUIRED", "error", pointer, message)
     if prop.high is not None and value > prop.high:
-        said = f"{prop.name} is {value}; {prop.high:g} is the most."
-        yield Finding("MAXIMUM_VALUE_REQUIRED", "error", pointer, said)
+        message = f"{prop.name} is {value}; {prop.high:g} is the most."
+        yield Finding("MAXIMUM_VALUE_REQUIRED", "error", pointer, message)
 
 
 def day(value: object) -> date | None:
@@ -163,16 +163,16 @@ def _check_date(prop: Property, value: str, pointer: str, version: Version) -> I
         return
     if version < _DAYS:
         if not value.isdecimal():
-            said = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
-            yield Finding("INVALID_DATE_RANGE", "warning", pointer, said)
+            message = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
+            yield Finding("INVALID_DATE_RANGE", "warning", pointer, message)
         return
     found = day(value)
     if found is None:
-        said = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
+        message = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
         first = prop.name == "init-value" and prop.part == "date"
         code = "INVALID_DATE_SINGLE_INIT_VALUE_FORMAT" if first else "INVALID_DATE_RANGE"
         shaped = _DAY.fullmatch(value) is not None  # like 2026-02-30: the platform looks no closer
-        yield Finding(code, "warning" if shaped else "error", pointer, said)
+        yield Finding(code, "warning" if shaped else "error", pointer, message)
 
 
 def _check_image(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -183,25 +183,25 @@ def _check_image(prop: Property, value: str, pointer: str, version: Version) -> 
         yield from _check_text(prop, value, pointer, version)
         return
     if not value.strip() or not _BASE64.fullmatch(value):
-        said = f"{prop.name} is not base64."
+        message = f"{prop.name} is not base64."
         hint = "Put the picture itself here, JPEG or PNG in base64, without an address or prefix."
         severe = _LIKE_BASE64.fullmatch(value) is None
         code = "INVALID_PROPERTY_VALUE_FORMAT"
-        yield Finding(code, "error" if severe else "warning", pointer, said, hint)
+        yield Finding(code, "error" if severe else "warning", pointer, message, hint)
     sizes = [size for since, size in prop.kilobytes if since <= version]
     most = sizes[-1] if sizes else None
     size = len(value) * 3 // 4096
     if most is not None and size > most:
-        said = f"{prop.name} holds about {size} KB; {most} KB are documented."
-        yield Finding("IMAGE_TOO_LARGE", "warning", pointer, said, "Use a smaller picture.")
+        message = f"{prop.name} holds about {size} KB; {most} KB are documented."
+        yield Finding("IMAGE_TOO_LARGE", "warning", pointer, message, "Use a smaller picture.")
 
 
 def _check_url(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check an address."""
     if not _URL.fullmatch(value):
-        said = f"{prop.name} is not a web address."
+        message = f"{prop.name} is not a web address."
         hint = "Write it in full: https://…"
-        yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, said, hint)
+        yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, message, hint)
 
 
 def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -211,17 +211,17 @@ def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> 
             warnings.simplefilter("ignore")
             re.compile(value)
     except (re.error, OverflowError, RecursionError) as error:
-        said = f"{prop.name} is not a regular expression: {error}."
+        message = f"{prop.name} is not a regular expression: {error}."
         severe = any(words in str(error) for words in _BROKEN)
         code = "INVALID_PROPERTY_VALUE_FORMAT"
-        yield Finding(code, "error" if severe else "warning", pointer, said)
+        yield Finding(code, "error" if severe else "warning", pointer, message)
 
 
 def _check_color(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check a colour."""
     if not is_binding(value) and not _COLOR.fullmatch(value):
-        said = f"{prop.name} takes a colour like #1A2B3C, not {value[:40]!r}."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, said)
+        message = f"{prop.name} takes a colour like #1A2B3C, not {value[:40]!r}."
+        yield Finding("PATTERN_MISMATCH", "error", pointer, message)
 
 
 def _check_choice(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -229,9 +229,9 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     # before 6.0 backticks are only text
     bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
     if value not in prop.enum and not bound:
-        said = f"{prop.name} is {value[:40]!r}, which is not one of its values."
+        message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
         hint, patch = close(value, prop.enum), respelt(pointer, value, prop.enum)
-        yield Finding("INVALID_ENUM_VALUE", "error", pointer, said, hint, patch=patch)
+        yield Finding("INVALID_ENUM_VALUE", "error", pointer, message, hint, patch=patch)
 
 
 def _check_choices(
@@ -288,8 +288,8 @@ def _check_components(
 ) -> Iterator[Finding]:
     """Check that a list of components is not empty where it must not be."""
     if prop.least is not None and len(value) < prop.least:
-        said = f"{prop.name} holds no component."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, said, "Add one.")
+        message = f"{prop.name} holds no component."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, message, "Add one.")
 
 
 def _check_cases(
@@ -297,14 +297,14 @@ def _check_cases(
 ) -> Iterator[Finding]:
     """Check the cases of a Switch: their names, and that each holds a list."""
     if not value:
-        said = "A Switch needs at least one case."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, said)
+        message = "A Switch needs at least one case."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, message)
     for case, inner in value.items():
         place = f"{pointer}/{escape(str(case))}"
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
-            said = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
+            message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
             hint = "Begin it with a letter."
-            yield Finding("PROPERTY_NAME_MISMATCH", "error", place, said, hint)
+            yield Finding("PROPERTY_NAME_MISMATCH", "error", place, message, hint)
         if not isinstance(inner, list):
             yield from wrong_type(prop, "components", inner, place)
 
@@ -336,7 +336,7 @@ _RANGE_HINT = 'Write {"start-date": …, "end-date": …}.'
 
 
 class Around(NamedTuple):
-    """What decides whether a property may stand where it stands."""
+    """The surroundings that decide whether a property may stand in its place."""
 
     version: Version
     in_form: bool = False
@@ -363,9 +363,9 @@ def check_shape(
     plan = _plan(shape, around.version)
     for prop in plan.needed:
         if prop.name not in value and prop.name != "type":
-            said = f"{_called(shape)} needs {prop.name}."
+            message = f"{_called(shape)} needs {prop.name}."
             place = f"{pointer}/{prop.name}"
-            yield Finding("MISSING_REQUIRED_PROPERTY", "error", place, said, prop.about)
+            yield Finding("MISSING_REQUIRED_PROPERTY", "error", place, message, prop.about)
     for key, inner in value.items():
         if key == "type" and key in plan.known:
             continue
@@ -398,9 +398,9 @@ def check_value(
         yield from _wrong_kind(prop, kinds[0], value, pointer, around.version)
         return
     if around.range_mode and kind != "range" and "range" in kinds:
-        said = f"{prop.name} takes start-date and end-date in range mode."
+        message = f"{prop.name} takes start-date and end-date in range mode."
         severity: Severity = "error" if prop.part == "date" else "warning"  # sources disagree
-        yield Finding("INVALID_TYPE", severity, pointer, said, _RANGE_HINT)
+        yield Finding("INVALID_TYPE", severity, pointer, message, _RANGE_HINT)
     check = CHECKS.get(kind)
     if check is not None:
         yield from check(prop, value, pointer, around.version)
@@ -442,20 +442,20 @@ def _range(
 ) -> Iterator[Finding]:
     """Check an object of start-date and end-date, which only range mode knows."""
     if around.range_mode is False:
-        said = f'{prop.name} takes start-date and end-date only with "mode": "range".'
-        yield Finding("INVALID_TYPE", "error", pointer, said)
+        message = f'{prop.name} takes start-date and end-date only with "mode": "range".'
+        yield Finding("INVALID_TYPE", "error", pointer, message)
         return
     needed = _ENDS if prop.name in ("label", "init-value") else _ENDS[:1]
     for end in needed:
         if end not in value:
-            said = f"{prop.name} has no {end}."
+            message = f"{prop.name} has no {end}."
             code = "MISSING_CALENDAR_PICKER_RANGE_MODE_PROP"
-            yield Finding(code, "error", pointer, said, f"Add {end}.")
+            yield Finding(code, "error", pointer, message, f"Add {end}.")
     for key, inner in value.items():
         place = f"{pointer}/{escape(str(key))}"
         if key not in _ENDS:
-            said = f"{prop.name} takes only start-date and end-date."
-            yield Finding("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", "error", place, said)
+            message = f"{prop.name} takes only start-date and end-date."
+            yield Finding("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", "error", place, message)
         elif not is_binding(inner):
             if not fits(prop.part, inner):
                 yield from wrong_type(prop, prop.part, inner, place)
@@ -469,36 +469,36 @@ def _unknown(
     prop = shape.property(key)
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.known(version))
-        said = f"{_called(shape)} has no {key[:60]}."
+        message = f"{_called(shape)} has no {key[:60]}."
         like, patch = meant(key, known), tuple[PatchOperation, ...]()
         if like and like not in value:
             renamed = f"{pointer.rpartition('/')[0]}/{escape(like)}"
             patch = (*removing(pointer), PatchOperation("add", renamed, value[key]))
         return Finding(
-            "INVALID_PROPERTY_KEY", "error", pointer, said, close(key, known), patch=patch
+            "INVALID_PROPERTY_KEY", "error", pointer, message, close(key, known), patch=patch
         )
     if prop.until is not None and prop.until <= version:
-        said = f"{key} is not known any more since version {prop.until}; this is {version}."
+        message = f"{key} is not known any more since version {prop.until}; this is {version}."
         code, patch = "INVALID_PROPERTY_KEY", removing(pointer)
-        return Finding(code, "error", pointer, said, "Remove it.", patch=patch)
-    said = f"{key} is known from version {prop.since}; this is {version}."
+        return Finding(code, "error", pointer, message, "Remove it.", patch=patch)
+    message = f"{key} is known from version {prop.since}; this is {version}."
     hint = f'Remove it, or write "version": "{max(prop.since, RECOMMENDED)}".'
-    return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, hint)
+    return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint)
 
 
 def _misplaced(shape: Shape, prop: Property, pointer: str, around: Around) -> Finding | None:
-    """Tell why a known property may not stand here."""
+    """Report a known property that may not stand here."""
     if prop.doubtful:
-        said = f"Whether {shape.name} knows {prop.name} is not certain."
+        message = f"Whether {shape.name} knows {prop.name} is not certain."
         return Finding(
-            "INVALID_PROPERTY_KEY", "warning", pointer, said, "Try it before you publish."
+            "INVALID_PROPERTY_KEY", "warning", pointer, message, "Try it before you publish."
         )
     if prop.place == "outside Form" and around.in_form:
-        said = f"{prop.name} stands on inputs outside a Form; this one is inside."
+        message = f"{prop.name} stands on inputs outside a Form; this one is inside."
         hint = f"Put it into {prop.name}s of the Form."
-        return Finding("INVALID_PROPERTY_KEY", "error", pointer, said, hint)
+        return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint)
     if prop.place == "range mode" and around.range_mode is False:
-        said = f'{prop.name} is known only with "mode": "range".'
+        message = f'{prop.name} is known only with "mode": "range".'
         code = "INVALID_PROPERTY_NAME_FOR_CONDITION"
-        return Finding(code, "error", pointer, said, "Remove it.", patch=removing(pointer))
+        return Finding(code, "error", pointer, message, "Remove it.", patch=removing(pointer))
     return None

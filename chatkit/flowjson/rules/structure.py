@@ -1,14 +1,23 @@
-"""Rules of the document and its screens, and of the keys of every component."""
+"""Rules of the document, its screens and the keys of every component, and of where they stand."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from chatkit.finding import Finding, Severity
-from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode
+from chatkit.flowjson.components import (
+    ADVISED_COMPONENTS,
+    COMPONENTS,
+    DOCUMENT,
+    LAYOUT,
+    MOST_COMPONENTS,
+    MOST_NESTED,
+    SCREEN,
+)
+from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
 from chatkit.flowjson.version import (
     FROZEN,
@@ -16,12 +25,13 @@ from chatkit.flowjson.version import (
     RECOMMENDED,
     RELEASED,
     RETIRED,
+    STRICT,
     UNANNOUNCED,
     Version,
     data_api_versions,
 )
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation
+from chatkit.util.json_pointer import PatchOperation, escape
 
 _LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED = ("success", "SUCCESS")
@@ -34,44 +44,44 @@ _RESERVED = ("success", "SUCCESS")
 def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the document itself, and that each of its screens is an object."""
     if not isinstance(flow.value, dict):
-        said = f"A flow document is an object, not {named(flow.value)}."
-        yield Finding("INVALID_FLOW_JSON", "error", "", said)
+        message = f"A flow document is an object, not {named(flow.value)}."
+        yield Finding("INVALID_FLOW_JSON", "error", "", message)
         return
     yield from _version(flow.value)
     yield from _document(flow.value, flow.version)
     screens = flow.value.get("screens")
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
-            said = f"Here stands a screen, an object, not {named(each)}."
-            yield Finding("INVALID_PROPERTY_TYPE", "error", f"/screens/{index}", said)
+            message = f"Here stands a screen, an object, not {named(each)}."
+            yield Finding("INVALID_PROPERTY_TYPE", "error", f"/screens/{index}", message)
     yield from _terminals(flow)
 
 
 def _version(value: dict[str, Any]) -> Iterator[Finding]:
     at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
-        said = "The document names no version."
+        message = "The document names no version."
         newest = (PatchOperation("add", at, str(RECOMMENDED)),)
-        yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, said, hint, patch=newest)
+        yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, message, hint, patch=newest)
         return
     text = value["version"]
     version = Version.parse(text)
-    said = f"Version {str(text)[:40]} "
+    message = f"Version {str(text)[:40]} "
     if version in RETIRED:
-        said += "is no longer supported."
-        yield Finding("UNSUPPORTED_FLOW_JSON_VERSION", "error", at, said, hint)
+        message += "is no longer supported."
+        yield Finding("UNSUPPORTED_FLOW_JSON_VERSION", "error", at, message, hint)
     elif version in INTERNAL:
-        said += "is not open to accounts."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "error", at, said, hint)
+        message += "is not open to accounts."
+        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "error", at, message, hint)
     elif version in UNANNOUNCED:
-        said += "was never announced; your account may not have it."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", at, said, hint)
+        message += "was never announced; your account may not have it."
+        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", at, message, hint)
     elif version is None or version not in RELEASED or str(version) != text:
-        said += "does not exist."
-        yield Finding("INVALID_FLOW_JSON_VERSION", "error", at, said, hint)
+        message += "does not exist."
+        yield Finding("INVALID_FLOW_JSON_VERSION", "error", at, message, hint)
     elif version in FROZEN:
-        said += f"can be sent, but not published since {FROZEN[version]}."
-        yield Finding("INVALID_FLOW_JSON_VERSION_STATE", "warning", at, said, hint)
+        message += f"can be sent, but not published since {FROZEN[version]}."
+        yield Finding("INVALID_FLOW_JSON_VERSION_STATE", "warning", at, message, hint)
 
 
 def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
@@ -86,11 +96,11 @@ def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
     api = value.get("data_api_version")
     known = data_api_versions(version)
     if isinstance(api, str) and api not in known:
-        said = f"data_api_version {api[:40]!r} does not fit version {version}."
+        message = f"data_api_version {api[:40]!r} does not fit version {version}."
         hint = f'Write "data_api_version": "{known[0]}".'
         if api in data_api_versions(RECOMMENDED):
             hint = f'Write "version": "{RECOMMENDED}", or "data_api_version": "{known[0]}".'
-        yield Finding("INVALID_DATA_API_VERSION", "error", "/data_api_version", said, hint)
+        yield Finding("INVALID_DATA_API_VERSION", "error", "/data_api_version", message, hint)
 
 
 # --- screens ----------------------------------------------------------------------------
@@ -101,53 +111,53 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the keys of a screen and its layout."""
     value, at, version = screen.value, screen.pointer, flow.version
     for pointer in screen.strays:
-        said = "Here stands a component, an object with a type."
-        yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, said)
+        message = "Here stands a component, an object with a type."
+        yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message)
     for found in check_shape(SCREEN, value, at, Around(version)):
         if not f"{found.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
             yield found
     yield from _layout(value, at, version)
     if "success" in value and value.get("terminal") is not True:
-        said = "success stands only on a terminal screen."
+        message = "success stands only on a terminal screen."
         hint = 'Add "terminal": true, or remove success.'
-        yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", at, said, hint)
+        yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", at, message, hint)
     if value.get("refresh_on_back") is True and not flow.endpoint:
-        said = "refresh_on_back asks an endpoint, and this flow has none."
+        message = "refresh_on_back asks an endpoint, and this flow has none."
         hint = "Remove it, or set data_api_version."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{at}/refresh_on_back", said, hint)
+        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{at}/refresh_on_back", message, hint)
     sensitive = value.get("sensitive")
     names = {component.name for component in screen.components}
     for index, name in enumerate(sensitive if isinstance(sensitive, list) else ()):
         if isinstance(name, str) and name not in names:
-            said = f"The screen has no field {name[:60]!r}."
+            message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
             hint = close(name, tuple(screen.fields))
-            yield Finding("INVALID_SENSITIVE_FIELD", "error", place, said, hint)
+            yield Finding("INVALID_SENSITIVE_FIELD", "error", place, message, hint)
 
 
 def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
     place = f"{at}/layout"
     if "layout" not in value:
-        said = "The screen needs a layout."
+        message = "The screen needs a layout."
         needed = SCREEN.by_name["layout"].needed(version)
         severity: Severity = "error" if needed else "warning"
-        yield Finding("MISSING_REQUIRED_PROPERTY", severity, place, said, _LAYOUT)
+        yield Finding("MISSING_REQUIRED_PROPERTY", severity, place, message, _LAYOUT)
         return
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        said = f"layout takes an object, not {named(layout)}."
-        yield Finding(code, "error", place, said, _LAYOUT)
+        message = f"layout takes an object, not {named(layout)}."
+        yield Finding(code, "error", place, message, _LAYOUT)
         return
     yield from check_shape(LAYOUT, layout, place, Around(version))
     if "type" not in layout:
-        said = "The layout needs its type, SingleColumnLayout."
+        message = "The layout needs its type, SingleColumnLayout."
         only = (PatchOperation("add", f"{place}/type", "SingleColumnLayout"),)
         code = "MISSING_REQUIRED_TYPE_PROPERTY"
-        yield Finding(code, "error", f"{place}/type", said, patch=only)
+        yield Finding(code, "error", f"{place}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
-        said = "The only layout is SingleColumnLayout."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", said)
+        message = "The only layout is SingleColumnLayout."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", message)
 
 
 @rule("screen")
@@ -160,23 +170,25 @@ def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield Finding("MIN_CHARS_REQUIRED", "error", at, "The id is empty.", "Write letters.")
         return
     if not re.fullmatch(r"[A-Za-z_,]+", found):
-        said = f"The id {found[:60]!r} holds more than letters and underscores."
+        message = f"The id {found[:60]!r} holds more than letters and underscores."
         hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', found).strip('_')[:60] or 'START'}."
-        yield Finding("PATTERN_MISMATCH", "error", at, said, hint)
+        yield Finding("PATTERN_MISMATCH", "error", at, message, hint)
     elif flow.version >= (7, 0) and ("," in found or not found.strip("_")):
-        said = f"From 7.0 the id {found[:60]!r} may be refused: use letters and underscores."
-        yield Finding("PATTERN_MISMATCH", "warning", at, said)
+        message = f"From 7.0 the id {found[:60]!r} may be refused: use letters and underscores."
+        yield Finding("PATTERN_MISMATCH", "warning", at, message)
     if found in _RESERVED:
-        said = f"{found} is what an endpoint answers to end the flow; no screen may be called so."
-        yield Finding("SCREEN_ID_IS_RESERVED_KEYWORD", "error", at, said, "Choose another id.")
+        message = (
+            f"{found} is what an endpoint answers to end the flow; no screen may be called so."
+        )
+        yield Finding("SCREEN_ID_IS_RESERVED_KEYWORD", "error", at, message, "Choose another id.")
     count = sum(each.id == found for each in flow.screens)
     if count > 1:
-        said = f"{count} screens have the id {found[:60]!r}."
-        yield Finding("DUPLICATE_SCREEN_IDS", "error", at, said, "Choose another id.")
+        message = f"{count} screens have the id {found[:60]!r}."
+        yield Finding("DUPLICATE_SCREEN_IDS", "error", at, message, "Choose another id.")
 
 
 def _laid_out(screen: ScreenNode, version: Version) -> bool:
-    """Whether nothing is told at the layout that would explain a missing Footer."""
+    """Return whether the layout of a screen has no finding that explains a missing Footer."""
     if "layout" not in screen.value:
         return not SCREEN.by_name["layout"].needed(version)
     layout = screen.value["layout"]
@@ -187,22 +199,24 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
     terminals = [screen for screen in flow.screens if screen.terminal]
     if not terminals:
         if flow.screens:
-            said = "No screen is terminal: the flow never ends."
+            message = "No screen is terminal: the flow never ends."
             hint = 'Add "terminal": true to the last screen.'
-            yield Finding("MISSING_TERMINAL_SCREEN", "error", "/screens", said, hint)
+            yield Finding("MISSING_TERMINAL_SCREEN", "error", "/screens", message, hint)
         return
     if all(screen.value.get("success") is False for screen in terminals):
         for screen in terminals:
-            said = "Every end of this flow is a failure; one must be a success."
+            message = "Every end of this flow is a failure; one must be a success."
             at = f"{screen.pointer}/success"
-            yield Finding("INVALID_PROPERTY_VALUE", "error", at, said, "Remove success.")
+            yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove success.")
     for screen in terminals:
         if not _laid_out(screen, flow.version):
             continue  # told at its layout
         if not any(component.type == "Footer" for component in screen.components):
-            said = "A terminal screen needs a Footer: nothing else ends the flow."
+            message = "A terminal screen needs a Footer: nothing else ends the flow."
             at = screen.pointer
-            yield Finding("MISSING_FOOTER_ON_TERMINAL_SCREEN", "error", at, said, "Add a Footer.")
+            yield Finding(
+                "MISSING_FOOTER_ON_TERMINAL_SCREEN", "error", at, message, "Add a Footer."
+            )
 
 
 # --- components -------------------------------------------------------------------------
@@ -214,29 +228,249 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     value, at, version = component.value, component.pointer, flow.version
     place = f"{at}/type"
     if "type" not in value:
-        said = "A component needs its type."
-        yield Finding("MISSING_REQUIRED_TYPE_PROPERTY", "error", place, said)
+        message = "A component needs its type."
+        yield Finding("MISSING_REQUIRED_TYPE_PROPERTY", "error", place, message)
         return
     if component.type is None:
-        said = f"type takes the name of a component, not {named(value['type'])}."
-        yield Finding("INVALID_PROPERTY_TYPE", "error", place, said)
+        message = f"type takes the name of a component, not {named(value['type'])}."
+        yield Finding("INVALID_PROPERTY_TYPE", "error", place, message)
         return
     shape = component.shape
     if shape is None:
-        said = f"There is no component {component.type[:60]!r}."
+        message = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
         hint, patch = close(component.type, known), respelt(place, component.type, known)
-        yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint, patch=patch)
+        yield Finding("INVALID_PROPERTY_VALUE", "error", place, message, hint, patch=patch)
         return
     if version < shape.since:
         since = shape.announced or shape.since
-        said = f"{shape.name} is known from version {since}; this is {version}."
+        message = f"{shape.name} is known from version {since}; this is {version}."
         hint = f'Write "version": "{max(since, RECOMMENDED)}".'
-        yield Finding("INVALID_PROPERTY_VALUE", "error", place, said, hint)
+        yield Finding("INVALID_PROPERTY_VALUE", "error", place, message, hint)
         return
     if shape.announced is not None and version < shape.announced:
-        said = f"{shape.name} is documented from version {shape.announced}; this is {version}."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", place, said)
+        message = f"{shape.name} is documented from version {shape.announced}; this is {version}."
+        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", place, message)
     mode = value.get("mode")
     ranged = None if mode and is_binding(mode) else mode == "range"
     yield from check_shape(shape, value, at, Around(version, component.form is not None, ranged))
+
+
+_FREE_FORM = Version(4, 0)  # before, every input stands in a Form
+_RICH_FOOTER = Version(6, 3)  # from here a Footer may stand beside RichText
+_UNSEEN = ("CalendarPicker", "ChipsSelector")  # documented so, but the platform does not look
+_PICKERS = ("PhotoPicker", "DocumentPicker")
+
+
+# --- containers -------------------------------------------------------------------------
+
+
+@rule("component")
+def check_container(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check that a component may stand in its parent."""
+    shape, version = component.shape, flow.version
+    if component.parent is None or shape is None or version < shape.since:
+        return
+    parent = component.parent.shape
+    if parent is None or not parent.children:
+        return
+    since = parent.children.get(shape.name)
+    at = f"{component.pointer}/type"
+    if since is None or since > version:
+        message = f"{shape.name} may not stand in {parent.name}"
+        message += f" before version {since}; this is {version}." if since else "."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Move it out.")
+    elif shape.name == "Footer" and _branches(component) > 1:
+        message = "A Footer stands in an If or Switch of the first level only."
+        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Move it out.")
+
+
+@rule("screen")
+def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find each If with too many levels of If in it, and what is nested too deeply at all."""
+    for pointer in screen.too_deep:
+        message = "This is nested more deeply than a flow can be."
+        yield Finding("NESTED_TOO_DEEPLY", "error", pointer, message)
+    found: dict[str, ComponentNode] = {}
+    for component in screen.components:
+        if component.type != "If" or component.if_depth < MOST_NESTED:
+            continue
+        outer = component
+        for _ in range(MOST_NESTED):
+            parent = outer.parent
+            while parent is not None and parent.type != "If":
+                parent = parent.parent
+            outer = parent or outer
+        found[outer.pointer] = outer
+    for at in found:
+        message = f"More than {MOST_NESTED} If stand in each other."
+        hint = "Join conditions with &&, or use a Switch."
+        yield Finding("MAXIMUM_IF_NESTING", "error", at, message, hint)
+
+
+def _branches(component: ComponentNode) -> int:
+    """Count the If and Switch around a component."""
+    count, around = 0, component.branch
+    while around is not None:
+        count, around = count + 1, around.branch
+    return count
+
+
+@rule("screen")
+def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find inputs outside a Form where they need one."""
+    version = flow.version
+    if not screen.forms and version >= _FREE_FORM:
+        return
+    for component in screen.components:
+        shape = component.shape
+        if shape is None or not shape.is_input or component.form is not None:
+            continue
+        if version < _FREE_FORM:
+            message = f"Before 4.0 {shape.name} stands in a Form only."
+            yield Finding("KEYWORD_ONE_OF", "error", component.pointer, message, "Move it in.")
+        else:
+            message = f"{shape.name} stands outside the Form of its screen."
+            hint = "Move it into the Form, or do without a Form."
+            severity: Severity = "warning" if shape.name in _UNSEEN else "error"
+            yield Finding("COMPONENTS_OUTSIDE_FORM", severity, component.pointer, message, hint)
+
+
+@rule("screen")
+def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find names that several components of a screen have."""
+    named: dict[str, list[ComponentNode]] = {}
+    for component in screen.components:
+        shape = component.shape
+        if component.name is None or shape is None:
+            continue
+        if "name" in shape.by_name and shape.name != "Form":
+            named.setdefault(component.name, []).append(component)
+    for name, found in named.items():
+        for component in found if len(found) > 1 else ():
+            message = f"{len(found)} components of the screen have the name {name[:60]!r}."
+            at = f"{component.pointer}/name"
+            hint = "Names are unique on a screen, in all branches."
+            yield Finding("DUPLICATE_FORM_COMPONENT_NAMES", "error", at, message, hint)
+
+
+# --- counts -----------------------------------------------------------------------------
+
+
+def _at_once(components: list[ComponentNode]) -> Counter[str]:
+    """Count what may be seen at once: of branches only the fuller one."""
+    total: Counter[str] = Counter()
+    for component in components:
+        total[component.type or ""] += 1
+        if component.type in ("If", "Switch"):
+            most: Counter[str] = Counter()
+            for branch in by_slot(component.children).values():
+                most |= _at_once(branch)
+            total += most
+        elif component.children:
+            total += _at_once(component.children)
+    return total
+
+
+@rule("screen")
+def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find more components on a screen than may be seen there at once."""
+    counts = _at_once(screen.top)
+    code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
+    for name, count in counts.items():
+        shape = COMPONENTS.get(name)
+        if shape is None or shape.per_screen is None or flow.version < shape.per_screen_since:
+            continue
+        if count > shape.per_screen:
+            message = f"The screen has {count} {name}; {shape.per_screen} is the most."
+            yield Finding(code, "error", at, message, "Remove one, or use another screen.")
+    if all(counts[name] for name in _PICKERS):
+        message = "PhotoPicker and DocumentPicker exclude each other on a screen."
+        yield Finding(code, "error", at, message, "Move one of them to another screen.")
+    total = sum(component.type != "Form" for component in screen.components)
+    code = "MAX_ALLOWED_COMPONENTS_PER_SCREEN"
+    if total > MOST_COMPONENTS:
+        message = f"The screen has {total} components; {MOST_COMPONENTS} are the most."
+        yield Finding(code, "error", at, message, "Split the screen.")
+    elif total > ADVISED_COMPONENTS:
+        message = f"The screen has {total} components; {ADVISED_COMPONENTS} are documented."
+        yield Finding(code, "warning", at, message, "Split the screen.")
+
+
+@rule("flow")
+def check_per_flow(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+    """Find more components of a type than a flow may hold."""
+    so_far: Counter[str] = Counter()
+    for component in flow.components:
+        shape = component.shape
+        if shape is None or shape.per_flow is None:
+            continue
+        so_far[shape.name] += 1
+        if so_far[shape.name] == shape.per_flow + 1:
+            message = f"The flow has more than {shape.per_flow} {shape.name}."
+            code = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN"
+            yield Finding(code, "error", component.screen.pointer, message, "Remove one.")
+            at = component.pointer  # the platform's checker gives it this code
+            yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove one.")
+
+
+# --- Footers in branches, and those that stand alone --------------------------------------
+
+
+@rule("screen")
+def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Find branches without a Footer beside others with one."""
+    branching = []
+    for component in screen.components:
+        if component.type not in ("If", "Switch"):
+            continue
+        with_footer = {child.slot for child in component.children if child.type == "Footer"}
+        if not with_footer:
+            continue
+        branching.append(component)
+        at = component.pointer.rpartition("/")[0]
+        if component.type == "If":
+            if with_footer != {"/then", "/else"}:
+                missing = "else" if "/then" in with_footer else "then"
+                message = f"One branch of the If has a Footer, {missing} has none."
+                code = "MISSING_FOOTER_IN_IF_ELSE_BRANCHES"
+                yield Finding(code, "error", at, message, f"Add a Footer to {missing}.")
+        else:
+            cases = component.value.get("cases")
+            names = [str(case) for case in cases] if isinstance(cases, dict) else []
+            without = [case for case in names if f"/cases/{escape(case)}" not in with_footer]
+            if without:
+                message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
+                code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
+                yield Finding(code, "error", at, message, "Add a Footer to each case.")
+    outside = [c for c in screen.components if c.type == "Footer" and c.branch is None]
+    if branching and (outside or len(branching) > 1):
+        message = "A Footer stands in branches, and another outside of them."
+        at = branching[0].pointer.rpartition("/")[0]
+        yield Finding("MORE_THAN_ONE_FOOTER", "error", at, message, "Keep those in the branches.")
+
+
+@rule("screen")
+def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+    """Check components that stand alone on their screen."""
+    types = {component.type for component in screen.components if component.type in COMPONENTS}
+    at = screen.pointer
+    if "RichText" in types:
+        beside = {"Footer"} if flow.version >= _RICH_FOOTER else set()
+        rich = sum(component.type == "RichText" for component in screen.components)
+        if types - {"RichText"} - beside or rich > 1:
+            message = "RichText stands alone on its screen"
+            message += ", at most beside a Footer." if beside else "."
+            code = "INVALID_COMPONENT_PLACEMENT"
+            if flow.version < STRICT:
+                code = "INVALID_RICHTEXT_PLACEMENT"
+            yield Finding(code, "error", at, message, "Move the others to another screen.")
+    if "NavigationList" in types:
+        if types - {"NavigationList", "Form"}:
+            message = "NavigationList stands alone on its screen."
+            hint = "Move the others to another screen."
+            yield Finding("INVALID_COMPONENT_PLACEMENT", "error", at, message, hint)
+        if screen.terminal:
+            message = "A screen with a NavigationList cannot be terminal."
+            hint = "Remove terminal."
+            yield Finding("INVALID_PROPERTY_KEY", "error", f"{at}/terminal", message, hint)
