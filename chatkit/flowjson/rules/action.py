@@ -32,7 +32,7 @@ from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.model import TYPES, json_types, mismatches
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation, escape, removing
+from chatkit.util.json_pointer import PatchOperation, child, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDS = ("complete", "data_exchange")
@@ -395,24 +395,25 @@ def _given(
 ) -> Iterator[Finding]:
     """Check each value of a payload against the field it is for."""
     for key, value in (action.payload or {}).items():
-        pointer = f"{action.pointer}/payload/{escape(str(key))}"
         reference = whole(value) if isinstance(value, str) else None
         if key not in target.data:
+            at = child(f"{action.pointer}/payload", key)
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
             hint = "Declare it there, or leave it out."
-            yield Finding(code, "error" if fixed else severity, pointer, message, hint)
+            yield Finding(code, "error" if fixed else severity, at, message, hint)
             continue
         schema = target.data[key]
         for where, problem in _differences(flow, action.screen, value, reference, schema):
+            at = child(f"{action.pointer}/payload", key) + where
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             told = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             message = (
                 f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
             )
             hint = "Change the value, or the type there."
-            yield Finding(told, "error", f"{pointer}{where}", message, hint)
+            yield Finding(told, "error", at, message, hint)
 
 
 def _differences(
