@@ -6,15 +6,14 @@ What is found is an `Audit`, which shows itself as text, as HTML and as a frame.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
-from chatkit.localization.checks import CONTENT_CHECKS, check_parity, check_structure
+from chatkit.localization.checks import CHECKS, DECISIVE_CHECKS, findings
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
-from chatkit.localization.rules import ContentFinding, FindingLog, rule_of
-from chatkit.localization.typography import check_characters, check_halves, check_typography
+from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 from chatkit.util.display import cut, many, visible
 
@@ -165,122 +164,50 @@ def check_contents(
         InputError: They are no contents, or a frame does not tell their languages.
     """
     found = entries(contents)
-    tell = FindingLog()
-    _hold(found, source, tell, _ALL, glossary)
-    parts: tuple[list[ContentFinding], list[ContentFinding]] = [], []
-    for each in tell.found:
+    reported: list[ContentFinding] = []
+    silent: list[ContentFinding] = []
+    for each in _findings(found, source, CHECKS, glossary):
         place = each.code, each.lang_code, each.template_code, each.field
         silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
-        parts[silenced].append(each)
-    told, silent = parts
-    return Audit(told, [(e.template_code, e.lang_code) for e in found], not_given(found), silent)
+        (silent if silenced else reported).append(each)
+    checked = [(entry.template_code, entry.lang_code) for entry in found]
+    return Audit(reported, checked, fields_missing(found), silent)
 
 
 def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
     """Find what decides on the state of each content, and nothing else.
 
-    That is what `check_contents` tells of as refused, and in what a content is not as its source
-    (`rules.STRUCTURE`): in the same words and order, for a third of the time.
+    That is what `check_contents` reports as refused, and where a content is not as its source
+    (`rules.STRUCTURE`), in the same words and order.
 
     Raises:
-        InputError: They are no contents, or a frame does not tell their languages.
+        InputError: They are no contents, or a frame has no languages.
     """
-    tell = FindingLog(decisive=True)
-    _hold(entries(contents), source, tell, _DECISIVE)
-    return tell.found
+    found = _findings(entries(contents), source, DECISIVE_CHECKS)
+    return [each for each in found if each.decides]
 
 
-class _Checks(NamedTuple):
-    """What each content is held against, in this order."""
-
-    alone: tuple[Callable[[Entry, FindingLog], None], ...]
-    beside: Callable[[Entry, Entry, FindingLog], None]
-    whole: bool  #: whether it is told also what is good to know
+def fields_missing(contents: Sequence[Entry]) -> list[str]:
+    """Return the fields that some contents do not have, so that they could not be checked."""
+    return [name for name in _LOOKED_AT if any(name not in entry.given for entry in contents)]
 
 
-_ALL = _Checks((*CONTENT_CHECKS, check_characters), check_parity, whole=True)
-_DECISIVE = _Checks((*CONTENT_CHECKS, check_halves), check_structure, whole=False)
-
-
-def not_given(found: Sequence[Entry]) -> list[str]:
-    """Name the fields that some contents do not have, so that nobody could judge them."""
-    given = set(_LOOKED_AT)
-    for entry in found:
-        given &= entry.given.keys()
-    return [name for name in _LOOKED_AT if name not in given]
-
-
-def _hold(
-    found: Sequence[Entry],
+def _findings(
+    contents: Sequence[Entry],
     source: str,
-    tell: FindingLog,
-    checks: _Checks,
+    checks: Sequence[Check],
     glossary: Glossary | None = None,
-) -> None:
-    duplicates: dict[tuple[str, str, str], str] = {}
-    for template, members in grouped(found).items():
+) -> Iterator[ContentFinding]:
+    firsts: dict[tuple[str, ...], Entry] = {}
+    for members in grouped(contents).values():
         original = source_of(members, source)
-        seen: dict[str, str] = {}
         for entry in members:
-            tell.open(entry)
-            _language(entry, seen, tell)
-            for check_one in checks.alone:
-                check_one(entry, tell)
-            beside = None if entry is original else original
-            if beside is not None:
-                checks.beside(entry, beside, tell)
-            if checks.whole:
-                check_typography(entry, beside, tell)
-            if glossary is not None:
-                _glossary(entry, beside, source, glossary, tell)
-            _duplicate(entry, template, duplicates, tell)
+            compared = None if entry is original else original
+            yield from findings(Case(entry, compared, source, glossary, firsts), checks)
         if original is None and len(members) > 1:
-            tell.open(members[0])
-            said = f"the template has no content in {source}, so its languages are not compared"
-            tell("no source", "lang_code", said, "Name another language with source=.")
-
-
-def _glossary(
-    entry: Entry, original: Entry | None, source: str, glossary: Glossary, tell: FindingLog
-) -> None:
-    """Hold each text against the glossary, beside its source; the source language is its own."""
-    if original is None and language.same(entry.lang_code, source):
-        return
-    texts = {} if original is None else {field: text for field, _, text in original.pieces}
-    for field, what, text in entry.pieces:
-        for each in glossary.breaches(texts.get(field, ""), text, entry.lang_code, source):
-            tell(each.code, field, f"{what}: {each.message}", each.hint, at=each.position)
-
-
-def _language(entry: Entry, seen: dict[str, str], tell: FindingLog) -> None:
-    code = entry.lang_code
-    if not code.strip():
-        tell("wrong type", "lang_code", "it must be a language", "Write it like en or en_US.")
-        return
-    form = language.normal(code)
-    if first := seen.get(form):
-        other = f"{first:.20} is there already"
-        said = other if first == code else f"{other}, and is the same language as {code:.20}"
-        tell("language twice", "lang_code", said, "Keep one of them.")
-    seen.setdefault(form, code)
-    if not language.supported(code):
-        said = f"the platform has no language {code:.20}"
-        tell("language", "lang_code", said, "templates(code).languages() has those it takes.")
-    elif form != code:
-        tell("language form", "lang_code", f"the API writes {form}", "Write it so.")
-
-
-def _duplicate(
-    entry: Entry, template: str, seen: dict[tuple[str, str, str], str], tell: FindingLog
-) -> None:
-    """Find the same words in two templates, which the platform takes for one."""
-    if not template or not entry.text.strip() or entry.authenticates or not entry.knows("footer"):
-        return
-    words = language.normal(entry.lang_code), entry.text, entry.footer
-    first = seen.setdefault(words, template)
-    if first != template:
-        said = f"text and footer are those of {first:.40}"
-        tell("duplicate", "text", said, "The platform refuses the second one.")
+            message = f"the template has no content in {source}, so its languages are not compared"
+            hint = "Name another language with source=."
+            yield Flaw("no source", "lang_code", message, hint).of(members[0])
 
 
 # --- what is shown ------------------------------------------------------------------------
@@ -346,7 +273,7 @@ def _title(group: list[ContentFinding]) -> str:
 
 
 def _source(group: list[ContentFinding]) -> str:
-    return f"({rule_of(group[0].code, group[0].severity).source})"
+    return f"({group[0].source})"
 
 
 def not_given_note(unseen: Sequence[str]) -> list[str]:

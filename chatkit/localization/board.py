@@ -23,7 +23,7 @@ from chatkit.localization.audit import (
     Audit,
     check_contents,
     decisive,
-    not_given,
+    fields_missing,
     not_given_note,
     notes_of,
 )
@@ -155,7 +155,7 @@ class Board(Report):
     def _notes(self) -> list[str]:
         """Say what could not be checked, and what is silenced, without looking for the rest."""
         if self._audit is None:
-            return not_given_note(not_given(self._contents))
+            return not_given_note(fields_missing(self._contents))
         return notes_of(self._audit)
 
     def counts(self) -> dict[State, int]:
@@ -381,7 +381,7 @@ def _cell(
     entry: Entry, wrong: list[str], structure: list[str], judged: Judged, source: str
 ) -> BoardCell:
     """Judge one content; what is graver goes before the rest, and all of it is said."""
-    draft = entry.flag("is_draft") is True
+    draft = entry.is_draft
     state: State = "draft" if draft else "live"
     reasons = ["it is a draft"] if draft else []
     if judged.unknown:

@@ -98,9 +98,9 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
 
 def _authentication(entry: Entry, footer: str) -> tuple[str, str]:
     """Write what the platform writes itself, which the API does not show."""
-    text = _CODE + (_KEEP if entry.flag("auth_add_security_recommendation") else "")
-    seconds = entry.flag("auth_code_expiration_seconds")
-    if entry.flag("auth_add_code_expiration") and isinstance(seconds, int) and seconds > 0:
+    text = _CODE + (_KEEP if entry.fields.get("auth_add_security_recommendation") else "")
+    seconds = entry.fields.get("auth_code_expiration_seconds")
+    if entry.fields.get("auth_add_code_expiration") and isinstance(seconds, int) and seconds > 0:
         footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
     return text, footer
 
@@ -121,7 +121,7 @@ def _file(header: Mapping[str, Any]) -> str:
 
 
 def _taps(entry: Entry) -> list[Tap]:
-    if not entry.buttons and entry.flag("auth_delivery_method") == "copy_code":
+    if not entry.buttons and entry.fields.get("auth_delivery_method") == "copy_code":
         return [Tap("copy_offer_code", [TextRun("Copy code")], "")]
     return [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
 

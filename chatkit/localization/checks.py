@@ -1,56 +1,52 @@
-"""Check one content: its text and placeholders, header, footer, buttons, lengths, settings.
+"""Checks: the functions that apply the rules to one content, and the registry of them.
 
-Then hold it against the content in the source language. Each check takes an entry and tells what
-it finds (`tell(code, field, message, hint)`); what a code means, and who says so, is in `rules`.
+A check yields a `Flaw` for each thing that it finds; the meaning and the source of its code stand
+in `rules`. `CHECKS` lists all checks in the order of their findings.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from chatkit.localization import language
 from chatkit.localization.content import (
+    SLOT,
     Contents,
     Entry,
     Slot,
-    adjacent,
     entries,
-    gaps,
-    meant,
     part,
     slots,
-    stray,
     without_slots,
     words,
 )
-from chatkit.localization.rules import ContentFinding, FindingLog
-from chatkit.localization.typography import emoji
+from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
+from chatkit.localization.typography import check_characters, check_typography, emoji
 from chatkit.util.display import cut, many, values
 
 
 def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
-    """Hold one content against what the API document states and the platform publishes.
+    """Compare one content with the API document and the published rules of the platform.
 
-    How it is worded, in which language, and what its siblings say is up to `audit.check_contents`.
+    Its wording, its language and its siblings are left to `audit.check_contents`.
 
     Args:
         content: Any JSON object; the time this takes is linear in its size.
     """
-    tell = FindingLog()
-    for entry in entries(content):
-        tell.open(entry)
-        for check in CONTENT_CHECKS:
-            check(entry, tell)
-    return tell.found
+    return [
+        finding for entry in entries(content) for finding in findings(Case(entry), CONTENT_CHECKS)
+    ]
 
 
-def check_types(entry: Entry, tell: FindingLog) -> None:
-    """Tell which fields have another type than the API document says."""
-    for field, said in entry.wrong.items():
-        tell("wrong type", field, f"it must be {said}", "The service would not take it.")
+def check_types(case: Case) -> Iterator[Flaw]:
+    """Find fields of another type than the API document says."""
+    for field, expected in case.entry.wrong.items():
+        yield Flaw("wrong type", field, f"it must be {expected}", "The service would not take it.")
 
 
 # --- lengths ------------------------------------------------------------------------------
@@ -59,7 +55,7 @@ def check_types(entry: Entry, tell: FindingLog) -> None:
 # has two or more. What is within the limit by one count only is unclear, and said to be so.
 
 TEXT_LIMIT, HEADER_LIMIT, FOOTER_LIMIT, LABEL_LIMIT = 1024, 60, 60, 25
-#: What the value of a button may have, by its type.
+#: Limits of the value of a button, by its type.
 VALUE_LIMITS = {"visit_website": 2000, "call_phone": 20, "copy_offer_code": 15}
 OFFER_LIMIT = 600  #: the text of a limited-time offer
 NEAR = 0.95  #: a share of the limit from which on a translation may not fit
@@ -87,169 +83,184 @@ def utf16(text: str) -> int:
 
 
 def text_limit(field: str) -> int:
-    """Tell how many characters a text may have that a customer reads."""
+    """Return how many characters a text may have that a customer reads."""
     if field in ("text", "footer"):
         return TEXT_LIMIT if field == "text" else FOOTER_LIMIT
     return LABEL_LIMIT if field.startswith("buttons") else HEADER_LIMIT
 
 
-def lengths(given: Contents) -> list[Length]:
+def lengths(contents: Contents) -> list[Length]:
     """Measure every text that has a limit.
 
     Args:
-        given: A frame of contents, a content, or several.
+        contents: A frame of contents, a content, or several.
 
     Raises:
         InputError: It is none of these.
     """
     return [
         Length(entry.template_code, entry.lang_code, field, len(text), utf16(text), limit)
-        for entry in entries(given)
+        for entry in entries(contents)
         for field, _, text, limit in _limited(entry)
     ]
 
 
 def _limited(entry: Entry) -> Iterator[tuple[str, str, str, int]]:
-    """Yield each text with a limit: its field, what it is in words, itself, the limit."""
-    for field, what, text in entry.pieces:
-        yield field, what, text, text_limit(field)
+    """Yield each text with a limit: its field, the field in words, itself, the limit."""
+    for piece in entry.pieces:
+        yield *piece, text_limit(piece.field)
     for number, button in enumerate(entry.buttons):
-        limit = VALUE_LIMITS.get(part(button, "type"))
-        if limit and (value := part(button, "value")):
+        limit = VALUE_LIMITS.get(str(button.get("type")))
+        if limit and (value := _texts(button).get("value")):
             yield f"buttons.{number}.value", f"the value of button {number + 1}", value, limit
 
 
-def check_lengths(entry: Entry, tell: FindingLog) -> None:
-    """Hold every length against its limit."""
-    for field, what, text, limit in _limited(entry):
+def check_lengths(case: Case) -> Iterator[Flaw]:
+    """Compare every length with its limit."""
+    entry = case.entry
+    for field, name, text, limit in _limited(entry):
         count = len(text)
         if count > limit:
-            over = f"{what} has {count:,} characters, at most {limit:,} are allowed"
-            tell("length", field, over, f"Take away {count - limit:,}.", at=limit)
+            message = f"{name} has {count:,} characters, at most {limit:,} are allowed"
+            yield Flaw("length", field, message, f"Take away {count - limit:,}.", limit)
         elif count * 2 > limit and (units := utf16(text)) > limit:
-            said = f"{what} has {count:,} characters, but {units:,} if emoji count as two or more"
-            tell("length unclear", field, f"{said}; at most {limit:,} are allowed", _SHORTER)
-        elif count >= NEAR * limit and not field.startswith("buttons"):
-            tell(
-                "length near", field, f"{what} has {count / limit:.0%} of its {limit:,} characters"
+            message = (
+                f"{name} has {count:,} characters, but {units:,} if emoji count as two or more"
             )
-    if not entry.slots:
-        return
-    filled = len(entry.text)
-    for slot in entry.slots:
-        filled += len(part(entry.variables, slot.name)) - (slot.end - slot.start)
+            message += f"; at most {limit:,} are allowed"
+            hint = "A shorter text is within it however it is counted."
+            yield Flaw("length unclear", field, message, hint)
+        elif count >= NEAR * limit and not field.startswith("buttons"):
+            message = f"{name} has {count / limit:.0%} of its {limit:,} characters"
+            yield Flaw("length near", field, message)
+    filled = len(entry.text) + sum(
+        len(part(entry.variables, slot.name)) - (slot.end - slot.start) for slot in entry.slots
+    )
     if filled > TEXT_LIMIT >= len(entry.text):
-        said = f"with its samples filled in the text has {many(filled, 'character')}"
-        tell("length with samples", "text", f"{said}, more than {TEXT_LIMIT:,}", _FILLED)
-
-
-_SHORTER = "A shorter text is within it however it is counted."
-_FILLED = "A message as long as this may not arrive: shorten the text."
+        message = f"with its samples filled in the text has {many(filled, 'character')}"
+        hint = "A message as long as this may not arrive: shorten the text."
+        yield Flaw("length with samples", "text", f"{message}, more than {TEXT_LIMIT:,}", hint)
 
 
 # --- the text, its placeholders and their samples -----------------------------------------
 
 #: With so many words for each placeholder a text was refused; with more than four it was taken.
 _WORDS = 2
-#: Scripts that put no space between words, so that nobody can count them so.
-_UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 _READ = re.compile(r"\w")
+#: Braces that belong to no placeholder; a placeholder stands as a run of NUL.
+_STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
 
 
-def check_text(entry: Entry, tell: FindingLog) -> None:
-    """Look at the text: is there one, are its placeholders as they should be."""
-    if entry.knows("text") and not entry.text.strip() and not entry.authenticates:
+def check_text(case: Case) -> Iterator[Flaw]:
+    """Check that there is a text, that its placeholders are well formed and have samples."""
+    entry = case.entry
+    if "text" in entry.given and not entry.text.strip() and not entry.authenticates:
         if "text" not in entry.wrong:
-            tell(
-                "text empty",
-                "text",
-                "there must be text",
-                "Write one: a content cannot be without.",
-            )
+            hint = "Write one: a content cannot be without."
+            yield Flaw("text empty", "text", "there must be text", hint)
         return
-    named = entry.flag("parameter_format") not in (None, "", "TEXT")
-    placeholders(entry.text, "text", entry.slots, tell, named=named)
+    named = entry.fields.get("parameter_format") not in (None, "", "TEXT")
+    yield from _placeholders(entry.text, "text", entry.slots, named=named)
     if entry.slots:
-        _positions(entry, tell)
-    if entry.knows("variables") and "variables" not in entry.wrong:
-        _samples(entry, tell)
-    offer = any(part(button, "type") == "copy_offer_code" for button in entry.buttons)
+        yield from _positions(entry)
+    if "variables" in entry.fields:
+        yield from _samples(entry)
+    offer = any(button.get("type") == "copy_offer_code" for button in entry.buttons)
     if offer and len(entry.text) > OFFER_LIMIT:
-        said = f"the text has {len(entry.text):,} characters"
-        tell("length of an offer", "text", f"{said}; a limited-time offer may have {OFFER_LIMIT}")
+        message = f"the text has {len(entry.text):,} characters; a limited-time offer may have "
+        yield Flaw("length of an offer", "text", f"{message}{OFFER_LIMIT}")
 
 
-def placeholders(
-    text: str, field: str, found: list[Slot], tell: FindingLog, *, named: bool = False
-) -> None:
-    """Look at how the placeholders of a text are written and numbered."""
+def _placeholders(
+    text: str, field: str, found: Sequence[Slot], *, named: bool = False
+) -> Iterator[Flaw]:
+    """Check how the placeholders of a text are written and numbered."""
     if (at := stray(text)) is not None:
-        shown = cut(text[max(at - 3, 0) : at + 9], 12)
-        said = f"a brace stands alone in “{shown}”"
-        tell("placeholder braces", field, said, "A placeholder is written {{1}}.", at=at)
-    if not found:
-        return
-    if named and not all(slot.number for slot in found):
+        message = f"a brace stands alone in “{cut(text[max(at - 3, 0) : at + 9], 12)}”"
+        yield Flaw("placeholder braces", field, message, "A placeholder is written {{1}}.", at)
+    numbers = [slot.number for slot in found]
+    if named and not all(numbers):
         return  # the API document shows numbers only, but says that there may be other formats
-    for slot in found:
-        if not slot.number:
-            whole = cut(str(slot), 30)
+    for slot, number in zip(found, numbers, strict=True):
+        if not number:
+            message = f"{cut(str(slot), 30)} is not a placeholder"
             tidy = meant(slot)
             hint = f"Write {tidy}." if tidy else "Placeholders are numbered: {{1}}, {{2}}, …"
-            tell("placeholder name", field, f"{whole} is not a placeholder", hint, at=slot.start)
-    if missing := gaps(found):
-        said = ", ".join("{{" + str(n) + "}}" for n in missing)
-        highest = max((slot for slot in found if slot.number), key=lambda slot: slot.number or 0)
-        message = f"{highest} is there, but not {said}"
-        tell("placeholder gap", field, message, "Number from 1, without a gap.", at=highest.start)
+            yield Flaw("placeholder name", field, message, hint, slot.start)
+    if missing := gaps(numbers):
+        last = numbers.index(max(number or 0 for number in numbers))
+        message = f"{found[last]} is there, but not {', '.join(missing)}"
+        hint = "Number from 1, without a gap."
+        yield Flaw("placeholder gap", field, message, hint, found[last].start)
 
 
-def _positions(entry: Entry, tell: FindingLog) -> None:
-    """Look at where the placeholders stand."""
+def stray(text: str) -> int | None:
+    """Find the first brace that opens or closes nothing; None if there is none."""
+    masked = SLOT.sub(lambda match: "\0" * len(match[0]), text.replace("\0", " "))
+    match = _STRAY.search(masked)
+    return match.start() if match else None
+
+
+def meant(slot: Slot) -> str | None:
+    """Write a placeholder as it may be meant: digits of another script, with spaces, with zeros."""
+    bare = unicodedata.normalize("NFKC", slot.name).strip()
+    if not bare.isdecimal() or len(bare) > 4 or int(bare) == 0:
+        return None
+    return "{{" + str(int(bare)) + "}}"
+
+
+def gaps(numbers: Iterable[int | None]) -> list[str]:
+    """Return the placeholders that are missing between 1 and the highest, a few of them."""
+    known = {number for number in numbers if number}
+    missing = (n for n in range(1, max(known, default=0)) if n not in known)
+    return ["{{" + str(n) + "}}" for n in missing][:5]
+
+
+def _positions(entry: Entry) -> Iterator[Flaw]:
+    """Check where the placeholders stand."""
     text, found = entry.text, entry.slots
-    for one, other in adjacent(text, found):
-        said = f"nothing stands between {cut(str(one), 20)} and {cut(str(other), 20)}"
-        tell("placeholder adjacent", "text", said, "Put a word between them.", at=one.start)
+    for one, other in pairwise(found):
+        if not text[one.end : other.start].strip():
+            message = f"nothing stands between {cut(str(one), 20)} and {cut(str(other), 20)}"
+            hint = "Put a word between them."
+            yield Flaw("placeholder adjacent", "text", message, hint, one.start)
     edges = (
         (found[0], text[: found[0].start], "before", "first"),
         (found[-1], text[found[-1].end :], "after", "last"),
     )
-    for slot, beside, where, order in edges:
-        if _READ.search(beside):
+    for slot, rest, where, order in edges:
+        if _READ.search(rest):
             continue
-        shown = cut(str(slot), 20)
-        if not beside.strip():
-            hint = f"Put words {where} it."
-            tell("placeholder edge", "text", f"{shown} stands {order}", hint, at=slot.start)
+        if not rest.strip():
+            message, hint = f"{cut(str(slot), 20)} stands {order}", f"Put words {where} it."
+            yield Flaw("placeholder edge", "text", message, hint, slot.start)
         else:
-            said = f"only punctuation stands {where} {shown}"
+            message = f"only punctuation stands {where} {cut(str(slot), 20)}"
             hint = "The platform was seen to refuse this as well: put a word there."
-            tell("placeholder beside punctuation", "text", said, hint, at=slot.start)
-    if language.script(entry.lang_code) not in _UNSPACED:
-        enough = _WORDS * len(found)
-        count = words(text, enough + 1)
-        if count <= enough:
-            said = f"{many(count, 'word')} for {many(len(found), 'placeholder')}"
-            hint = "The limit is not published; with two words for each a text was refused."
-            tell("placeholder ratio", "text", said, hint)
+            yield Flaw("placeholder beside punctuation", "text", message, hint, slot.start)
+    enough = _WORDS * len(found)
+    if language.spaced(entry.lang_code) and (count := words(text, enough + 1)) <= enough:
+        message = f"{many(count, 'word')} for {many(len(found), 'placeholder')}"
+        hint = "The limit is not published; with two words for each a text was refused."
+        yield Flaw("placeholder ratio", "text", message, hint)
 
 
-def _samples(entry: Entry, tell: FindingLog) -> None:
-    """Look for samples that are missing, or for nothing."""
+def _samples(entry: Entry) -> Iterator[Flaw]:
+    """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
         value = entry.variables.get(name)
         field = f"variables.{cut(name, 20)}"
         if value is not None and not isinstance(value, str):
-            tell("wrong type", field, "it must be text", "Write it in quotes.")
+            yield Flaw("wrong type", field, "it must be text", "Write it in quotes.")
         elif not (value and value.strip()):
-            said = f"{{{{{cut(name, 20)}}}}} has no sample"
-            tell("sample missing", field, said, "Say what may stand there, like a name.")
+            message = f"{{{{{cut(name, 20)}}}}} has no sample"
+            yield Flaw("sample missing", field, message, "Say what may stand there, like a name.")
     for name in entry.variables:
         if name not in names:
-            shown = cut(str(name), 20)
-            said = f"there is a sample for {{{{{shown}}}}}, which is not in the text"
-            tell("sample surplus", f"variables.{shown}", said, "Take it away, or use it.")
+            short = cut(str(name), 20)
+            message = f"there is a sample for {{{{{short}}}}}, which is not in the text"
+            yield Flaw("sample surplus", f"variables.{short}", message, "Take it away, or use it.")
 
 
 # --- header and footer --------------------------------------------------------------------
@@ -260,78 +271,74 @@ _ADDRESS = re.compile(r"https?://[^\s/]+\S*", re.IGNORECASE)
 _MARKUP = re.compile(r"(?<!\w)([*_~`])(?=\S)[^*_~`\n]+(?<=\S)\1(?!\w)")
 
 
-def check_header(entry: Entry, tell: FindingLog) -> None:
-    """Look at the header and the footer."""
+def check_header(case: Case) -> Iterator[Flaw]:
+    """Check the header and the footer."""
+    entry = case.entry
     if len(entry.headers) > 1:
-        said = f"there are {len(entry.headers)} headers"
-        tell("header count", "headers", said, "A content has one at most: keep the first.")
+        message = f"there are {len(entry.headers)} headers"
+        yield Flaw("header count", "headers", message, "A content has one at most: keep the first.")
     for number, header in enumerate(entry.headers):
-        if f"headers.{number}" not in entry.wrong:
-            _header(header, f"headers.{number}", tell)
-    if found := slots(entry.footer):
-        said = f"{cut(str(found[0]), 20)} is in the footer"
+        field, kind = f"headers.{number}", header.get("type")
+        if field in entry.wrong:
+            continue
+        if kind == "text":
+            yield from _header_line(header, f"{field}.text", entry)
+        elif kind in MEDIA:
+            yield from _header_media(header, field)
+        else:
+            message = f"{values(kind)} is not a type of header"
+            hint = f"It is text, {', '.join(MEDIA[:-1])} or document."
+            yield Flaw("header type", f"{field}.type", message, hint)
+    for slot in entry.placeholders.get("footer", [])[:1]:
+        message = f"{cut(str(slot), 20)} is in the footer"
         hint = "A footer takes no placeholder: move it into the text."
-        tell("footer placeholder", "footer", said, hint, at=found[0].start)
+        yield Flaw("footer placeholder", "footer", message, hint, slot.start)
 
 
-def _header(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
-    kind = header.get("type")
-    if kind == "text":
-        _line(header, field, tell)
-    elif kind in MEDIA:
-        _medium(header, field, tell)
-    else:
-        said = f"{values(kind)} is not a type of header"
-        tell(
-            "header type",
-            f"{field}.type",
-            said,
-            f"It is text, {', '.join(MEDIA[:-1])} or document.",
-        )
-
-
-def _line(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
-    text, place = header.get("text"), f"{field}.text"
+def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
+    text = header.get("text")
     if text is not None and not isinstance(text, str):
-        tell("wrong type", place, "it must be text")
+        yield Flaw("wrong type", place, "it must be text")
         return
     if not text or not text.strip():
-        tell("header empty", place, "the header is a line of text without one", "Write it.")
+        yield Flaw("header empty", place, "the header is a line of text without one", "Write it.")
         return
-    found = slots(text)
-    placeholders(text, place, found, tell)
+    found = entry.placeholders.get(place, [])
+    yield from _placeholders(text, place, found)
     if len(found) > 1:
-        said = f"the header has {len(found)} placeholders, at most one is allowed"
-        tell("header placeholders", place, said, "Move the others down.", at=found[1].start)
-    # which of the two fields holds the sample is not documented: either will do
+        message = f"the header has {len(found)} placeholders, at most one is allowed"
+        hint = "Move the others down."
+        yield Flaw("header placeholders", place, message, hint, found[1].start)
+    # it is not documented in which of the two fields the sample stands: either will do
     if found and not (header.get("text_variable") or header.get("parameter")):
-        said = f"{cut(str(found[0]), 20)} of the header has no sample"
-        tell("sample missing", f"{field}.text_variable", said, "Say what may stand there.")
-    if at := re.search("[\r\n]", text):
-        tell("header format", place, "a line break is in the header", "Take it out.", at=at.start())
+        message = f"{cut(str(found[0]), 20)} of the header has no sample"
+        yield Flaw("sample missing", f"{place}_variable", message, "Say what may stand there.")
+    if match := re.search("[\r\n]", text):
+        message = "a line break is in the header"
+        yield Flaw("header format", place, message, "Take it out.", match.start())
     if markup := _MARKUP.search(text):
-        said = f"“{cut(markup[0], 20)}” is shown as it is written"
+        message = f"“{cut(markup[0], 20)}” is shown as it is written"
         hint = "A header knows no bold or italic letters: take the signs out."
-        tell("header format", place, said, hint, at=markup.start())
+        yield Flaw("header format", place, message, hint, markup.start())
 
 
-def _medium(header: Mapping[str, Any], field: str, tell: FindingLog) -> None:
-    kind, link = header["type"], header.get("link")
+def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
+    kind, link, place = header["type"], header.get("link"), f"{field}.link"
     a_kind = f"{'an' if kind == 'image' else 'a'} {kind}"
     if link is not None and not isinstance(link, str):
-        tell("wrong type", f"{field}.link", "it must be text")
+        yield Flaw("wrong type", place, "it must be text")
     elif not link and not header.get("parameter"):
-        said = f"the {kind} of the header has no sample"
-        tell("header media", f"{field}.link", said, f"Give the address of {a_kind}.")
+        message = f"the {kind} of the header has no sample"
+        yield Flaw("header media", place, message, f"Give the address of {a_kind}.")
     elif link and not _ADDRESS.fullmatch(link):
-        said = f"{values(link)} is not a web address"
-        tell("header media", f"{field}.link", said, "It begins with https://.")
-    if part(header, "text").strip():
-        said = f"the header is {a_kind}, its line of text is not shown"
-        tell("header surplus", f"{field}.text", said, "Move it into the text.")
+        message = f"{values(link)} is not a web address"
+        yield Flaw("header media", place, message, "It begins with https://.")
+    if _texts(header).get("text", "").strip():
+        message = f"the header is {a_kind}, its line of text is not shown"
+        yield Flaw("header surplus", f"{field}.text", message, "Move it into the text.")
 
 
-# --- buttons: how many of which kind, in which order, what each needs ---------------------
+# --- buttons: how many of each kind, in which order, and their fields ---------------------
 
 #: How many buttons there may be of each type; of all together 10.
 TYPES = {
@@ -347,115 +354,125 @@ _FIXED = ("copy_offer_code", "view_catalog")
 _DESKTOP = 4  #: from so many buttons on a message is not shown on a computer
 
 
-def check_buttons(entry: Entry, tell: FindingLog) -> None:
-    """Look at all buttons together, then at each."""
+def _texts(item: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fields of a header, button or app that are texts."""
+    return {name: value for name, value in item.items() if isinstance(value, str)}
+
+
+def check_buttons(case: Case) -> Iterator[Flaw]:
+    """Check all buttons together, then each."""
+    entry = case.entry
     if not entry.buttons:
         return
     kinds = [button.get("type") for button in entry.buttons]
-    _together(kinds, tell)
+    yield from _together(kinds)
     labels: set[str] = set()
     for number, (button, kind) in enumerate(zip(entry.buttons, kinds, strict=True)):
-        field, what = f"buttons.{number}", f"button {number + 1}"
+        field, name = f"buttons.{number}", f"button {number + 1}"
         if field in entry.wrong:
             continue
         if not isinstance(kind, str) or kind not in TYPES:
-            said = f"{values(kind)} is not a type of button"
-            tell("button type", f"{field}.type", said, f"It is one of {', '.join(TYPES)}.")
+            message, hint = f"{values(kind)} is not a type of button", ", ".join(TYPES)
+            yield Flaw("button type", f"{field}.type", message, f"It is one of {hint}.")
             continue
-        _label(button, kind, field, what, labels, tell)
-        for name in ("value", "country_code", "url_type"):
-            if not isinstance(button.get(name), str | None):
-                tell("wrong type", f"{field}.{name}", "it must be text")
+        texts = _texts(button)
+        yield from _label(button, texts, field, name, labels, entry)
+        for each in ("value", "country_code", "url_type"):
+            if not isinstance(button.get(each), str | None):
+                yield Flaw("wrong type", f"{field}.{each}", "it must be text")
         if kind == "visit_website":
-            _website(button, field, what, tell)
+            yield from _website(button, texts, field, name)
         elif kind == "call_phone":
-            _number(button, field, what, tell)
-        elif kind == "copy_offer_code" and not part(button, "value").strip():
-            said = f"{what} has no code"
-            tell("button code", f"{field}.value", said, "Give one as a sample.")
+            yield from _number(texts, field, name)
+        elif kind == "copy_offer_code" and not texts.get("value", "").strip():
+            hint = "Give one as a sample."
+            yield Flaw("button code", f"{field}.value", f"{name} has no code", hint)
 
 
-def _together(kinds: list[Any], tell: FindingLog) -> None:
+def _together(kinds: list[Any]) -> Iterator[Flaw]:
     if len(kinds) > MOST:
-        tell("button count", "buttons", f"there are {len(kinds)} buttons", f"{MOST} are allowed.")
+        message = f"there are {len(kinds)} buttons"
+        yield Flaw("button count", "buttons", message, f"{MOST} are allowed.")
     count = Counter(kind for kind in kinds if isinstance(kind, str) and kind in TYPES)
     for kind, times in count.items():
         if times > TYPES[kind]:
-            said = f"{times} buttons are {kind}"
-            tell("button mix", "buttons", said, f"{TYPES[kind]} may be.")
+            message = f"{times} buttons are {kind}"
+            yield Flaw("button mix", "buttons", message, f"{TYPES[kind]} may be.")
     if count["view_catalog"] and len(kinds) > 1:
-        said = f"view_catalog stands beside {many(len(kinds) - 1, 'other button')}"
-        tell("button mix", "buttons", said, "It stands alone.")
+        message = f"view_catalog stands beside {many(len(kinds) - 1, 'other button')}"
+        yield Flaw("button mix", "buttons", message, "It stands alone.")
     quick = [number for number, kind in enumerate(kinds) if kind == "custom"]
     if quick and quick[-1] - quick[0] >= len(quick):
-        said = "other buttons stand between those of type custom"
-        tell("button grouping", "buttons", said, "Put all of type custom together.")
+        message = "other buttons stand between those of type custom"
+        yield Flaw("button grouping", "buttons", message, "Put all of type custom together.")
     mixed = 0 < len(quick) < len(kinds)
     if len(kinds) >= _DESKTOP or mixed:
         why = "custom and other buttons are mixed" if mixed else f"it has {len(kinds)} buttons"
-        said = f"on a computer the message is not shown, as {why}"
-        tell("button on desktop", "buttons", said)
+        message = f"on a computer the message is not shown, as {why}"
+        yield Flaw("button on desktop", "buttons", message)
 
 
 def _label(
     button: Mapping[str, Any],
-    kind: str,
+    texts: Mapping[str, str],
     field: str,
-    what: str,
+    name: str,
     labels: set[str],
-    tell: FindingLog,
-) -> None:
-    place = f"{field}.label"
+    entry: Entry,
+) -> Iterator[Flaw]:
+    place, plain = f"{field}.label", texts.get("label", "").strip().casefold()
     if not isinstance(button.get("label"), str | None):
-        tell("wrong type", place, "it must be text")
-        return
-    label = part(button, "label")
-    if not label.strip():
-        if kind not in _FIXED:
-            tell("button label", place, f"{what} has no label", "Write what stands on it.")
-        return
-    if found := slots(label):
-        said = f"{cut(str(found[0]), 20)} is in the label of {what}"
-        tell("button label placeholder", place, said, "A label takes none.", at=found[0].start)
-    if (plain := label.strip().casefold()) in labels:
-        said = f"{what} has the same label as another one"
-        tell("button label twice", place, said, "Nobody can tell them apart.")
-    labels.add(plain)
+        yield Flaw("wrong type", place, "it must be text")
+    elif not plain:
+        if button["type"] not in _FIXED:
+            hint = "Write what stands on it."
+            yield Flaw("button label", place, f"{name} has no label", hint)
+    else:
+        for slot in entry.placeholders.get(place, [])[:1]:
+            message, hint = f"{cut(str(slot), 20)} is in the label of {name}", "A label takes none."
+            yield Flaw("button label placeholder", place, message, hint, slot.start)
+        if plain in labels:
+            message = f"{name} has the same label as another one"
+            yield Flaw("button label twice", place, message, "Nobody can tell them apart.")
+        labels.add(plain)
 
 
-def _website(button: Mapping[str, Any], field: str, what: str, tell: FindingLog) -> None:
-    value, place = part(button, "value"), f"{field}.value"
+def _website(
+    button: Mapping[str, Any], texts: Mapping[str, str], field: str, name: str
+) -> Iterator[Flaw]:
+    value, kind = texts.get("value", ""), texts.get("url_type")
+    place, type_place = f"{field}.value", f"{field}.url_type"
     if not _ADDRESS.fullmatch(value.strip()):
-        said = f"{what} leads to {values(value)}" if value else f"{what} has no address"
-        tell("button url", place, said, "It begins with https://.")
+        message = f"{name} leads to {values(value)}" if value else f"{name} has no address"
+        yield Flaw("button url", place, message, "It begins with https://.")
         return
     found = slots(value)
-    placeholders(value, place, found, tell)
-    kind = part(button, "url_type")
+    yield from _placeholders(value, place, found)
     if not found:
         if kind == "dynamic":
-            said = f"{what} is dynamic, but its address has no placeholder"
-            tell("button url type", f"{field}.url_type", said, "End the address with {{1}}.")
+            message = f"{name} is dynamic, but its address has no placeholder"
+            yield Flaw("button url type", type_place, message, "End the address with {{1}}.")
         return
     if len(found) > 1 or found[-1].end != len(value.rstrip()):
-        said = f"the address of {what} may have one placeholder, at its end"
-        tell("button url", place, said, "Move it to the end.", at=found[0].start)
+        message = f"the address of {name} may have one placeholder, at its end"
+        yield Flaw("button url", place, message, "Move it to the end.", found[0].start)
     if not button.get("dynamic_url"):
-        said = f"the placeholder in the address of {what} has no sample"
-        tell("button url", f"{field}.dynamic_url", said, "Give a whole address as a sample.")
+        message = f"the placeholder in the address of {name} has no sample"
+        hint = "Give a whole address as a sample."
+        yield Flaw("button url", f"{field}.dynamic_url", message, hint)
     if kind == "static":
-        said = f"{what} is static, but its address has a placeholder"
-        tell("button url type", f"{field}.url_type", said, "Make it dynamic, or take it out.")
+        message = f"{name} is static, but its address has a placeholder"
+        yield Flaw("button url type", type_place, message, "Make it dynamic, or take it out.")
 
 
-def _number(button: Mapping[str, Any], field: str, what: str, tell: FindingLog) -> None:
-    value, code = part(button, "value"), part(button, "country_code")
+def _number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
+    value, code = texts.get("value", ""), texts.get("country_code", "")
     if not re.fullmatch("[0-9]{4,20}", value):
-        said = f"{what} calls {values(value)}" if value else f"{what} has no number"
-        tell("button number", f"{field}.value", said, "Write digits only.")
+        message = f"{name} calls {values(value)}" if value else f"{name} has no number"
+        yield Flaw("button number", f"{field}.value", message, "Write digits only.")
     if not re.fullmatch(r"\+[1-9][0-9]{0,2}", code):
-        said = f"{values(code)} is not a country code" if code else f"{what} has no country code"
-        tell("button number", f"{field}.country_code", said, "Write it like +44.")
+        message = f"{values(code)} is not a country code" if code else f"{name} has no country code"
+        yield Flaw("button number", f"{field}.country_code", message, "Write it like +44.")
 
 
 # --- settings: authentication codes, validity, catalogs -----------------------------------
@@ -472,119 +489,102 @@ _PACKAGE_LENGTH = 224
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
 
 
-def check_settings(entry: Entry, tell: FindingLog) -> None:
-    """Look at the settings of a content."""
+def check_settings(case: Case) -> Iterator[Flaw]:
+    """Check the settings of a content."""
+    entry = case.entry
     if entry.authenticates:
-        _authentication(entry, tell)
-    if entry.knows("auth_code_expiration_seconds"):
-        _expiry(entry, tell)
+        yield from _authentication(entry)
+    if "auth_code_expiration_seconds" in entry.fields:
+        yield from _expiry(entry)
     if entry.apps:
-        _apps(entry, tell)
-    if entry.knows("validity_period_seconds"):
-        _validity(entry, tell)
-    if entry.flag("is_catalog") and entry.knows("buttons"):
-        kinds = [part(button, "type") for button in entry.buttons]
-        if "view_catalog" not in kinds:
-            said = "it shows a catalog, but has no button view_catalog"
-            tell("catalog", "buttons", said, "Add the button, or set is_catalog to False.")
-    elif entry.flag("is_catalog") is False:
-        for number, button in enumerate(entry.buttons):
-            if part(button, "type") == "view_catalog":
-                said = f"button {number + 1} shows a catalog, but is_catalog is False"
-                tell("catalog", f"buttons.{number}.type", said, "Set is_catalog to True.")
+        yield from _apps(entry)
+    if "validity_period_seconds" in entry.fields:
+        yield from _validity(entry)
+    kinds, catalog = [b.get("type") for b in entry.buttons], entry.fields.get("is_catalog")
+    if catalog and "buttons" in entry.given and "view_catalog" not in kinds:
+        message = "it shows a catalog, but has no button view_catalog"
+        yield Flaw("catalog", "buttons", message, "Add the button, or set is_catalog to False.")
+    for number, kind in enumerate(kinds if catalog is False else ()):
+        if kind == "view_catalog":
+            message = f"button {number + 1} shows a catalog, but is_catalog is False"
+            yield Flaw("catalog", f"buttons.{number}.type", message, "Set is_catalog to True.")
 
 
-def _authentication(entry: Entry, tell: FindingLog) -> None:
+def _authentication(entry: Entry) -> Iterator[Flaw]:
+    none = "An authentication content takes none."
+    plain = "An authentication content takes no addresses, media and emoji."
     if entry.headers:
-        tell("authentication", "headers", "it has a header", _NO_HEADER)
-    if entry.flag("is_catalog"):
-        tell("authentication", "is_catalog", "it shows a catalog", "Set is_catalog to False.")
-    if entry.text and (found := _LINK.search(entry.text)):
-        tell("authentication", "text", "an address is in the text", _PLAIN, at=found.start())
-    if entry.text and (found := emoji(entry.text)):
-        tell("authentication", "text", "an emoji is in the text", _PLAIN, at=found.start())
-    method = entry.flag("auth_delivery_method")
-    if method in ("one_tap", "zero_tap") and entry.knows("auth_apps") and not entry.apps:
-        said = f"{method} hands the code to an app, and none is named"
-        tell("app count", "auth_apps", said, "Name its package and its signature hash.")
+        yield Flaw("authentication", "headers", "it has a header", none)
+    if entry.fields.get("is_catalog"):
+        yield Flaw("authentication", "is_catalog", "it shows a catalog", "Set is_catalog to False.")
+    if match := _LINK.search(entry.text):
+        yield Flaw("authentication", "text", "an address is in the text", plain, match.start())
+    if match := emoji(entry.text):
+        yield Flaw("authentication", "text", "an emoji is in the text", plain, match.start())
+    method = entry.fields.get("auth_delivery_method")
+    if method in ("one_tap", "zero_tap") and "auth_apps" in entry.given and not entry.apps:
+        message = f"{method} hands the code to an app, and none is named"
+        yield Flaw("app count", "auth_apps", message, "Name its package and its signature hash.")
 
 
-def _expiry(entry: Entry, tell: FindingLog) -> None:
-    seconds, field = entry.flag("auth_code_expiration_seconds"), "auth_code_expiration_seconds"
-    if field in entry.wrong:
-        return
-    if entry.flag("auth_add_code_expiration"):
-        if seconds is None:
-            tell("code expiry", field, "it does not say when the code expires", _MINUTES)
-        elif seconds not in EXPIRY:
-            tell("code expiry", field, f"the code expires after {seconds:,} seconds", _MINUTES)
-        elif seconds % 60:
-            said = f"{seconds:,} seconds are not whole minutes"
-            tell("code expiry", field, said, "The platform takes minutes.", severity="note")
-    elif seconds is not None and entry.flag("auth_add_code_expiration") is False:
-        said = f"{seconds:,} seconds do not count, as auth_add_code_expiration is False"
-        tell("code expiry unused", field, said)
+def _expiry(entry: Entry) -> Iterator[Flaw]:
+    field, added = "auth_code_expiration_seconds", entry.fields.get("auth_add_code_expiration")
+    seconds = entry.fields[field]
+    limits = f"{EXPIRY.start} to {EXPIRY.stop - 1:,} seconds are allowed."
+    if added and seconds is None:
+        yield Flaw("code expiry", field, "it does not say when the code expires", limits)
+    elif added and seconds not in EXPIRY:
+        yield Flaw("code expiry", field, f"the code expires after {seconds:,} seconds", limits)
+    elif added and seconds % 60:
+        message, hint = f"{seconds:,} seconds are not whole minutes", "The platform takes minutes."
+        yield Flaw("code expiry", field, message, hint, severity="note")
+    elif seconds is not None and added is False:
+        message = f"{seconds:,} seconds do not count, as auth_add_code_expiration is False"
+        yield Flaw("code expiry unused", field, message)
 
 
-def _apps(entry: Entry, tell: FindingLog) -> None:
+def _apps(entry: Entry) -> Iterator[Flaw]:
     if len(entry.apps) > APPS:
-        said = f"there are {many(len(entry.apps), 'app')}"
-        tell("app count", "auth_apps", said, f"{APPS} are allowed.")
+        message = f"there are {many(len(entry.apps), 'app')}"
+        yield Flaw("app count", "auth_apps", message, f"{APPS} are allowed.")
     for number, app in enumerate(entry.apps):
         field = f"auth_apps.{number}"
         if field in entry.wrong:
             continue
         package, signature = part(app, "package_name"), part(app, "signature_hash")
         if len(package) > _PACKAGE_LENGTH or not _PACKAGE.fullmatch(package):
-            said = f"{values(package)} is not a package name"
-            tell("app", f"{field}.package_name", said, "Write it like com.example.shop.")
+            message = f"{values(package)} is not a package name"
+            yield Flaw("app", f"{field}.package_name", message, "Write it like com.example.shop.")
         if not _HASH.fullmatch(signature):
-            said = f"the hash has {many(len(signature), 'character')}"
+            message = f"the hash has {many(len(signature), 'character')}"
             hint = "It has 11: letters, digits, +, / and =."
-            tell("app", f"{field}.signature_hash", said, hint)
+            yield Flaw("app", f"{field}.signature_hash", message, hint)
 
 
-def _validity(entry: Entry, tell: FindingLog) -> None:
-    seconds, field = entry.flag("validity_period_seconds"), "validity_period_seconds"
-    if field in entry.wrong:
-        return
-    if not entry.flag("is_custom_validity_period"):
-        if seconds is not None and entry.flag("is_custom_validity_period") is False:
-            said = f"{seconds:,} seconds do not count, as is_custom_validity_period is False"
-            tell("validity unused", field, said)
-        return
+def _validity(entry: Entry) -> Iterator[Flaw]:
+    field, custom = "validity_period_seconds", entry.fields.get("is_custom_validity_period")
+    seconds = entry.fields[field]
     allowed = AUTHENTICATION_VALIDITY if entry.authenticates else VALIDITY
-    if seconds is None:
-        tell("validity", field, "it does not say how long the message is valid", "Say it.")
+    if not custom:
+        if seconds is not None and custom is False:
+            message = f"{seconds:,} seconds do not count, as is_custom_validity_period is False"
+            yield Flaw("validity unused", field, message)
+    elif seconds is None:
+        yield Flaw("validity", field, "it does not say how long the message is valid", "Say it.")
     elif seconds == FOREVER:
-        tell("validity category", field, "-1 means 30 days, but not for marketing")
+        yield Flaw("validity category", field, "-1 means 30 days, but not for marketing")
     elif seconds not in allowed:
-        said = f"the message is valid for {seconds:,} seconds"
-        tell("validity", field, said, f"{allowed.start} to {allowed.stop - 1:,} are allowed.")
-    elif entry.authenticates or seconds == MARKETING:
-        return
-    elif seconds < MARKETING:
-        tell("validity category", field, f"{seconds:,} seconds are too few for marketing")
-    else:
-        tell("validity category", field, f"{seconds:,} seconds are allowed for marketing only")
+        message = f"the message is valid for {seconds:,} seconds"
+        hint = f"{allowed.start} to {allowed.stop - 1:,} are allowed."
+        yield Flaw("validity", field, message, hint)
+    elif not entry.authenticates and seconds < MARKETING:
+        yield Flaw("validity category", field, f"{seconds:,} seconds are too few for marketing")
+    elif not entry.authenticates and seconds > MARKETING:
+        message = f"{seconds:,} seconds are allowed for marketing only"
+        yield Flaw("validity category", field, message)
 
 
-_NO_HEADER = "An authentication content takes none."
-_PLAIN = "An authentication content takes no addresses, media and emoji."
-_MINUTES = f"{EXPIRY.start} to {EXPIRY.stop - 1:,} seconds are allowed."
-
-#: What one content is held against beside its types.
-CONTENT_CHECKS = (
-    check_types,
-    check_text,
-    check_lengths,
-    check_header,
-    check_buttons,
-    check_settings,
-)
-
-
-# --- beside the source language -----------------------------------------------------------
+# --- compared with the source language ----------------------------------------------------
 # One message is sent to customers of all languages, with the same values and the same buttons. So
 # what has to be filled in must be the same; what is read may not be.
 
@@ -593,6 +593,8 @@ _SETTINGS = (
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
     *("auth_code_expiration_seconds", "parameter_format"),
 )
+_VALUES = "Messages are sent with the same values in every language."
+_ORDER = "Messages are sent with the same buttons in every language."
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST = 50  #: sentences that are looked for
@@ -600,52 +602,31 @@ _MOST = 50  #: sentences that are looked for
 _LONG, _LONG_WORDS = 20, 4
 
 
-def check_structure(entry: Entry, source: Entry, tell: FindingLog) -> None:
-    """Hold placeholders, header and buttons of a content against those of the source language."""
-    of = f"that in {source.lang_code}"
-    if entry.knows("text") and source.knows("text"):
-        _same_text(entry, source, of, tell)
-    if entry.knows("headers") and source.knows("headers"):
-        _same_headers(entry, source, of, tell)
-    if entry.knows("buttons") and source.knows("buttons"):
-        _same_buttons(entry, source, of, tell)
-
-
-def check_parity(entry: Entry, source: Entry, tell: FindingLog) -> None:
-    """Hold a content against the one of the source language, all of it."""
-    check_structure(entry, source, tell)
-    if entry.knows("footer") and source.knows("footer"):
-        _same_footer(entry, source, f"that in {source.lang_code}", tell)
-    for name in _SETTINGS:
-        if entry.knows(name) and source.knows(name):
-            mine, other = entry.flag(name), source.flag(name)
-            if mine != other:
-                said = f"it is {values(mine)}, and {values(other)} in {source.lang_code}"
-                tell("settings differ", name, said)
-    if language.base(entry.lang_code) != language.base(source.lang_code):
-        _untranslated(entry, source, tell)
-
-
-def _same_footer(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
-    mine, other = entry.footer.strip(), source.footer.strip()
-    if mine and not other:
-        tell("footer differs", "footer", f"it has a footer, {of} has none")
-    elif other and not mine:
-        tell("footer differs", "footer", f"it has no footer, {of} has one")
-
-
-def _same_text(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
-    mine = {slot.name for slot in entry.slots}
-    others = {slot.name for slot in source.slots}
-    if mine == others:
+def check_structure(case: Case) -> Iterator[Flaw]:
+    """Compare placeholders, header and buttons of a content with those of its source."""
+    entry, original = case.entry, case.original
+    if original is None:
         return
-    said = []
-    if lost := _named(others - mine):
-        said.append(f"{lost} of {source.lang_code} {_is(others - mine)} missing")
-    if more := _named(mine - others):
-        said.append(f"{more} {_is(mine - others)} not in {source.lang_code}")
-    first = min((slot.start for slot in entry.slots if slot.name not in others), default=None)
-    tell("placeholders differ", "text", " and ".join(said), _VALUES, at=first)
+    for field, compare in (
+        ("text", _same_text),
+        ("headers", _same_headers),
+        ("buttons", _same_buttons),
+    ):
+        if field in entry.given and field in original.given:
+            yield from compare(entry, original)
+
+
+def _same_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    lang, mine = original.lang_code, {slot.name for slot in entry.slots}
+    others = {slot.name for slot in original.slots}
+    parts = []
+    if lost := others - mine:
+        parts.append(f"{_named(lost)} of {lang} {'is' if len(lost) == 1 else 'are'} missing")
+    if more := mine - others:
+        parts.append(f"{_named(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
+    if parts:
+        first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
+        yield Flaw("placeholders differ", "text", " and ".join(parts), _VALUES, first)
 
 
 def _named(names: Iterable[str]) -> str:
@@ -656,101 +637,104 @@ def _by_number(name: str) -> tuple[int, str]:
     return (int(name) if name.isdecimal() and len(name) < 10 else 10**10), name
 
 
-def _is(names: set[str]) -> str:
-    return "is" if len(names) == 1 else "are"
+def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    sides = entry, original
+    kinds = [[values(header.get("type")) for header in side.headers] for side in sides]
+    counts = [
+        [len(side.placeholders.get(f"headers.{n}.text", ())) for n in range(len(side.headers))]
+        for side in sides
+    ]
+    if kinds[0] != kinds[1]:
+        mine, other = (" and ".join(kind.strip('"') for kind in each) or "none" for each in kinds)
+        message = f"the header is {mine}, that in {original.lang_code} is {other}"
+        yield Flaw("header differs", "headers", message)
+    elif counts[0] != counts[1]:
+        message = f"the header has other placeholders than that in {original.lang_code}"
+        yield Flaw("header differs", "headers.0.text", message, _VALUES)
 
 
-def _same_headers(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
-    given, wanted = (
-        [(header.get("type"), len(slots(part(header, "text")))) for header in one.headers]
-        for one in (entry, source)
-    )
-    if given == wanted:
-        return
-    mine, others = ([(values(kind), count) for kind, count in side] for side in (given, wanted))
-    if mine == others:
-        return
-    if [kind for kind, _ in mine] != [kind for kind, _ in others]:
-        mine_said, others_said = (
-            " and ".join(kind.strip('"') for kind, _ in side) or "none" for side in (mine, others)
-        )
-        said = f"the header is {mine_said}, {of} is {others_said}"
-        tell("header differs", "headers", said)
-        return
-    said = f"the header has other placeholders than {of}"
-    tell("header differs", "headers.0.text", said, _VALUES)
-
-
-def _same_buttons(entry: Entry, source: Entry, of: str, tell: FindingLog) -> None:
-    mine, others = ([button.get("type") for button in one.buttons] for one in (entry, source))
-    if mine != others:
-        if len(mine) != len(others):
-            said = f"it has {many(len(mine), 'button')}, {of} has {len(others)}"
-            tell("buttons differ", "buttons", said, _ORDER)
-            return
+def _same_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    mine, others = ([button.get("type") for button in one.buttons] for one in (entry, original))
+    lang = original.lang_code
+    if len(mine) != len(others):
+        message = f"it has {many(len(mine), 'button')}, that in {lang} has {len(others)}"
+        yield Flaw("buttons differ", "buttons", message, _ORDER)
+    elif mine != others:
         order = sorted(map(repr, mine)) == sorted(map(repr, others))
-        what = "in another order" if order else "of other types"
-        tell(
-            "buttons differ",
-            "buttons",
-            f"the buttons are {what} than in {source.lang_code}",
-            _ORDER,
-        )
-        return
-    for number, (button, other) in enumerate(zip(entry.buttons, source.buttons, strict=True)):
-        _same_button(button, other, number, source.lang_code, tell)
+        kind = "in another order" if order else "of other types"
+        message = f"the buttons are {kind} than in {lang}"
+        yield Flaw("buttons differ", "buttons", message, _ORDER)
+    else:
+        for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=True)):
+            yield from _same_button(*pair, number, lang)
 
 
 def _same_button(
-    button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str, tell: FindingLog
-) -> None:
-    field, what = f"buttons.{number}", f"button {number + 1}"
-    address = button.get("type") == "visit_website"
-    asks = [{slot.name for slot in slots(part(one, "value"))} for one in (button, other)]
-    if address and asks[0] != asks[1]:
-        has = "has a placeholder" if asks[0] else "has no placeholder"
-        said = f"the address of {what} {has}, unlike that in {lang}"
-        tell("buttons differ", f"{field}.value", said, _VALUES)
-    elif address and part(button, "url_type") != part(other, "url_type"):
-        mine, theirs = values(button.get("url_type")), values(other.get("url_type"))
-        said = f"the address of {what} is {mine}, and {theirs} in {lang}"
-        tell("buttons differ", f"{field}.url_type", said)
-    elif button.get("type") != "custom":
-        for name in () if address else ("country_code", "value"):  # typography looks at addresses
-            one, two = button.get(name), other.get(name)
-            if _written(one) != _written(two):
-                said = f"{what} has {values(one)}, and {values(two)} in {lang}"
-                tell("button value differs", f"{field}.{name}", said, "It may be meant so.")
+    button: Mapping[str, Any], other: Mapping[str, Any], number: int, lang: str
+) -> Iterator[Flaw]:
+    field, name, kind = f"buttons.{number}", f"button {number + 1}", button.get("type")
+    if kind == "visit_website":
+        mine, others = _texts(button), _texts(other)
+        asks = [{slot.name for slot in slots(one.get("value", ""))} for one in (mine, others)]
+        if asks[0] != asks[1]:
+            has = "has a placeholder" if asks[0] else "has no placeholder"
+            message = f"the address of {name} {has}, unlike that in {lang}"
+            yield Flaw("buttons differ", f"{field}.value", message, _VALUES)
+        elif mine.get("url_type", "") != others.get("url_type", ""):
+            types = values(button.get("url_type")), values(other.get("url_type"))
+            message = f"the address of {name} is {types[0]}, and {types[1]} in {lang}"
+            yield Flaw("buttons differ", f"{field}.url_type", message)
+    elif kind != "custom":
+        for each in ("country_code", "value"):
+            one, two = button.get(each), other.get(each)
+            if ("" if one is None else str(one)) != ("" if two is None else str(two)):
+                message = f"{name} has {values(one)}, and {values(two)} in {lang}"
+                hint = "It may be meant so."
+                yield Flaw("button value differs", f"{field}.{each}", message, hint)
                 break
 
 
-def _written(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-# --- what was not translated ----------------------------------------------------------------
-
-
-def _untranslated(entry: Entry, source: Entry, tell: FindingLog) -> None:
-    """Find texts, and sentences, that are still those of the source language."""
+def check_parity(case: Case) -> Iterator[Flaw]:
+    """Compare footer and settings with those of the source, and find what was not translated."""
+    entry, original = case.entry, case.original
+    if original is None:
+        return
+    lang, mine, other = original.lang_code, entry.footer.strip(), original.footer.strip()
+    if "footer" in entry.given and "footer" in original.given and bool(mine) != bool(other):
+        has = ("a footer", "none") if mine else ("no footer", "one")
+        message = f"it has {has[0]}, that in {lang} has {has[1]}"
+        yield Flaw("footer differs", "footer", message)
+    for name in _SETTINGS:
+        if name in entry.given and name in original.given:
+            setting, expected = entry.fields.get(name), original.fields.get(name)
+            if setting != expected:
+                message = f"it is {values(setting)}, and {values(expected)} in {lang}"
+                yield Flaw("settings differ", name, message)
+    if language.base(entry.lang_code) == language.base(lang):
+        return
     if entry.text:
-        if entry.text.strip() == source.text.strip() and _speaks(entry.text):
-            said = f"the text is that of {source.lang_code}"
-            tell("untranslated", "text", said, "Translate it.")
-        else:
-            for sentence in sentences(source):
-                if (at := entry.text.find(sentence)) >= 0:
-                    said = f"“{cut(sentence, 40)}” stands as in {source.lang_code}"
-                    tell("untranslated", "text", said, "Translate it.", at=at)
-                    break
-    originals = {field: text.strip() for field, _, text in source.pieces}
+        yield from _untranslated_text(entry, original)
     for field, what, text in entry.pieces:
-        if field != "text" and originals.get(field) == text.strip() and _speaks(text):
-            said = f"{what} is that of {source.lang_code}"
-            if may_be_alike(field, text, source.lang_code):
-                tell("same as source", field, said)
+        same = original.texts.get(field, "").strip() == text.strip()
+        if field != "text" and same and field in original.texts and _has_words(text):
+            message = f"{what} is that of {lang}"
+            if may_be_alike(field, text, lang):
+                yield Flaw("same as source", field, message)
             else:
-                tell("untranslated", field, said, "Translate it.")
+                yield Flaw("untranslated", field, message, "Translate it.")
+
+
+def _untranslated_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
+    """Find a text, or its first sentence, that is still that of the source language."""
+    lang, hint = original.lang_code, "Translate it."
+    if entry.text.strip() == original.text.strip() and _has_words(entry.text):
+        yield Flaw("untranslated", "text", f"the text is that of {lang}", hint)
+        return
+    for sentence in sentences(original):
+        if (at := entry.text.find(sentence)) >= 0:
+            message = f"“{cut(sentence, 40)}” stands as in {lang}"
+            yield Flaw("untranslated", "text", message, hint, at)
+            return
 
 
 def may_be_alike(field: str, text: str, lang_code: str) -> bool:
@@ -766,10 +750,81 @@ def sentences(source: Entry) -> list[str]:
     return [s for s in map(str.strip, parts) if len(s) >= _LONG and s.count(" ") >= _LONG_WORDS - 1]
 
 
-def _speaks(text: str) -> bool:
-    """Whether there are words in a text, beside its placeholders."""
+def _has_words(text: str) -> bool:
+    """Whether a text has words besides its placeholders."""
     return _LETTER.search(without_slots(text)) is not None
 
 
-_VALUES = "Messages are sent with the same values in every language."
-_ORDER = "Messages are sent with the same buttons in every language."
+# --- compared with other contents, and with the glossary ------------------------------------
+
+
+def check_language(case: Case) -> Iterator[Flaw]:
+    """Check that the platform has the language, and that a template has it once."""
+    code = case.entry.lang_code
+    if not code.strip():
+        hint = "Write it like en or en_US."
+        yield Flaw("wrong type", "lang_code", "it must be a language", hint)
+        return
+    form = language.normal(code)
+    first = case.first("language", case.entry.template_code, form)
+    if first is not case.entry:
+        message = f"{first.lang_code:.20} is there already"
+        if first.lang_code != code:
+            message += f", and is the same language as {code:.20}"
+        yield Flaw("language twice", "lang_code", message, "Keep one of them.")
+    if not language.supported(code):
+        message = f"the platform has no language {code:.20}"
+        hint = "templates(code).languages() has those it takes."
+        yield Flaw("language", "lang_code", message, hint)
+    elif form != code:
+        yield Flaw("language form", "lang_code", f"the API writes {form}", "Write it so.")
+
+
+def check_glossary(case: Case) -> Iterator[Flaw]:
+    """Compare each text with the glossary, unless it is in the source language itself."""
+    entry, original = case.entry, case.original
+    if case.glossary is None or (original is None and language.same(entry.lang_code, case.source)):
+        return
+    texts = {} if original is None else original.texts
+    for field, name, text in entry.pieces:
+        source = texts.get(field, "")
+        for flaw in case.glossary.breaches(source, text, entry.lang_code, case.source):
+            yield flaw._replace(field=field, message=f"{name}: {flaw.message}")
+
+
+def check_duplicate(case: Case) -> Iterator[Flaw]:
+    """Find the same words in two templates, which the platform takes for one."""
+    entry = case.entry
+    if not entry.template_code or not entry.text.strip():
+        return
+    if entry.authenticates or "footer" not in entry.given:
+        return
+    form = language.normal(entry.lang_code)
+    first = case.first("words", form, entry.text, entry.footer).template_code
+    if first != entry.template_code:
+        message = f"text and footer are those of {first:.40}"
+        yield Flaw("duplicate", "text", message, "The platform refuses the second one.")
+
+
+# --- the registry ---------------------------------------------------------------------------
+
+#: The checks of one content on its own.
+CONTENT_CHECKS: tuple[Check, ...] = (
+    *(check_types, check_text, check_lengths, check_header, check_buttons, check_settings),
+)
+#: The checks that find whether a content is refused, or not as its source.
+DECISIVE_CHECKS: tuple[Check, ...] = (
+    *(check_language, *CONTENT_CHECKS, check_characters, check_structure, check_duplicate),
+)
+#: All checks, in the order of their findings.
+CHECKS: tuple[Check, ...] = (
+    *(check_language, *CONTENT_CHECKS, check_characters, check_structure, check_parity),
+    *(check_typography, check_glossary, check_duplicate),
+)
+
+
+def findings(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[ContentFinding]:
+    """Yield the findings of some checks in a content."""
+    for check in checks:
+        for flaw in check(case):
+            yield flaw.of(case.entry)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import without_slots
+from chatkit.localization.rules import Flaw
 from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
@@ -33,15 +34,6 @@ GlossarySource: TypeAlias = (
 COLUMNS = ("term", "language", "use", "never", "keep", "address")
 Address = Literal["formal", "informal"]
 _YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
-
-
-class Breach(NamedTuple):
-    """Where a translation does not do as the glossary says."""
-
-    code: str  #: as in `rules`
-    message: str
-    hint: str
-    position: int | None = None  #: the character of the translation where it begins
 
 
 class _GlossaryRow(NamedTuple):
@@ -81,7 +73,7 @@ class Glossary:
         languages = len({row.language for row in self._rows if row.language})
         return f"<glossary: {len(self._rows):,} rows, {languages:,} languages>"
 
-    def breaches(self, source: str, target: str, lang_code: str, source_code: str) -> list[Breach]:
+    def breaches(self, source: str, target: str, lang_code: str, source_code: str) -> list[Flaw]:
         """Hold one translation against the glossary.
 
         Args:
@@ -128,27 +120,27 @@ def _exactness(row: _GlossaryRow) -> int:
 
 def _of_terms(
     rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
-) -> Iterator[Breach]:
+) -> Iterator[Flaw]:
     original, mine = without_slots(source), target.casefold()
     for row in rows:
         shown = cut(row.term, 40)
         if row.term and row.keep:
             if _word(row.term, source_code).search(original) and row.term not in target:
-                said = f"“{shown}” is not left as it is"
-                yield Breach("glossary", said, f"The glossary keeps it: write {shown}.")
+                message = f"“{shown}” is not left as it is"
+                yield Flaw("glossary", "", message, f"The glossary keeps it: write {shown}.")
             continue
         named = row.term and _word(row.term, source_code, forms=True).search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
             wanted = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
-            said = f"“{shown}” is not translated as the glossary says"
-            yield Breach("glossary", said, f"It says {wanted}.")
+            message = f"“{shown}” is not translated as the glossary says"
+            yield Flaw("glossary", "", message, f"It says {wanted}.")
         if row.term and not named:
             continue
         for word in row.never:
-            if found := _word(word, lang_code, capitals=False).search(target):
+            if match := _word(word, lang_code, capitals=False).search(target):
                 instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
-                said = f"the glossary has “{cut(found[0], 40)}” as never used"
-                yield Breach("glossary", said, instead, found.start())
+                message = f"the glossary has “{cut(match[0], 40)}” as never used"
+                yield Flaw("glossary", "", message, instead, match.start())
 
 
 def _word(
@@ -197,16 +189,16 @@ def _pattern(words: str) -> re.Pattern[str]:
 _ADDRESSES = {code: (_pattern(formal), _pattern(other)) for code, (formal, other) in _FORMS.items()}
 
 
-def _of_address(address: str, target: str, lang_code: str) -> Iterator[Breach]:
+def _of_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
     form, base = language.normal(lang_code), language.base(lang_code)
     patterns = _ADDRESSES.get(form, _ADDRESSES.get(base)) if address else None
     if patterns is None:
         return
     other = patterns[address == "formal"]
-    if found := other.search(without_slots(target)):
+    if match := other.search(without_slots(target)):
         wrong = "informally" if address == "formal" else "formally"
-        said = f"“{found[0]}” addresses the reader {wrong}"
-        yield Breach("formality", said, f"The glossary says {address} for {lang_code}.")
+        message = f"“{match[0]}” addresses the reader {wrong}"
+        yield Flaw("formality", "", message, f"The glossary says {address} for {lang_code}.")
 
 
 # --- from what is given -------------------------------------------------------------------
@@ -260,8 +252,8 @@ def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping
         if isinstance(content, bytes) and file_kind(content) == "xlsx":
             table = workbook.read_sheet(content, None)
         else:
-            decoded, said, notes = decode_text(content, known=_known)
-            table = read_delimited(decoded, said, None, _known, notes)
+            decoded, encoding, notes = decode_text(content, known=_known)
+            table = read_delimited(decoded, encoding, None, _known, notes)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
     if table.broken:

@@ -430,7 +430,7 @@ def accept(ledger: Ledger, entry: Entry, original: Entry, known: Ledger, at: str
         spot = spot_of(entry, field, original.lang_code, text)
         ledger.note(spot, now[field], "accept", known, at=at)
     mine, theirs = _structure(entry), _structure(original)
-    if mine != theirs and entry.flag("is_draft") is not True:  # a draft may lack them for now
+    if mine != theirs and not entry.is_draft:  # a draft may lack them for now
         spot = spot_of(entry, _STRUCTURE, original.lang_code, mine)
         ledger.note(spot, theirs, "accept", known, at=at)
     return len(texts)

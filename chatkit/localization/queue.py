@@ -538,7 +538,7 @@ def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggesti
         for entry in members:
             if entry is original or not language.same(entry.lang_code, lang_code):
                 continue
-            live = entry.flag("is_draft") is not True
+            live = not entry.is_draft
             for field, _, translation in entry.pieces:
                 if (text := texts.get(field)) and text != translation:
                     yield Suggestion(translation, text, 1.0, template, entry.lang_code, field, live)

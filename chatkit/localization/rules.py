@@ -1,21 +1,27 @@
-"""Rules: what each finding means, how grave it is, and who says so.
+"""Rules: the meaning of each finding, how grave it is, and its source.
+
+`RULES` is the table of them; `checks.CHECKS` has the functions that apply them to a content.
 
 The API document states types, closed lists and how placeholders are numbered: what breaks
 these is an error. Lengths, counts and mixes are rules of the upstream platform, in its own
-documents, and the API document says nothing of them: they warn and never block. `refused` tells
-which of them the platform says it rejects.
+documents, and the API document says nothing of them: they warn and never block. `refused` marks
+those that the platform says it rejects.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from chatkit.finding import Finding, Severity
 from chatkit.localization.content import Entry
 from chatkit.util.display import visible
 from chatkit.util.json_pointer import escape, steps
+
+if TYPE_CHECKING:
+    from chatkit.localization.glossary import Glossary
 
 API = "API document, Template content"
 COMP = "platform, template components (2025-11-21)"
@@ -29,11 +35,11 @@ CATALOG = "platform, catalog templates"
 LANGUAGES = "platform, supported languages (2025-11-04)"
 UNICODE = "Unicode, and what programs do to texts"
 SEEN = "reported by users of the platform, not documented"
-HOUSE = "good practice, no rule of the platform"
+PRACTICE = "good practice, no rule of the platform"
 
 
 class Rule(NamedTuple):
-    """What a finding of one code means: how grave, who says so, whether it is refused."""
+    """The meaning of a code: how grave, by which source, whether the content is refused."""
 
     severity: Severity
     source: str
@@ -54,7 +60,7 @@ RULES: dict[str, Rule] = {
     "language form": _warning(API),
     "language": _warning(LANGUAGES),
     "language twice": _warning(API),
-    "no source": _note(HOUSE),
+    "no source": _note(PRACTICE),
     # placeholders and samples
     "placeholder name": _error(API),
     "placeholder braces": _refused(REV),
@@ -87,7 +93,7 @@ RULES: dict[str, Rule] = {
     "button grouping": _refused(COMP),
     "button label": _refused(COMP),
     "button label placeholder": _warning(COMP),
-    "button label twice": _note(HOUSE),
+    "button label twice": _note(PRACTICE),
     "button url": _refused(COMP),
     "button url type": _warning(API),
     "button number": _warning(f"{API}; {COMP}"),
@@ -110,40 +116,40 @@ RULES: dict[str, Rule] = {
     "wrong script": _warning("CLDR, the scripts of a language"),
     "other script": _note("CLDR, the scripts of a language"),
     # against the source language
-    "untranslated": _warning(HOUSE),
-    "same as source": _note(HOUSE),
+    "untranslated": _warning(PRACTICE),
+    "same as source": _note(PRACTICE),
     "placeholders differ": _warning("messages are sent with the same values in every language"),
     "header differs": _warning("messages are sent with the same header in every language"),
     "buttons differ": _warning("messages are sent with the same buttons in every language"),
-    "footer differs": _note(HOUSE),
-    "button value differs": _note(HOUSE),
-    "settings differ": _note(HOUSE),
+    "footer differs": _note(PRACTICE),
+    "button value differs": _note(PRACTICE),
+    "settings differ": _note(PRACTICE),
     # spaces, quotes, punctuation, numbers
-    "doubled spaces": _warning(HOUSE),
-    "space at the edge": _warning(HOUSE),
+    "doubled spaces": _warning(PRACTICE),
+    "space at the edge": _warning(PRACTICE),
     "quotes": _warning("CLDR, the quotation marks of a language"),
     "punctuation": _warning("how the language is written"),
-    "ending differs": _note(HOUSE),
+    "ending differs": _note(PRACTICE),
     "number form": _warning("CLDR, the numbers of a language"),
     "date form": _warning("CLDR, the dates and times of a language"),
-    "addresses differ": _warning(HOUSE),
+    "addresses differ": _warning(PRACTICE),
     # the glossary
     "glossary": _warning("your glossary"),
     "formality": _warning("your glossary"),
     "isolation": _warning("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
-#: What `chatkit.imports.characters` finds in the characters of a text, and is not refused.
+#: Codes of `chatkit.checks` for the characters of a text, none of them refused.
 CHARACTERS = (
     *("garbled", "lost letters", "control characters", "direction marks", "invisible"),
     *("unknown characters", "look-alike", "mixed scripts", "decomposed"),
 )
-#: What a person may say is not to be told: `client.templates.silence`.
+#: Codes that `client.templates.silence` takes.
 CAN_BE_SILENCED = (*(code for code, rule in RULES.items() if not rule.refused), *CHARACTERS)
 
-#: What a content has when its source language moved on without it.
+#: Codes of a content whose source language moved on without it.
 STRUCTURE = frozenset(("placeholders differ", "header differs", "buttons differ"))
-#: Of these, what can be meant so: `client.templates.accept` says that it is.
+#: Those of them that `client.templates.accept` can declare as meant.
 AGREED = STRUCTURE - {"placeholders differ"}
 
 
@@ -167,7 +173,7 @@ class ContentFinding(Finding):
 
     @property
     def source(self) -> str:
-        """Who says so."""
+        """The document that states it."""
         return rule_of(self.code, self.severity).source
 
     @property
@@ -176,13 +182,18 @@ class ContentFinding(Finding):
         return self.severity != "note" and rule_of(self.code, self.severity).refused
 
     @property
+    def decides(self) -> bool:
+        """Whether it decides on the state of its content: it is refused, or not as its source."""
+        return self.refused or self.code in STRUCTURE
+
+    @property
     def content(self) -> str:
-        """Which content, in words."""
+        """The content in words."""
         return f"{self.template_code} {self.lang_code}".strip()
 
     @property
     def place(self) -> str:
-        """Which place of the content, in words."""
+        """The place in the content, in words."""
         return self.field if self.position is None else f"{self.field} at {self.position}"
 
     def __str__(self) -> str:
@@ -191,51 +202,44 @@ class ContentFinding(Finding):
         return visible(f"{self.severity} {self.code} ({where}): {self.message}.{hint}")
 
 
-def _pointer(field: str) -> str:
-    return "/" + escape(field).replace(".", "/")
+class Flaw(NamedTuple):
+    """One thing to fix, or to know, as a check finds it in a content."""
 
+    code: str
+    field: str  #: as in the API: "buttons.1.label"; the first is 0
+    message: str
+    hint: str = ""
+    position: int | None = None
+    severity: Severity | None = None  #: where it is not that of the rule
 
-class FindingLog:
-    """Takes down what the rules find, each time in the content that is looked at.
-
-    Args:
-        decisive: Whether only what decides on the state of a content is taken down: what would
-            be refused, and in what it is not as its source.
-    """
-
-    def __init__(self, *, decisive: bool = False) -> None:
-        self.found: list[ContentFinding] = []
-        self._decisive = decisive
-        self._entry = Entry({}, "", "")
-
-    def open(self, entry: Entry) -> None:
-        """Say which content is looked at from now on."""
-        self._entry = entry
-
-    def __call__(
-        self,
-        code: str,
-        field: str,
-        message: str,
-        hint: str = "",
-        *,
-        at: int | None = None,
-        severity: Severity | None = None,
-    ) -> None:
-        """Take down a finding; its severity is that of its rule if it has one."""
-        severity = severity or rule_of(code).severity
-        decides = severity != "note" and rule_of(code, severity).refused
-        if self._decisive and not decides and code not in STRUCTURE:
-            return
-        self.found.append(
-            ContentFinding(
-                code=code,
-                severity=severity,
-                pointer=_pointer(field),
-                message=message,
-                hint=hint,
-                template_code=self._entry.template_code,
-                lang_code=self._entry.lang_code,
-                position=at,
-            )
+    def of(self, entry: Entry) -> ContentFinding:
+        """Return it as a finding in this content."""
+        return ContentFinding(
+            code=self.code,
+            severity=self.severity or rule_of(self.code).severity,
+            pointer="/" + escape(self.field).replace(".", "/"),
+            message=self.message,
+            hint=self.hint,
+            template_code=entry.template_code,
+            lang_code=entry.lang_code,
+            position=self.position,
         )
+
+
+class Case(NamedTuple):
+    """One content, and what it is compared with."""
+
+    entry: Entry
+    original: Entry | None = None  #: what it is translated from; None for that itself
+    source: str = ""  #: the language that contents are translated from
+    glossary: Glossary | None = None
+    #: The first content of each template and language, and with each text, as they are checked.
+    firsts: dict[tuple[str, ...], Entry] | None = None
+
+    def first(self, *key: str) -> Entry:
+        """Return the first content that was checked with this key."""
+        return self.entry if self.firsts is None else self.firsts.setdefault(key, self.entry)
+
+
+#: Finds the flaws of some rules in one pass over a content.
+Check: TypeAlias = Callable[[Case], Iterator[Flaw]]

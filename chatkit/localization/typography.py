@@ -1,12 +1,11 @@
 """Typography: the characters of texts, and how they are set: spaces, quotes, punctuation, dates.
 
-`chatkit.imports.characters` finds what is odd about characters, as in any text; to that come the
-script and the direction of the language, and emoji. Most texts are plain: that is seen from the
-set of their characters alone, and costs next to nothing.
+Odd characters are found by `chatkit.checks`, as in any text; the script and the direction of the
+language, and emoji, are added here. Most texts are plain, which the set of their characters shows.
 
-Which quotation marks a language has, and how it writes numbers, dates and times, is of CLDR
-(numbers, dates and times as Babel has them). What is compared with the source language is told
-only where the translation has it letter by letter, so that nothing is guessed.
+The quotation marks of a language, its numbers, dates and times are those of CLDR (numbers, dates
+and times by Babel). What is compared with the source language is reported only where the
+translation has it letter by letter, so that nothing is guessed.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ import re
 import unicodedata
 from calendar import monthrange
 from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -22,8 +22,7 @@ from chatkit.imports.characters import (
     TextFinding,
     both_directions,
     decomposed,
-    garbled,
-    half,
+    oddities,
     of_text,
     run_checks,
     script,
@@ -31,49 +30,35 @@ from chatkit.imports.characters import (
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
-from chatkit.localization.rules import FindingLog
-from chatkit.util.display import cut, has_half_character, right_to_left, unseen, values
+from chatkit.localization.rules import Case, Flaw
+from chatkit.util.display import cut, right_to_left, unseen, values
 
 _LETTER = re.compile("[A-Za-z]")
 
 
-def check_characters(entry: Entry, tell: FindingLog) -> None:
-    """Look at every text that a customer reads, and at the samples."""
-    own = language.letters(entry.lang_code)
-    way = language.direction(entry.lang_code)
-    for field, what, text in entry.pieces:
+def check_characters(case: Case) -> Iterator[Flaw]:
+    """Check every text that a customer reads, and the samples."""
+    entry, own = case.entry, language.letters(case.entry.lang_code)
+    for field, name, text in entry.pieces:
         if text.isascii() and text.replace("\n", "").isprintable():
             if own and "LATIN" not in own and _LETTER.search(text):
-                _script(text, field, what, entry.lang_code, own, tell)
+                yield from _script(text, field, name, entry.lang_code, own)
             continue
         kinds = {_kind(c) for c in {*text}}
-        _characters(text, kinds, field, what, tell)
+        yield from _characters(text, kinds, field, name)
         if not text.isascii():
-            _emoji(text, field, what, tell)
-        if own and any(name not in own for _, name in kinds if name):
-            _script(text, field, what, entry.lang_code, own, tell)
+            yield from _emoji(text, field, name)
+        if own and any(letter not in own for _, letter in kinds if letter):
+            yield from _script(text, field, name, entry.lang_code, own)
         if right_to_left(text):
-            if odd := both_directions(_read(text)):
-                tell("both directions", field, f"{what}: {odd.message}")
+            if odd := both_directions(_without_names(text)):
+                yield Flaw("both directions", field, f"{name}: {odd.message}")
             if field == "text" or field.startswith("headers"):
-                _direction(text, field, what, way, tell)
-    for name, sample in entry.variables.items():
+                yield from _direction(text, field, name, language.direction(entry.lang_code))
+    for key, sample in entry.variables.items():
         if isinstance(sample, str) and not (sample.isascii() and sample.isprintable()):
-            shown = cut(str(name), 20)
-            kinds = {_kind(c) for c in {*sample}}
-            _characters(sample, kinds, f"variables.{shown}", f"the sample {shown}", tell)
-
-
-def check_halves(entry: Entry, tell: FindingLog) -> None:
-    """Find halves of characters alone, for which the service takes no text: as above."""
-    for field, what, text in entry.pieces:
-        if has_half_character(text):
-            _told(run_checks(text, (garbled, half)), text, field, what, tell)
-    for name, sample in entry.variables.items():
-        if isinstance(sample, str) and has_half_character(sample):
-            shown = cut(str(name), 20)
-            odd = run_checks(sample, (garbled, half))
-            _told(odd, sample, f"variables.{shown}", f"the sample {shown}", tell)
+            short, kinds = cut(str(key), 20), {_kind(c) for c in {*sample}}
+            yield from _characters(sample, kinds, f"variables.{short}", f"the sample {short}")
 
 
 _UNSEEN = {"control characters", "invisible", "direction marks", "unknown characters"}
@@ -87,7 +72,7 @@ _Kind = Literal["plain", "mark", "odd"]
 
 @lru_cache(100_000)
 def _kind(c: str) -> tuple[_Kind, str]:
-    """Tell of a character what a check may find about it, and the script of a letter."""
+    """Return the kind of a character, and the script of a letter."""
     if c != "\n" and (unseen(c) or c == "\ufffd"):
         return "odd", ""
     if unicodedata.combining(c) or "\u1100" <= c <= "\u11ff":
@@ -96,26 +81,19 @@ def _kind(c: str) -> tuple[_Kind, str]:
     return "plain", name if name in language.KNOWN_LETTERS or name in _ALIKE else ""
 
 
-def _characters(
-    text: str, kinds: set[tuple[_Kind, str]], field: str, what: str, tell: FindingLog
-) -> None:
-    names = {kind for kind, _ in kinds}
-    mixed = len({name for _, name in kinds if name in _ALIKE}) > 1
-    if "odd" in names or mixed or _PAIR.search(text):
+def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str) -> Iterator[Flaw]:
+    marks = {kind for kind, _ in kinds}
+    mixed = len({letter for _, letter in kinds if letter in _ALIKE}) > 1
+    found: list[Oddity] = []
+    if "odd" in marks or mixed or _PAIR.search(text):
         found = of_text(text)
-    elif "mark" in names:
-        found = run_checks(text, (decomposed,))
-    else:
-        return
-    _told(found, text, field, what, tell)
-
-
-def _told(found: list[TextFinding], text: str, field: str, what: str, tell: FindingLog) -> None:
+    elif "mark" in marks:
+        found = oddities(text, (decomposed,))
     for odd in found:
         places = unseen(text) if odd.code in _UNSEEN else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
-        reason = f"{what}: {odd.message}"
-        tell(odd.code, field, reason, hint, at=min(places, default=None), severity=odd.severity)
+        at = min(places, default=None)
+        yield Flaw(odd.code, field, f"{name}: {odd.message}", hint, at, odd.severity)
 
 
 _EMOJI = re.compile(
@@ -133,89 +111,77 @@ def emoji(text: str) -> re.Match[str] | None:
     return None if text.isascii() else _EMOJI.search(text)
 
 
-def _emoji(text: str, field: str, what: str, tell: FindingLog) -> None:
+def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
     found = [*_EMOJI.finditer(text)]
     if found and field.startswith("headers"):
-        said = f"{cut(found[0][0], 4)} is in the header"
+        message = f"{cut(found[0][0], 4)} is in the header"
         hint = "The platform was seen to refuse this: take it out."
-        tell("header format", field, said, hint, at=found[0].start())
+        yield Flaw("header format", field, message, hint, found[0].start())
     elif len(found) > EMOJI:
-        said = f"there are {len(found)} emoji in {what}"
-        tell("emoji", field, said, f"{EMOJI} were seen to be taken.", at=found[EMOJI].start())
+        message = f"there are {len(found)} emoji in {name}"
+        yield Flaw("emoji", field, message, f"{EMOJI} were seen to be taken.", found[EMOJI].start())
 
 
-_ELSEWHERE = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
+_NAMES = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
 _ABOUT = 3  #: letters from which on a text has a script
 _WORD = 2  #: letters of another script that are no mere sign
 _HALF = 0.5
-_TRANSLATE = "Translate it, or correct its lang_code."
 
 
-def _read(text: str) -> str:
+def _without_names(text: str) -> str:
     """Take out of a text what is in no language: placeholders, addresses."""
-    return _ELSEWHERE.sub(" ", without_slots(text))
+    return _NAMES.sub(" ", without_slots(text))
 
 
-def _script(
-    text: str, field: str, what: str, code: str, own: frozenset[str], tell: FindingLog
-) -> None:
-    """Tell letters of the language from letters of others; a Latin name may be in any."""
+def _script(text: str, field: str, name: str, code: str, own: frozenset[str]) -> Iterator[Flaw]:
+    """Find letters of other languages; a Latin name may be in any."""
     count: Counter[str] = Counter()
-    for c, times in Counter(_read(text)).items():
-        if name := _kind(c)[1]:
-            count[name] += times
-    total, mine = count.total(), sum(count[name] for name in own)
-    others = [name for name, _ in count.most_common() if name not in own]
+    for c, times in Counter(_without_names(text)).items():
+        if letter := _kind(c)[1]:
+            count[letter] += times
+    total, mine = count.total(), sum(count[letter] for letter in own)
+    others = [letter for letter, _ in count.most_common() if letter not in own]
     if not others or total < _ABOUT:
         return
-    said = " and ".join(name.title() for name in others)
-    named = language.name(code)
+    scripts, named = " and ".join(letter.title() for letter in others), language.name(code)
     if field == "text" and mine < _HALF * total:
-        share = f"{(total - mine) / total:.0%} of the letters are {said}"
-        tell("wrong script", field, f"{what} is in {named}, and {share}", _TRANSLATE)
-    elif not mine or any(count[name] >= _WORD and name != "LATIN" for name in others):
-        tell("other script", field, f"{what} is in {named}, and has {said} letters")
+        message = f"{(total - mine) / total:.0%} of the letters are {scripts}"
+        hint = "Translate it, or correct its lang_code."
+        yield Flaw("wrong script", field, f"{name} is in {named}, and {message}", hint)
+    elif not mine or any(count[each] >= _WORD and each != "LATIN" for each in others):
+        yield Flaw("other script", field, f"{name} is in {named}, and has {scripts} letters")
 
 
-def _direction(text: str, field: str, what: str, way: str, tell: FindingLog) -> None:
-    """Look whether the first letter turns a text into the direction of its language."""
+def _direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
+    """Check that the first letter turns a text into the direction of its language."""
     for at, c in enumerate(text):
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
             if (way == "ltr") != (kind == "L"):
-                said = f"{what} begins with {cut(c, 10)}, so it is laid out from the wrong side"
-                hint = "Begin with a word of the language, or with the mark U+200F."
-                hint = hint if way == "rtl" else "Begin with a word of the language."
-                tell("direction", field, said, hint, at=at)
+                message = f"{name} begins with {cut(c, 10)}, so it is laid out from the wrong side"
+                mark = ", or with the mark U+200F" if way == "rtl" else ""
+                hint = f"Begin with a word of the language{mark}."
+                yield Flaw("direction", field, message, hint, at)
             return
 
 
-def check_typography(entry: Entry, source: Entry | None, tell: FindingLog) -> None:
-    """Look how the texts of a content are set.
-
-    Args:
-        entry: The content.
-        source: The content in the source language; None for itself, and where there is none.
-        tell: Takes what is found.
-    """
-    code = entry.lang_code
-    originals = {} if source is None else {field: text for field, _, text in source.pieces}
-    for field, what, text in entry.pieces:
-        if not text.strip():
-            continue
-        line = _PlacedText(tell, field, what, code, _masked(text))
-        _spaces(line)
-        _quotes(line)
-        _punctuation(line)
-        if source is not None and (original := originals.get(field)):
-            _ending(line, _masked(original), source.lang_code)
-            _numbers(line, _masked(original), source.lang_code)
-            _months(line, _masked(original), source.lang_code)
-        _times(line)
-    if source is not None:
-        _addresses(entry, source, tell)
-    if language.direction(code) == "rtl":
-        _isolates(entry, tell)
+def check_typography(case: Case) -> Iterator[Flaw]:
+    """Check how the texts of a content are set, and compare them with those of its source."""
+    entry, original = case.entry, case.original
+    originals = {} if original is None else original.texts
+    for field, name, text in entry.pieces:
+        if text.strip():
+            line = _Line(field, name, entry.lang_code, _masked(text))
+            for rule in (_spaces, _quotes, _punctuation):
+                yield from rule(line)
+            if original is not None and (source := originals.get(field)):
+                for compare in (_ending, _numbers, _months):
+                    yield from compare(line, _masked(source), original.lang_code)
+            yield from _times(line)
+    if original is not None:
+        yield from _addresses(entry, original)
+    if language.direction(entry.lang_code) == "rtl":
+        yield from _isolates(entry)
 
 
 #: What stands for a placeholder, and for an address, while the rest is looked at.
@@ -242,12 +208,11 @@ def _masked(text: str) -> str:
     return _ADDRESS.sub(lambda found: _OTHER * len(found[0]), text)
 
 
-class _PlacedText(NamedTuple):
-    """One text of a content, in which something is told at a place."""
+class _Line(NamedTuple):
+    """One text of a content."""
 
-    tell: FindingLog
     field: str
-    what: str  #: what it is, in words
+    name: str  #: the field in words
     code: str  #: its language
     text: str  #: without placeholders and addresses
 
@@ -256,11 +221,11 @@ class _PlacedText(NamedTuple):
         return language.base(self.code)
 
     @property
-    def named(self) -> str:
+    def language(self) -> str:
         return language.name(self.code)
 
-    def say(self, code: str, found: re.Match[str], said: str, hint: str) -> None:
-        self.tell(code, self.field, said, hint, at=found.start())
+    def flaw(self, code: str, match: re.Match[str], message: str, hint: str) -> Flaw:
+        return Flaw(code, self.field, message, hint, match.start())
 
 
 _DOUBLED = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
@@ -271,23 +236,21 @@ _TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])
 _TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
 
 
-def _spaces(line: _PlacedText) -> None:
-    if found := _DOUBLED.search(line.text):
-        line.say("doubled spaces", found, f"{line.what} has doubled spaces", "Leave one.")
-    if found := _EDGE.search(line.text):
-        said = f"{line.what} has a space at the end or the beginning of a line"
-        line.say("space at the edge", found, said, "Take it out.")
-    french = line.base == "fr"
-    loose = (_BEFORE_COMMA if french else _BEFORE).search(line.text)
-    if loose:
-        said = f"a space stands before “{loose[0].strip()}” in {line.what}"
-        line.say("punctuation", loose, said, f"{line.named} has none there.")
-    elif french and language.normal(line.code) != "fr_CH":
-        canadian = language.normal(line.code) == "fr_CA"
-        if found := (_TIGHT_COLON if canadian else _TIGHT).search(line.text):
-            said = f"no space stands beside “{found[0]}” in {line.what}"
-            hint = f"{line.named} has one there, best one that does not break (U+202F or U+00A0)."
-            line.say("punctuation", found, said, hint)
+def _spaces(line: _Line) -> Iterator[Flaw]:
+    if match := _DOUBLED.search(line.text):
+        yield line.flaw("doubled spaces", match, f"{line.name} has doubled spaces", "Leave one.")
+    if match := _EDGE.search(line.text):
+        message = f"{line.name} has a space at the end or the beginning of a line"
+        yield line.flaw("space at the edge", match, message, "Take it out.")
+    french, form = line.base == "fr", language.normal(line.code)
+    tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
+    if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
+        message = f"a space stands before “{match[0].strip()}” in {line.name}"
+        yield line.flaw("punctuation", match, message, f"{line.language} has none there.")
+    elif tight and (match := tight.search(line.text)):
+        message = f"no space stands beside “{match[0]}” in {line.name}"
+        hint = "has one there, best one that does not break (U+202F or U+00A0)."
+        yield line.flaw("punctuation", match, message, f"{line.language} {hint}")
 
 
 #: The quotation marks of languages, outer and inner ones; ’ is an apostrophe too, and in all.
@@ -309,50 +272,43 @@ _STRAIGHT = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
 _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=\\w)")
 
 
-def _own_quotes(code: str) -> str:
-    return _OF.get(language.normal(code)) or _OF.get(language.base(code), "“”‘")
-
-
-def _quotes(line: _PlacedText) -> None:
-    own = _own_quotes(line.code)
-    foreign = (found for found in _QUOTE.finditer(line.text) if found[0] not in own)
-    if found := next(foreign, None):
-        said = f"“{found[0]}” in {line.what} is not a quotation mark of {line.named}"
-        line.say("quotes", found, said, f"It has {' '.join(own)}.")
-    elif own[0] not in "“”" and '"' in line.text and (found := _STRAIGHT.search(line.text)):
-        said = f"{line.what} has straight quotation marks"
-        line.say("quotes", found, said, f"{line.named} has {' '.join(own)}.")
+def _quotes(line: _Line) -> Iterator[Flaw]:
+    own = _OF.get(language.normal(line.code)) or _OF.get(line.base, "“”‘")
+    others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
+    if match := next(others, None):
+        message = f"“{match[0]}” in {line.name} is not a quotation mark of {line.language}"
+        yield line.flaw("quotes", match, message, f"It has {' '.join(own)}.")
+    elif own[0] not in "“”" and (match := _STRAIGHT.search(line.text)):
+        message = f"{line.name} has straight quotation marks"
+        yield line.flaw("quotes", match, message, f"{line.language} has {' '.join(own)}.")
 
 
 _ARABIC = {"?": "؟", ",": "،", ";": "؛"}
 _WIDE = {",": "，", ".": "。", "?": "？", "!": "！", ":": "：", ";": "；"}
 _AFTER_ARABIC = re.compile(r"(?<=[\u0620-\u06ff\ue000])[?,;](?=\s|\Z)")
 _AFTER_HAN = re.compile(r"(?<=[\u3040-\u30ff\u3400-\u9fff\ue000])[,.?!:;](?![A-Za-z0-9.])")
+#: Marks that a language has in place of others, and where these stand.
+_MARKS = {
+    **dict.fromkeys(("ar", "ur", "fa", "ps", "prs"), (_AFTER_ARABIC, _ARABIC)),
+    "zh": (_AFTER_HAN, _WIDE),
+    "ja": (_AFTER_HAN, {**_WIDE, ",": "、"}),
+    "el": (re.compile(r"(?<=\w)\?"), {"?": ";"}),
+}
 _SENTENCE = re.compile(r"[^.!?\n]*([!?])")
 
 
-def _punctuation(line: _PlacedText) -> None:
-    base = line.base
-    if base in ("ar", "ur", "fa", "ps", "prs"):
-        _instead(line, _AFTER_ARABIC.search(line.text), _ARABIC)
-    elif base in ("zh", "ja"):
-        comma = {**_WIDE, ",": "、"} if base == "ja" else _WIDE
-        _instead(line, _AFTER_HAN.search(line.text), comma)
-    elif base == "el":
-        _instead(line, re.search(r"(?<=\w)\?", line.text), {"?": ";"})
-    elif base == "es":
-        for found in _SENTENCE.finditer(line.text):
-            opening = "¿" if found[1] == "?" else "¡"
-            if re.search(r"\w", found[0]) and not re.search("[¿¡]", found[0]):
-                said = f"{line.what} has a sentence with “{found[1]}” and without “{opening}”"
-                line.say("punctuation", found, said, f"It begins with {opening} in Spanish.")
-                return
-
-
-def _instead(line: _PlacedText, found: re.Match[str] | None, marks: dict[str, str]) -> None:
-    if found:
-        said = f"{line.what} has “{found[0]}”, and {line.named} writes “{marks[found[0]]}”"
-        line.say("punctuation", found, said, f"Write “{marks[found[0]]}”.")
+def _punctuation(line: _Line) -> Iterator[Flaw]:
+    where, marks = _MARKS.get(line.base, (None, {}))
+    if where and (match := where.search(line.text)):
+        own = marks[match[0]]
+        message = f"{line.name} has “{match[0]}”, and {line.language} writes “{own}”"
+        yield line.flaw("punctuation", match, message, f"Write “{own}”.")
+    for match in _SENTENCE.finditer(line.text) if line.base == "es" else ():
+        opening = "¿" if match[1] == "?" else "¡"
+        if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
+            message = f"{line.name} has a sentence with “{match[1]}” and without “{opening}”"
+            yield line.flaw("punctuation", match, message, f"It begins with {opening} in Spanish.")
+            return
 
 
 _ENDS = {
@@ -375,15 +331,14 @@ def _end(text: str, base: str) -> str:
     return _ENDS.get(text[-1:], "none")
 
 
-def _ending(line: _PlacedText, original: str, source: str) -> None:
-    mine, theirs = _end(line.text, line.base), _end(original, language.base(source))
+def _ending(line: _Line, original: str, source: str) -> Iterator[Flaw]:
+    mine, other = _end(line.text, line.base), _end(original, language.base(source))
     stop = _ENDS["."]
-    if mine == theirs or (line.base in _STOPLESS and stop in (mine, theirs)):
-        return
-    ends = {side: "ends without a mark" if side == "none" else f"ends with {side}"
-            for side in (mine, theirs)}  # fmt: skip
-    said = f"{line.what} {ends[mine]}, and that in {source} {ends[theirs]}"
-    line.tell("ending differs", line.field, said, "It may be meant so.")
+    if mine != other and not (line.base in _STOPLESS and stop in (mine, other)):
+        ends = [f"ends {'without a mark' if end == 'none' else f'with {end}'}"
+                for end in (mine, other)]  # fmt: skip
+        message = f"{line.name} {ends[0]}, and that in {source} {ends[1]}"
+        yield Flaw("ending differs", line.field, message, "It may be meant so.")
 
 
 _NUMBER = re.compile(
@@ -393,28 +348,25 @@ _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-]
 _CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
 
 
-def _numbers(line: _PlacedText, original: str, source: str) -> None:
+def _numbers(line: _Line, original: str, source: str) -> Iterator[Flaw]:
     """Find numbers and dates of the source that stand there as the source writes them."""
     here, there = language.conventions(line.code), language.conventions(source)
     if here is None or there is None:
         return
-    for found in _NUMBER.finditer(line.text):
-        own = _rewritten(found[0], there, here)
-        if own not in (None, found[0]) and _stands(found[0], _NUMBER, original):
-            said = f"{found[0]} in {line.what} is written as in {source}"
-            line.say("number form", found, said, f"{line.named} writes {own}.")
+    numbers = {match[0] for match in _NUMBER.finditer(original)}
+    for match in _NUMBER.finditer(line.text):
+        own = _rewritten(match[0], there, here)
+        if own not in (None, match[0]) and match[0] in numbers:
+            message = f"{match[0]} in {line.name} is written as in {source}"
+            yield line.flaw("number form", match, message, f"{line.language} writes {own}.")
             break
-    if here.date != there.date:
-        for found in _DATE.finditer(line.text):
-            if _stands(found[0], _DATE, original):
-                said = f"{found[0]} in {line.what} is written as in {source}"
-                hint = f"{line.named} writes {_spelled(here.date)}, and it may be read otherwise."
-                line.say("date form", found, said, hint)
-                break
-
-
-def _stands(text: str, kind: re.Pattern[str], original: str) -> bool:
-    return any(found[0] == text for found in kind.finditer(original))
+    dates = {match[0] for match in _DATE.finditer(original)} if here.date != there.date else ()
+    for match in _DATE.finditer(line.text):
+        if match[0] in dates:
+            message = f"{match[0]} in {line.name} is written as in {source}"
+            hint = f"{line.language} writes {_spelled(here.date)}, and it may be read otherwise."
+            yield line.flaw("date form", match, message, hint)
+            break
 
 
 def _rewritten(number: str, there: Conventions, here: Conventions) -> str | None:
@@ -457,56 +409,60 @@ def _days_in(original: str, source: str) -> dict[str, str]:
     return {found[0]: found["month"] or found["name"] for found in days.finditer(original)}
 
 
-def _months(line: _PlacedText, original: str, source: str) -> None:
+def _months(line: _Line, original: str, source: str) -> Iterator[Flaw]:
     """Find days whose month is named, or stands, as the source writes it."""
     there, days = _days_in(original, source), _days(source)
-    if not there or days is None or line.base == language.base(source):
+    own = language.months(line.code)
+    if not there or not own or days is None or line.base == language.base(source):
         return
-    if not (own := language.months(line.code)):
-        return
-    for found in days.finditer(line.text):
-        name = found["month"] or found["name"]
-        foreign = name not in own and name in there.values()
-        if not foreign and found[0] not in there:
+    for match in days.finditer(line.text):
+        name = match["month"] or match["name"]
+        borrowed = name not in own and name in there.values()
+        if not borrowed and match[0] not in there:
             continue
-        day = int(re.sub(r"\D", "", found["after"] or found["before"]))
+        day = int(re.sub(r"\D", "", match["after"] or match["before"]))
         month = language.months(source)[name]
         if not 0 < day <= monthrange(2024, month)[1]:
             continue
         written = language.written_day(line.code, month, day)
-        if foreign or written[0].isdigit() != bool(found["after"]):  # the day stands elsewhere
-            said = f"{found[0]} in {line.what} is written as in {source}"
-            line.say("date form", found, said, f"{line.named} writes {written}.")
+        if borrowed or written[0].isdigit() != bool(match["after"]):  # the day stands elsewhere
+            message = f"{match[0]} in {line.name} is written as in {source}"
+            yield line.flaw("date form", match, message, f"{line.language} writes {written}.")
             return
 
 
-def _times(line: _PlacedText) -> None:
+def _times(line: _Line) -> Iterator[Flaw]:
     here = language.conventions(line.code)
-    if here is not None and not here.noon and (found := _CLOCK.search(line.text)):
-        said = f"{line.what} has {found[0].strip()}"
-        line.say("date form", found, said, f"{line.named} counts the hours to 24.")
+    if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
+        message = f"{line.name} has {match[0].strip()}"
+        yield line.flaw("date form", match, message, f"{line.language} counts the hours to 24.")
 
 
 _LEADS = "visit_website"
 
 
-def _addresses(entry: Entry, source: Entry, tell: FindingLog) -> None:
+def _addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Find addresses of the source that are missing, and others; a language in them may differ."""
-    codes = (entry.lang_code, source.lang_code)
-    _button_addresses(entry, source, codes, tell)
-    mine, theirs = _links(entry, source), _links(source, entry)
-    own = {_neutral(each.address, codes) for each in mine}
-    wanted = {_neutral(each.address, codes) for each in theirs}
-    if own == wanted:
-        return
-    lost = [each for each in theirs if _neutral(each.address, codes) not in own]
-    more = [each for each in mine if _neutral(each.address, codes) not in wanted]
-    said = " and ".join(
-        [f"{cut(each.address, 60)} of {source.lang_code} is not there" for each in lost[:1]]
-        + [f"{cut(each.address, 60)} is not in {source.lang_code}" for each in more[:1]]
-    )
-    field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
-    tell("addresses differ", field, f"the address {said}", "It may be meant so.", at=at)
+    codes = (entry.lang_code, original.lang_code)
+    for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=False)):
+        mine, other = (part(button, "value") for button in pair)
+        if not mine or not other or not all(button.get("type") == _LEADS for button in pair):
+            continue
+        alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
+        if alike and _neutral(mine, codes) != _neutral(other, codes):
+            message = f"button {number + 1} leads to {cut(mine, 60)}, and in {codes[1]} to "
+            field = f"buttons.{number}.value"
+            yield Flaw("addresses differ", field, message + cut(other, 60), "It may be meant so.")
+    links = {_neutral(each.address, codes): each for each in reversed(_links(entry, original))}
+    known = {_neutral(each.address, codes): each for each in reversed(_links(original, entry))}
+    lost = [known[address] for address in reversed(known) if address not in links][:1]
+    more = [links[address] for address in reversed(links) if address not in known][:1]
+    parts = [f"{cut(each.address, 60)} of {codes[1]} is not there" for each in lost]
+    parts += [f"{cut(each.address, 60)} is not in {codes[1]}" for each in more]
+    if parts:
+        field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
+        message = f"the address {' and '.join(parts)}"
+        yield Flaw("addresses differ", field, message, "It may be meant so.", at)
 
 
 class _Link(NamedTuple):
@@ -522,24 +478,9 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
     return [
         _Link(field, found.start(), found[0])
         for field, _, text in entry.pieces
-        if _MAY_HAVE_ADDRESS.search(text) and other.knows(field.partition(".")[0])
+        if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.given
         for found in _ADDRESS.finditer(text)
     ]
-
-
-def _button_addresses(
-    entry: Entry, source: Entry, codes: tuple[str, ...], tell: FindingLog
-) -> None:
-    """Find buttons that lead elsewhere than those of the source at the same places."""
-    for number, (button, other) in enumerate(zip(entry.buttons, source.buttons, strict=False)):
-        mine, theirs = part(button, "value"), part(other, "value")
-        if not mine or not theirs or not button.get("type") == other.get("type") == _LEADS:
-            continue
-        alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(theirs)}
-        if alike and _neutral(mine, codes) != _neutral(theirs, codes):
-            said = f"button {number + 1} leads to {cut(mine, 60)}, and in {source.lang_code} to "
-            place = f"buttons.{number}.value"
-            tell("addresses differ", place, said + cut(theirs, 60), "It may be meant so.")
 
 
 def _neutral(link: str, codes: tuple[str, ...]) -> str:
@@ -555,7 +496,7 @@ _DIRECTION_MARKS = "\u200e\u200f\u061c"
 _LEFT = re.compile(r"[A-Za-z]|\d\W+\d")
 
 
-def _isolates(entry: Entry, tell: FindingLog) -> None:
+def _isolates(entry: Entry) -> Iterator[Flaw]:
     """Find placeholders whose value, in letters of the other direction, moves its neighbours."""
     text = entry.text
     for slot in entry.slots:
@@ -567,7 +508,7 @@ def _isolates(entry: Entry, tell: FindingLog) -> None:
             before and before in _DIRECTION_MARKS and after and after in _DIRECTION_MARKS
         ):
             continue
-        said = f"the value of {slot} may be read from left to right, like its sample"
+        message = f"the value of {slot} may be read from left to right, like its sample"
         hint = "Put it between U+2068 and U+2069: else its neighbours may change places."
-        tell("isolation", "text", said, hint, at=slot.start)
+        yield Flaw("isolation", "text", message, hint, slot.start)
         return

@@ -326,7 +326,7 @@ class Publication:
             self._rows.append(False)
             if wanted is not None and language.normal(entry.lang_code) not in wanted:
                 continue
-            if entry.flag("is_draft") is not True:
+            if not entry.is_draft:
                 self._live += 1
                 continue
             place = f"{entry.template_code}/{entry.lang_code}"

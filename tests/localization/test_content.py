@@ -36,15 +36,15 @@ def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
 
 def test_a_field_that_was_not_given_is_not_known():
     entry = only({"lang_code": "en", "text": "Hi {{1}} there"})
-    assert entry.knows("text")
-    assert not entry.knows("variables")
+    assert "text" in entry.given
+    assert "variables" not in entry.given
 
 
 def test_a_hole_in_a_nested_column_is_no_null():
     joined = pd.concat([frame(content()), frame({"lang_code": "de", "text": "Hallo"})])
     first, second = entries(joined)
-    assert first.knows("buttons")
-    assert not second.knows("buttons")
+    assert "buttons" in first.given
+    assert "buttons" not in second.given
     assert second.footer == ""
 
 
@@ -53,11 +53,14 @@ def test_numbers_and_flags_of_pandas_become_plain_ones():
     given["validity_period_seconds"] = given["validity_period_seconds"].astype("Float64")
     given["is_draft"] = given["is_draft"].astype("boolean")
     first, second = entries(given)
-    assert first.flag("validity_period_seconds") == 600
-    assert second.flag("validity_period_seconds") is None
-    assert first.flag("is_draft") is False
+    assert first.fields.get("validity_period_seconds") == 600
+    assert second.fields.get("validity_period_seconds") is None
+    assert first.fields.get("is_draft") is False
     assert first.wrong == second.wrong == {}
-    assert only(content(validity_period_seconds=np.int64(5))).flag("validity_period_seconds") == 5
+    assert (
+        only(content(validity_period_seconds=np.int64(5))).fields.get("validity_period_seconds")
+        == 5
+    )
 
 
 @pytest.mark.parametrize(
@@ -79,7 +82,7 @@ def test_numbers_and_flags_of_pandas_become_plain_ones():
 def test_what_is_of_another_type_is_named_and_not_looked_at(field, value):
     entry = only(content(**{field: value}))
     assert set(entry.wrong) == {field}
-    assert entry.flag(field) is None
+    assert entry.fields.get(field) is None
     assert isinstance(entry.text + entry.footer, str)
     assert isinstance([*entry.headers, *entry.buttons, *entry.apps], list)
 

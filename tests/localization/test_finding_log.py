@@ -3,7 +3,7 @@ from __future__ import annotations
 from localization.contents import content
 
 from chatkit.localization.content import entries
-from chatkit.localization.rules import REV, ContentFinding, FindingLog
+from chatkit.localization.rules import REV, ContentFinding, Flaw
 
 
 def finding(
@@ -21,13 +21,10 @@ def finding(
     )
 
 
-def test_a_log_takes_down_what_is_found_in_the_content_that_is_open():
-    tell = FindingLog()
+def test_a_flaw_becomes_a_finding_in_its_content():
     (entry,) = entries({**content(), "template_code": "hello"})
-    tell.open(entry)
-    tell("placeholder edge", "text", "it stands first", "Move it.", at=0)
-    tell("garbled", "footer", "it is garbled", severity="note")
-    first, second = tell.found
+    first = Flaw("placeholder edge", "text", "it stands first", "Move it.", 0).of(entry)
+    second = Flaw("garbled", "footer", "it is garbled", severity="note").of(entry)
     assert first == finding(
         "placeholder edge", "it stands first", "Move it.", "hello", "en", position=0
     )

@@ -64,7 +64,7 @@ def told() -> set[str]:
         for path in PACKAGE.glob("*.py")
         for call in ast.walk(ast.parse(path.read_text()))
         if isinstance(call, ast.Call)
-        and getattr(call.func, "id", getattr(call.func, "attr", "")) in ("tell", "say", "Breach")
+        and getattr(call.func, "id", getattr(call.func, "attr", "")) in ("Flaw", "flaw")
         and call.args
         and isinstance(call.args[0], ast.Constant)
     }

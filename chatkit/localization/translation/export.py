@@ -172,7 +172,7 @@ def standing(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) ->
         place = unit.template_code, language.normal(unit.lang_code), unit.field
         remark = known.comments.get(place)
         comment = remark.text if remark else ""
-    draft = entry is not None and entry.flag("is_draft") is True
+    draft = entry is not None and entry.is_draft
     state: UnitState = "draft" if draft else "live"
     before = ""
     if not unit.target.strip():
