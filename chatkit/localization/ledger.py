@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
 from itertools import product
@@ -30,7 +30,7 @@ from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, part, slots, source_of
 from chatkit.report import Report, marked
-from chatkit.util.display import many, values, visible
+from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.lock import replacing, rewrite
 from chatkit.util.progress import say
 
@@ -83,6 +83,24 @@ class SourceChange(NamedTuple):
     what: str  #: the field in words
     before: str  #: the source text that the translation was made from
     after: str  #: the source text as it is now; empty if it was taken out
+
+
+_MARKS = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
+_TAGS = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
+
+
+def worded_changes(before: str, after: str) -> str:
+    """Show two texts in one: [-what was taken out-] and {+what was put in+}."""
+    changes = changed_words(before, after)
+    return "".join(_MARKS[kind].format(visible(text)) for kind, text in changes)
+
+
+def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_TAGS)) -> str:
+    """Show two texts, or the side with these kinds of words, in one as HTML."""
+    changes = changed_words(before, after)
+    return "".join(
+        _TAGS[kind].format(marked(visible(text))) for kind, text in changes if kind in kinds
+    )
 
 
 class Judged(NamedTuple):

@@ -1,46 +1,44 @@
 """Queue: texts to review, one after the other across templates, until a plan takes all answers.
 
-Each text is a unit as it goes out to translators, so what is answered is taken back as a file of
-theirs is: compared with what is there now, its placeholders counted, nothing half translated.
+Each text is a unit as it goes out to translators, so an answer is taken back as a file of theirs
+is: compared with the contents of today, its placeholders counted, nothing half translated.
 
-What helps with one of them is how the account has translated that text before, or one much like
-it. This is the one import of RapidFuzz, which counts how alike two texts are.
+Suggestions for a text are how the account has translated it before, or one much like it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
-
-from rapidfuzz import fuzz, process
 
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
-from chatkit.localization.ledger import Ledger, LedgerFile
+from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes
 from chatkit.localization.rules import ContentFinding
+from chatkit.localization.table import frame_of
 from chatkit.localization.translation.export import (
     UNIT_STATES,
     UnitState,
     described,
-    outgoing,
     paired,
     spot_of,
-    standing,
 )
 from chatkit.localization.translation.units import (
     Unit,
     contents,
     field_texts,
     new_draft,
+    stamped,
     translator_note,
     with_texts,
 )
 from chatkit.report import LABEL, Report, html_heading, marked, wrapped
-from chatkit.util.display import changed_words, cut, many, visible
+from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,47 +54,6 @@ _WIDTHS = {
 }
 
 
-class QueueItem:
-    """One text to review: where it stands, its source, its translation, and what was answered."""
-
-    __slots__ = (
-        *("unit", "original", "entry", "state", "source_before", "answer", "new_translation"),
-        *("comment", "commented", "known"),
-    )
-
-    def __init__(self, unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> None:
-        self.unit = unit
-        self.original = original  #: the content in the source language
-        self.entry = entry  #: the content it is of; None if there is none yet
-        self.state, before, comment = standing(unit, original, entry, known)
-        self.source_before = before  #: from which source it was made; empty unless it is stale
-        self.answer: Answer = ""
-        self.new_translation = ""  #: what was written in its place; empty unless it was edited
-        self.comment = comment
-        self.commented = False  #: whether the comment is a new one
-        self.known = {unit.target}  #: what was there, and what plans of this queue have put there
-
-    def __repr__(self) -> str:
-        return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
-
-    @property
-    def note(self) -> str:
-        """What a translator should know of it."""
-        return translator_note(self.unit.field, self.original)
-
-    @property
-    def text(self) -> str:
-        """The translation as it is to be."""
-        return self.new_translation or self.unit.target
-
-    def _row(self) -> _QueueRow:
-        unit = self.unit
-        return _QueueRow(
-            *(*unit.spot, self.state, self.source_before, unit.source, unit.target),
-            *(self.answer, self.new_translation, self.comment, unit.limit),
-        )
-
-
 class _QueueRow(NamedTuple):
     template_code: str
     lang_code: str
@@ -109,6 +66,52 @@ class _QueueRow(NamedTuple):
     new_translation: str
     comment: str
     limit: int | None
+
+
+class QueueItem:
+    """One text to review: its place, its source, its translation, and the answer to it."""
+
+    def __init__(self, unit: Unit, original: Entry, entry: Entry | None) -> None:
+        self.unit = unit
+        self.original = original  #: the content in the source language
+        self.entry = entry  #: the content it is of; None if there is none yet
+        self.answer: Answer = ""
+        self.new_translation = ""  #: the text in its place; empty unless it was edited
+        self.comment = unit.comment
+        self.commented = False  #: whether the comment is a new one
+        self.known = {unit.target}  #: the texts that were there, or that plans have put there
+
+    def __repr__(self) -> str:
+        return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
+
+    @property
+    def state(self) -> str:
+        """The state of the translation: missing, stale, unknown, draft or live."""
+        return self.unit.state
+
+    @property
+    def source_before(self) -> str:
+        """The source that it was made from; empty unless it is stale."""
+        return self.unit.source_before
+
+    @property
+    def note(self) -> str:
+        """The note for its translator."""
+        return translator_note(self.unit.field, self.original)
+
+    @property
+    def text(self) -> str:
+        """The translation as it is to be."""
+        return self.new_translation or self.unit.target
+
+    @property
+    def row(self) -> _QueueRow:
+        """The row of the text in the frame of its queue."""
+        unit = self.unit
+        return _QueueRow(
+            *(*unit.spot, self.state, self.source_before, unit.source, unit.target),
+            *(self.answer, self.new_translation, self.comment, unit.limit),
+        )
 
 
 class Queue(Report):
@@ -134,14 +137,14 @@ class Queue(Report):
         take: Callable[[Sequence[Unit], pd.DataFrame], Plan],
         others: Callable[[Iterable[str]], pd.DataFrame] | None,
     ) -> None:
-        wanted = tuple([only] if isinstance(only, str) else only)
-        if unknown := [str(state) for state in wanted if state not in UNIT_STATES]:
-            shown = ", ".join(unknown)
-            raise InputError(f"only= takes {', '.join(UNIT_STATES)}, not {visible(shown)[:60]}.")
+        states = tuple([only] if isinstance(only, str) else only)
+        if unknown := [str(state) for state in states if state not in UNIT_STATES]:
+            named = visible(", ".join(unknown))[:60]
+            raise InputError(f"only= takes {', '.join(UNIT_STATES)}, not {named}.")
         self.source = source
         self._frame, self._ledger, self._glossary = frame, ledger, glossary
         self._read, self._take = read, take
-        self._planned = False  #: whether a plan may have changed what was read
+        self._planned = False  #: whether a plan may have changed the contents that were read
         self._known = ledger.read()
         #: By language, and whether the other templates are in it.
         self._memories: dict[tuple[str, bool], TranslationMemory] = {}
@@ -149,24 +152,25 @@ class Queue(Report):
         self._reading = Lock()  #: held while they are read
         self._elsewhere: list[Entry] | None = [] if others is None else None
         with collector_paused():
-            self._found = found = contents(frame)
-            pairs, _ = paired(found, source, languages)
-            items = [QueueItem(*pair, self._known) for pair in pairs]
+            self._contents = contents(frame)
+            pairs, _ = paired(self._contents, source, languages)
+            units = [described(*pair, self._known) for pair in pairs]
         #: The texts, language by language, in the order of the templates.
-        self.items = [item for item in items if item.state in wanted]
-        codes = dict.fromkeys(unit.lang_code for unit, *_ in pairs)
-        order = list(dict.fromkeys(map(language.normal, codes)))
-        ranks = {code: order.index(language.normal(code)) for code in codes}
-        self.items.sort(key=lambda item: ranks[item.unit.lang_code])
+        self.items = [
+            QueueItem(unit, *pair[1:])
+            for unit, pair in zip(units, pairs, strict=True)
+            if unit.state in states
+        ]
+        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit in units))
+        ranks = {code: rank for rank, code in enumerate(order)}
+        self.items.sort(key=lambda item: ranks[language.normal(item.unit.lang_code)])
 
     def __len__(self) -> int:
         return len(self.items)
 
     def frame(self) -> pd.DataFrame:
         """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
-        from chatkit.localization.table import frame_of
-
-        return frame_of([item._row() for item in self.items], _QueueRow._fields)
+        return frame_of([item.row for item in self.items], _QueueRow._fields)
 
     # --- answer -----------------------------------------------------------------------
 
@@ -218,8 +222,8 @@ class Queue(Report):
     def _at(self, number: int) -> QueueItem:
         if not 0 <= number < len(self.items):
             last = len(self.items) - 1
-            which = f"they go from 0 to {last}" if self.items else "nothing is to be reviewed"
-            raise InputError(f"There is no text {number}: {which}.")
+            numbers = f"they go from 0 to {last}" if self.items else "nothing is to be reviewed"
+            raise InputError(f"There is no text {number}: {numbers}.")
         return self.items[number]
 
     # --- what helps -------------------------------------------------------------------
@@ -228,69 +232,56 @@ class Queue(Report):
         """Return the fields of the content that a text is part of, as they would be.
 
         Args:
-            number: Which text.
+            number: The number of the text.
             text: Another translation; without it the one that was answered.
         """
         item = self._at(number)
-        unit = item.unit
-        original, entry = item.original, item.entry
-        given = new_draft(original, unit.lang_code) if entry is None else entry.given
-        changed = with_texts(given, original, self._answered(number, text))
-        return {**given, **changed, "template_code": unit.template_code}
+        original, entry, unit = item.original, item.entry, item.unit
+        fields = new_draft(original, unit.lang_code) if entry is None else entry.given
+        changed = with_texts(fields, original, self._answered(number, text))
+        return {**fields, **changed, "template_code": unit.template_code}
 
     def untranslated(self, number: int, text: str | None = None) -> list[str]:
         """Return the fields that `content` shows in the language of the source, for want of others.
 
         Args:
-            number: Which text.
+            number: The number of the text.
             text: Another translation; without it the one that was answered.
         """
-        (shown,) = entries(self.content(number, text))
+        (content,) = entries(self.content(number, text))
         entry = self.items[number].entry
         known = {} if entry is None else field_texts(entry)
         known |= self._answered(number, text)
-        return [field for field in field_texts(shown) if field not in known]
+        return [field for field in field_texts(content) if field not in known]
 
     def _answered(self, number: int, text: str | None) -> dict[str, str]:
         """Return the texts of the content that a text is part of, by field, as they would be."""
         item = self.items[number]
         texts = {
-            other.unit.field: other.text for other in self._with(number) if other.answer == "edited"
+            other.unit.field: other.text
+            for other in self.items
+            if other.answer == "edited" and other.unit.spot[:2] == item.unit.spot[:2]
         }
         texts[item.unit.field] = item.text if text is None else text
         return {field: text for field, text in texts.items() if text.strip()}
-
-    def _with(self, number: int) -> Iterator[QueueItem]:
-        """Yield all texts of the content that a text is of: they stand side by side."""
-        content = self.items[number].unit.spot[:2]
-        first = last = number
-        while first and self.items[first - 1].unit.spot[:2] == content:
-            first -= 1
-        while last < len(self.items) and self.items[last].unit.spot[:2] == content:
-            last += 1
-        yield from self.items[first:last]
 
     def findings(self, number: int, text: str | None = None) -> list[ContentFinding]:
         """Return what the rules and the glossary say of a translation.
 
         Args:
-            number: Which text.
+            number: The number of the text.
             text: Another translation; without it the one that was answered.
         """
         item = self._at(number)
-        unit = item.unit
         if not (item.text if text is None else text).strip():
             return []
-        content = self.content(number, text)
-        found = check_contents(
-            [item.original, content],
-            self.source,
-            glossary=self._glossary,
-            ledger=self._known,
-        ).of(lang_code=unit.lang_code)
-        name = unit.field.split(".")[0]
+        pair = [item.original, self.content(number, text)]
+        audit = check_contents(pair, self.source, glossary=self._glossary, ledger=self._known)
+        fields = item.unit.field, item.unit.field.split(".")[0]
         return [
-            each for each in found if each.field in (unit.field, name) and each.severity != "note"
+            each
+            for each in audit.of(lang_code=item.unit.lang_code)
+            if each.field in fields and each.severity != "note"
         ]
 
     def remembers(self, number: int) -> bool:
@@ -317,7 +308,7 @@ class Queue(Report):
         """Return how this text, or one much like it, was translated: in the account and here.
 
         Args:
-            number: Which text.
+            number: The number of the text.
             at_hand: Wait for nothing: if the other templates were not read yet, suggest from
                 the templates of the queue alone.
 
@@ -332,8 +323,8 @@ class Queue(Report):
         key = unit.lang_code, elsewhere is not None
         memory = self._memories.get(key)
         if memory is None:
-            found = [*self._found, *(elsewhere or ())]
-            memory = self._memories[key] = TranslationMemory(found, unit.lang_code, self.source)
+            known = [*self._contents, *(elsewhere or ())]
+            memory = self._memories[key] = TranslationMemory(known, unit.lang_code, self.source)
         here = [
             Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.spot, None)
             for item in self.items
@@ -345,10 +336,8 @@ class Queue(Report):
 
     def counts(self) -> dict[str, int]:
         """Count the texts by their answer; "" is not answered yet."""
-        found = dict.fromkeys(("", *get_args(Answer)[1:]), 0)
-        for item in self.items:
-            found[item.answer] += 1
-        return found
+        count = Counter(item.answer for item in self.items)
+        return {answer: count[answer] for answer in get_args(Answer)}
 
     def plan(self) -> Plan:
         """Plan all edits at once; what was accepted, and comments, are recorded at once.
@@ -365,20 +354,20 @@ class Queue(Report):
                 "Nothing was answered yet: edit(number, text), accept(number) or comment(number, "
                 "text) do, or the buttons of chatkit.QueueView(queue)."
             )
-        new, said = Ledger(), sum(item.commented for item in self.items)
+        new, comments = Ledger(), sum(item.commented for item in self.items)
         for item in self.items:
+            unit = item.unit
             if item.answer == "accepted":
-                new.note(spot_of(item.unit, item.original), item.unit.source, "accept", self._known)
+                new.note(spot_of(unit, item.original), unit.source, "accept", self._known)
             if item.commented:
-                new.comment(_place(item.unit), item.comment)
+                lang_code = language.normal(unit.lang_code)
+                new.comment((unit.template_code, lang_code, unit.field), item.comment)
                 item.commented = False
         self._known = self._ledger.add(new)
-        edited = [i for i in self.items if i.answer == "edited"]
+        edited = [item for item in self.items if item.answer == "edited"]
         frame = self._read_again(edited) if self._planned and edited else self._frame
         units = [
-            outgoing(
-                described(item.unit, item.original, item.entry, self._known), item.original
-            )._replace(target=item.new_translation)
+            stamped(item.unit, item.original.lang_code)._replace(target=item.new_translation)
             for item in edited
         ]
         plan = self._take(units, frame)
@@ -386,20 +375,19 @@ class Queue(Report):
         for item in edited:
             item.known.add(item.new_translation)
         if accepted := sum(item.answer == "accepted" for item in self.items):
-            are = "text is" if accepted == 1 else "texts are"
-            plan.notes.append(f"{accepted:,} {are} recorded as right, as they are.")
-        if said:
-            are = "is" if said == 1 else "are"
-            plan.notes.append(f"{many(said, 'comment')} {are} recorded for colleagues.")
+            are = "is" if accepted == 1 else "are"
+            plan.notes.append(f"{many(accepted, 'text')} {are} recorded as right, as they are.")
+        if comments:
+            are = "is" if comments == 1 else "are"
+            plan.notes.append(f"{many(comments, 'comment')} {are} recorded for colleagues.")
         return plan
 
     def _read_again(self, edited: Iterable[QueueItem]) -> pd.DataFrame:
-        """Read the templates with edits anew; what an earlier plan has written is there now."""
-        codes = list(dict.fromkeys(item.unit.template_code for item in edited))
-        frame = self._read(codes)
-        there = {(each.template_code, each.lang_code): each for each in contents(frame)}
+        """Read the templates with edits anew, with the texts that an earlier plan has written."""
+        frame = self._read(list(dict.fromkeys(item.unit.template_code for item in edited)))
+        live = {(each.template_code, each.lang_code): each for each in contents(frame)}
         for item in self.items:
-            entry = there.get(item.unit.spot[:2])
+            entry = live.get(item.unit.spot[:2])
             if entry is not None:
                 now = field_texts(entry).get(item.unit.field, "")
                 if now in item.known:
@@ -409,25 +397,21 @@ class Queue(Report):
     # --- what is shown ----------------------------------------------------------------
 
     def _heading(self) -> str:
-        languages = len({item.unit.lang_code for item in self.items})
         if not self.items:
             return "Nothing to review."
-        states = [
-            f"{count:,} {state}"
-            for state in UNIT_STATES
-            if (count := sum(item.state == state for item in self.items))
-        ]
-        answers = [f"{count:,} {name}" for name, count in self.counts().items() if name and count]
-        done = f"; {', '.join(answers)}" if answers else ""
-        texts = many(len(self.items), "text")
-        return f"{texts} in {many(languages, 'language')}: {', '.join(states)}{done}."
+        languages = len({item.unit.lang_code for item in self.items})
+        count = Counter(item.state for item in self.items)
+        states = ", ".join(f"{count[state]:,} {state}" for state in UNIT_STATES if count[state])
+        answers = ", ".join(f"{n:,} {name}" for name, n in self.counts().items() if name and n)
+        title = f"{many(len(self.items), 'text')} in {many(languages, 'language')}: {states}"
+        return f"{title}{'; ' if answers else ''}{answers}."
 
     def _text(self) -> list[list[str]]:
         lines = wrapped("", self._heading())
         for number, item in enumerate(self.items[:_SHOWN]):
-            where = " ".join(item.unit.spot)
-            said = f"{number} {item.state} {visible(where)}: {cut(item.unit.source, LABEL)}"
-            lines += wrapped("  ", said)
+            where = visible(" ".join(item.unit.spot))
+            text = f"{number} {item.state} {where}: {cut(item.unit.source, LABEL)}"
+            lines += wrapped("  ", text)
         if (more := len(self.items) - _SHOWN) > 0:
             lines.append(f"  … and {more:,} more: queue.frame() has them all")
         return [lines]
@@ -445,25 +429,18 @@ class Queue(Report):
         return [*parts, *([table] if rows else []), *([rest] if more > 0 else [])]
 
 
-def _place(unit: Unit) -> tuple[str, str, str]:
-    return unit.template_code, language.normal(unit.lang_code), unit.field
-
-
 def _html_row(number: int, item: QueueItem) -> str:
     unit = item.unit
     source = marked(cut(unit.source, 2 * LABEL))
     if item.source_before:
-        marks = {"same": "{}", "out": "<del>{}</del>", "in": "<ins>{}</ins>"}
-        words = changed_words(item.source_before, unit.source)
-        source = "".join(marks[kind].format(marked(visible(text))) for kind, text in words)
+        source = marked_changes(item.source_before, unit.source)
     cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, unit.field, item.state]
     row = "".join(f'<td dir="auto">{marked(visible(cell))}</td>' for cell in cells)
     target = marked(cut(item.text, 2 * LABEL))
     return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'
 
 
-#: How alike two texts must be for one to be of use to a translator, in percent.
-_LEAST = 70
+_LEAST = 0.7  #: how alike two texts must be for one to be of use to a translator
 MOST = 5  #: suggestions for one text
 
 
@@ -471,7 +448,7 @@ class Suggestion(NamedTuple):
     """A translation that the account has, of a text that is the same or much like it."""
 
     translation: str
-    source: str  #: what it is the translation of
+    source: str  #: the text that it translates
     alike: float  #: how alike that is, from 0 to 1; 1.0 is the same text
     template_code: str
     lang_code: str
@@ -489,14 +466,12 @@ class TranslationMemory:
     """
 
     def __init__(self, contents: Contents, lang_code: str, source: str = "en") -> None:
-        self._found = list(dict.fromkeys(_pairs(contents, lang_code, source)))
+        self._pairs = list(dict.fromkeys(_pairs(contents, lang_code, source)))
         # live ones before drafts: of two that are equally alike the first is taken
-        self._found.sort(key=lambda one: not one.live)
-        self._texts = [one.source for one in self._found]
-        self._folded = [text.casefold() for text in self._texts]
+        self._pairs.sort(key=lambda one: not one.live)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._pairs)
 
     def suggest(
         self,
@@ -512,33 +487,55 @@ class TranslationMemory:
             besides: The template and the field that are being translated: not suggested.
             also: Translations that no content has yet; they go before what is as much alike.
         """
-        if not text.strip():
-            return []
-        said: dict[str, Suggestion] = {}
-        folded = [one.source.casefold() for one in also]
-        for found, texts in ((also, folded), (self._found, self._folded)):
-            near = process.extract(
-                text.casefold(), texts, scorer=fuzz.ratio, score_cutoff=_LEAST, limit=8 * MOST
-            )
-            for _, score, place in near:
-                one = found[place]
+        best: dict[str, Suggestion] = {}
+        for known in (also, self._pairs) if text.strip() else ():
+            for score, place in _most_alike(text, [one.source for one in known]):
+                one = known[place]
                 if besides != (one.template_code, one.field):
-                    alike = 1.0 if one.source == text else round(min(score / 100, 0.99), 2)
-                    if one.translation not in said or said[one.translation].alike < alike:
-                        said[one.translation] = one._replace(alike=alike)
-        return sorted(said.values(), key=lambda one: (-one.alike, one.live is False))[:MOST]
+                    alike = 1.0 if one.source == text else round(min(score, 0.99), 2)
+                    if one.translation not in best or best[one.translation].alike < alike:
+                        best[one.translation] = one._replace(alike=alike)
+        return sorted(best.values(), key=lambda one: (-one.alike, one.live is False))[:MOST]
 
 
 def _pairs(contents: Contents, lang_code: str, source: str) -> Iterator[Suggestion]:
     for template, members in grouped(entries(contents)).items():
         original = source_of(members, source)
-        if original is None:
-            continue
-        texts = {field: text for field, _, text in original.pieces}
-        for entry in members:
-            if entry is original or not language.same(entry.lang_code, lang_code):
+        for entry in members if original else ():
+            if original is None or entry is original:
+                continue
+            if not language.same(entry.lang_code, lang_code):
                 continue
             live = not entry.is_draft
             for field, _, translation in entry.pieces:
-                if (text := texts.get(field)) and text != translation:
+                if (text := original.texts.get(field)) and text != translation:
                     yield Suggestion(translation, text, 1.0, template, entry.lang_code, field, live)
+
+
+def _most_alike(text: str, others: Sequence[str]) -> list[tuple[float, int]]:
+    """Find the texts that are most like one, and how much: capitals do not count.
+
+    The measure is twice the length of their longest common subsequence, as a share of the length
+    of both. It is computed for a whole text at once, a bit for each of its characters: Hyyrö 2004,
+    "Bit-parallel LCS-length computation revisited".
+
+    Returns:
+        The share and the place of each, the most alike first.
+    """
+    text = text.casefold()
+    bits: dict[str, int] = {}
+    for n, character in enumerate(text):
+        bits[character] = bits.get(character, 0) | 1 << n
+    alike = []
+    for place, other in enumerate(map(str.casefold, others)):
+        both = len(text) + len(other)
+        if 2 * min(len(text), len(other)) < _LEAST * both:
+            continue
+        rest = whole = (1 << len(text)) - 1  # a bit of 0 for each character of the subsequence
+        for character in other:
+            matches = rest & bits.get(character, 0)
+            rest = (rest + matches | rest - matches) & whole
+        share = 2 * (len(text) - rest.bit_count()) / both
+        if share >= _LEAST:
+            alike.append((share, place))
+    return sorted(alike, key=lambda each: -each[0])[: 8 * MOST]

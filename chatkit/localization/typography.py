@@ -171,7 +171,7 @@ def check_typography(case: Case) -> Iterator[Flaw]:
     originals = {} if original is None else original.texts
     for field, name, text in entry.pieces:
         if text.strip():
-            line = _Line(field, name, entry.lang_code, _masked(text))
+            line = _TextLine(field, name, entry.lang_code, _masked(text))
             for rule in (_spaces, _quotes, _punctuation):
                 yield from rule(line)
             if original is not None and (source := originals.get(field)):
@@ -208,7 +208,7 @@ def _masked(text: str) -> str:
     return _ADDRESS.sub(lambda found: _OTHER * len(found[0]), text)
 
 
-class _Line(NamedTuple):
+class _TextLine(NamedTuple):
     """One text of a content."""
 
     field: str
@@ -236,7 +236,7 @@ _TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])
 _TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")
 
 
-def _spaces(line: _Line) -> Iterator[Flaw]:
+def _spaces(line: _TextLine) -> Iterator[Flaw]:
     if match := _DOUBLED.search(line.text):
         yield line.flaw("doubled spaces", match, f"{line.name} has doubled spaces", "Leave one.")
     if match := _EDGE.search(line.text):
@@ -272,7 +272,7 @@ _STRAIGHT = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
 _QUOTE = re.compile("[„“”«»‹›「」『』]|‚(?=\\w)|(?<!\\w)‘(?=\\w)")
 
 
-def _quotes(line: _Line) -> Iterator[Flaw]:
+def _quotes(line: _TextLine) -> Iterator[Flaw]:
     own = _OF.get(language.normal(line.code)) or _OF.get(line.base, "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
@@ -297,7 +297,7 @@ _MARKS = {
 _SENTENCE = re.compile(r"[^.!?\n]*([!?])")
 
 
-def _punctuation(line: _Line) -> Iterator[Flaw]:
+def _punctuation(line: _TextLine) -> Iterator[Flaw]:
     where, marks = _MARKS.get(line.base, (None, {}))
     if where and (match := where.search(line.text)):
         own = marks[match[0]]
@@ -331,7 +331,7 @@ def _end(text: str, base: str) -> str:
     return _ENDS.get(text[-1:], "none")
 
 
-def _ending(line: _Line, original: str, source: str) -> Iterator[Flaw]:
+def _ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     mine, other = _end(line.text, line.base), _end(original, language.base(source))
     stop = _ENDS["."]
     if mine != other and not (line.base in _STOPLESS and stop in (mine, other)):
@@ -348,7 +348,7 @@ _DATE = re.compile(r"(?<![\w./-])\d{1,2}([./-])\d{1,2}\1\d{2}(?:\d{2})?(?![\w/-]
 _CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNORECASE)
 
 
-def _numbers(line: _Line, original: str, source: str) -> Iterator[Flaw]:
+def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     """Find numbers and dates of the source that stand there as the source writes them."""
     here, there = language.conventions(line.code), language.conventions(source)
     if here is None or there is None:
@@ -409,7 +409,7 @@ def _days_in(original: str, source: str) -> dict[str, str]:
     return {found[0]: found["month"] or found["name"] for found in days.finditer(original)}
 
 
-def _months(line: _Line, original: str, source: str) -> Iterator[Flaw]:
+def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     """Find days whose month is named, or stands, as the source writes it."""
     there, days = _days_in(original, source), _days(source)
     own = language.months(line.code)
@@ -431,7 +431,7 @@ def _months(line: _Line, original: str, source: str) -> Iterator[Flaw]:
             return
 
 
-def _times(line: _Line) -> Iterator[Flaw]:
+def _times(line: _TextLine) -> Iterator[Flaw]:
     here = language.conventions(line.code)
     if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
         message = f"{line.name} has {match[0].strip()}"

@@ -151,39 +151,20 @@ def gather(
     return units, homeless
 
 
-class Standing(NamedTuple):
-    """What is in a text of a translation, as far as the ledger knows."""
-
-    state: UnitState
-    source_before: str  #: the source that it was made from, if it is stale
-    comment: str
-
-
 def described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
-    """Complete a unit with what the ledger knows: its state, the source before, the comment."""
-    state, before, comment = standing(unit, original, entry, known)
-    return unit._replace(state=state, source_before=before, comment=comment)
-
-
-def standing(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Standing:
-    """Look up what the ledger knows of a unit, which is of this content, if there is one yet."""
-    comment = ""
-    if known.comments:
-        place = unit.template_code, language.normal(unit.lang_code), unit.field
-        remark = known.comments.get(place)
-        comment = remark.text if remark else ""
-    draft = entry is not None and entry.is_draft
-    state: UnitState = "draft" if draft else "live"
-    before = ""
+    """Complete a unit with its state, the source before and the comment, as the ledger has them."""
+    place = unit.template_code, language.normal(unit.lang_code), unit.field
+    remark = known.comments.get(place)
+    origin = known.origins.get(spot_of(unit, original)) if known.origins else None
+    state, before = "draft" if entry is not None and entry.is_draft else "live", ""
     if not unit.target.strip():
         state = "missing"
-    else:
-        origin = known.origins.get(spot_of(unit, original)) if known.origins else None
-        if origin is not None and origin.source != text_digest(unit.source):
-            state, before = "stale", known.sources.get(origin.source, "")
-        elif origin is None and unit.source != unit.target:
-            state = "unknown"
-    return Standing(state, before, comment)
+    elif origin is not None and origin.source != text_digest(unit.source):
+        state, before = "stale", known.sources.get(origin.source, "")
+    elif origin is None and unit.source != unit.target:
+        state = "unknown"
+    comment = remark.text if remark else ""
+    return unit._replace(state=state, source_before=before, comment=comment)
 
 
 def spot_of(unit: Unit, original: Entry) -> Spot:
@@ -192,18 +173,12 @@ def spot_of(unit: Unit, original: Entry) -> Spot:
     return Spot(unit.template_code, lang_code, unit.field, source, text_digest(unit.target))
 
 
-def outgoing(unit: Unit, original: Entry) -> Unit:
-    """Complete a unit with what a translator should know, and with its stamp."""
-    noted = unit._replace(note=translator_note(unit.field, original))
-    return stamped(noted, original.lang_code)
-
-
 def paired(
     found: Sequence[Entry],
     source: str,
     languages: Iterable[str] | None,
 ) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
-    """Collect the units, before they are completed as `outgoing`.
+    """Collect the units, before they are described.
 
     Each stands beside the content in the source language, and the one that it is of, if there
     is one yet.
