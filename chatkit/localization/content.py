@@ -83,7 +83,7 @@ def words(text: str, most: int | None = None) -> int:
     return sum(1 for _ in islice(_WORD.finditer(without_slots(text)), most))
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A text that a customer reads."""
 
     field: str  #: as in the API: "buttons.1.label"; the first is 0
@@ -116,13 +116,13 @@ class Entry:
         self.authenticates = bool(self.fields.get("auth_delivery_method"))
         pieces = [
             *(
-                Piece(f"headers.{number}.text", "the header", part(header, "text"))
+                TextPiece(f"headers.{number}.text", "the header", part(header, "text"))
                 for number, header in enumerate(self.headers)
             ),
-            Piece("text", "the text", self.text),
-            Piece("footer", "the footer", self.footer),
+            TextPiece("text", "the text", self.text),
+            TextPiece("footer", "the footer", self.footer),
             *(
-                Piece(
+                TextPiece(
                     f"buttons.{number}.label",
                     f"the label of button {number + 1}",
                     part(button, "label"),
