@@ -276,7 +276,7 @@ def _source(group: list[ContentFinding]) -> str:
     return f"({group[0].source})"
 
 
-def not_given_note(unseen: Sequence[str]) -> list[str]:
+def missing_note(unseen: Sequence[str]) -> list[str]:
     """Say which fields could not be judged, if there are some."""
     if not unseen:
         return []
@@ -287,7 +287,7 @@ def not_given_note(unseen: Sequence[str]) -> list[str]:
 
 def notes_of(audit: Audit) -> list[str]:
     """Say what could not be checked, and what is silenced."""
-    notes = not_given_note(audit.unseen)
+    notes = missing_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))
         are = "is" if len(audit.silent) == 1 else "are"

@@ -1,12 +1,11 @@
 """Board: every template in every language, and the state of each content.
 
-"Live" is what `is_draft` says: not a draft. Whether the platform has approved it, the API does
-not show. "Stale" is a translation whose source moved on: the ledger knows from which text it was
-made, and that is not the text that the source has now; or its placeholders, header or buttons
-are others than those of the source. "Unknown" is one that is live, and of which the ledger knows
-nothing: it was written elsewhere, or before there was a ledger. Of these alone the times count,
-where the service shows `updated_at` (the API document does not name that field): a source that was
-written later makes them stale.
+"Live" means not a draft; the API does not show whether the platform has approved it. "Stale" is a
+translation whose source moved on: the ledger has another text that it was made from than the
+source has now; or its placeholders, header or buttons are not those of the source. "Unknown" is
+one that is live and not in the ledger: it was written elsewhere, or before there was a ledger. For
+these alone the times count, where the service shows `updated_at` (the API document does not name
+that field): a source that was written later makes them stale.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -24,14 +24,27 @@ from chatkit.localization.audit import (
     check_contents,
     decisive,
     fields_missing,
-    not_given_note,
+    missing_note,
     notes_of,
 )
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
-from chatkit.localization.ledger import Judged, Ledger, SourceChange
-from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
+from chatkit.localization.content import (
+    Contents,
+    Entry,
+    entries,
+    enumerated,
+    grouped,
+    source_of,
+)
+from chatkit.localization.ledger import (
+    Ledger,
+    Provenance,
+    SourceChange,
+    marked_changes,
+    worded_changes,
+)
+from chatkit.localization.rules import AGREED, ContentFinding
 from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, html_list, marked, wrapped
-from chatkit.util.display import changed_words, columns, cut, many, squeezed, visible
+from chatkit.util.display import columns, cut, many, squeezed, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,27 +129,25 @@ class Board(Report):
         codes: Sequence[str],
         languages: Sequence[str],
         source: str,
-        audit: Audit | None,
-        since: datetime | None = None,
-        changed: Sequence[ContentChange] = (),
+        *,
         contents: Sequence[Entry] = (),
         ledger: Ledger | None = None,
         glossary: Glossary | None = None,
+        since: datetime | None = None,
+        changed: Sequence[ContentChange] = (),
     ) -> None:
         self._cells = dict(cells)
         self.codes = tuple(codes)
         #: The languages: the source first, then by code.
         self.languages = tuple(languages)
         self.source = source
-        self._audit, self._contents = audit, contents
-        self._ledger, self._glossary = ledger, glossary
+        self._contents, self._ledger, self._glossary = contents, ledger, glossary
         self.since = since  #: the time since when something was changed in each template shown
         self._changed = tuple(changed)
 
     def __getitem__(self, place: tuple[str, str]) -> BoardCell:
-        template_code, lang_code = place
-        found = self._cells.get((template_code, lang_code))
-        return found or self._cells[template_code, language.normal(lang_code)]
+        code, lang = place
+        return self._cells.get(place) or self._cells[code, language.normal(lang)]
 
     def __iter__(self) -> Iterator[BoardCell]:
         return (self._cells[code, lang] for code in self.codes for lang in self.languages)
@@ -144,19 +155,17 @@ class Board(Report):
     def __len__(self) -> int:
         return len(self._cells)
 
-    @property
+    @cached_property
     def audit(self) -> Audit:
-        """All that is found in the contents: it is looked for when this is first asked for."""
-        if self._audit is None:
-            words, known = self._glossary, self._ledger
-            self._audit = check_contents(self._contents, self.source, glossary=words, ledger=known)
-        return self._audit
+        """All findings in the contents: they are looked for when this is first asked for."""
+        return check_contents(
+            self._contents, self.source, glossary=self._glossary, ledger=self._ledger
+        )
 
     def _notes(self) -> list[str]:
-        """Say what could not be checked, and what is silenced, without looking for the rest."""
-        if self._audit is None:
-            return not_given_note(fields_missing(self._contents))
-        return notes_of(self._audit)
+        """Say what could not be checked, and what is silenced as far as that is known."""
+        known = "audit" in self.__dict__
+        return notes_of(self.audit) if known else missing_note(fields_missing(self._contents))
 
     def counts(self) -> dict[State, int]:
         """Count the contents of each state."""
@@ -217,27 +226,32 @@ class Board(Report):
         blocks = [wrapped("", heading(self))]
         codes = self.codes[:_ROWS]
         names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
-        first = max(map(columns, names.values()), default=0) + 2
+        first = max(map(columns, names.values()), default=0)
         heads = {lang: cut(lang, 12) for lang in self.languages}
-        left = list(self.languages) if codes else []
-        while left:
-            part: list[str] = []
-            room = WIDTH - first
-            while left and (not part or room >= columns(heads[left[0]]) + 2):
-                part.append(left.pop(0))
-                room -= columns(heads[part[-1]]) + 2
-            lines = [" " * first + "".join(_padded(heads[lang], heads[lang]) for lang in part)]
+        tables, width = list[list[str]](), WIDTH
+        for lang, head in heads.items() if codes else ():
+            width += columns(head) + 2
+            if width > WIDTH:
+                tables.append([])
+                width = first + 2 + columns(head) + 2
+            tables[-1].append(lang)
+        for table in tables:
+            lines = ["".join([_padded("", first), *(_padded(heads[lang]) for lang in table)])]
             for code in codes:
-                signs = [_padded(SIGNS[self[code, lang].state], heads[lang]) for lang in part]
-                lines.append(_padded(names[code], " " * (first - 2)) + "".join(signs))
+                signs = [
+                    _padded(SIGNS[self[code, lang].state], columns(heads[lang])) for lang in table
+                ]
+                lines.append("".join([_padded(names[code], first), *signs]))
             blocks.append([line.rstrip() for line in lines])
         if (more := len(self.codes) - _ROWS) > 0:
             blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
         shown = [state for state, count in self.counts().items() if count]
         blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
         blocks.append(_changed_text(self))
-        blocks.append([line for said in _who(self) for line in wrapped("", said)])
-        blocks.append([line for note in self._notes() for line in wrapped("", note)])
+        blocks += [
+            [line for note in notes for line in wrapped("", note)]
+            for notes in (_who(self), self._notes())
+        ]
         return [block for block in blocks if any(block)]
 
     def _html(self) -> list[str]:
@@ -271,7 +285,6 @@ def board(
     *,
     codes: Iterable[str] = (),
     languages: Iterable[str] = (),
-    audit: Audit | None = None,
     ledger: Ledger | None = None,
     glossary: Glossary | None = None,
     since: datetime | None = None,
@@ -285,83 +298,69 @@ def board(
         source: The language that the others are translated from.
         codes: Templates to show although they have no content at all.
         languages: Languages to show although no template has them.
-        audit: What `check` found in these contents, if it was asked already.
-        ledger: What was recorded of their sources, and what is silenced; without it nothing is
+        ledger: The record of their sources, and of silenced findings; without it nothing is
             unknown.
-        glossary: What translations say and never say, for the audit of the board.
+        glossary: The words of translations, for the audit of the board.
         since: Show only templates in which something was changed since then.
-        changed: What was changed since then.
+        changed: The changes since then.
 
     Raises:
-        InputError: They are no contents, or a frame does not tell their languages.
+        InputError: They are no contents, or a frame has no languages.
     """
     if isinstance(codes, str) or isinstance(languages, str):
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
-    found = entries(contents)
-    broken: dict[tuple[str, str], list[ContentFinding]] = {}
-    drifted: dict[tuple[str, str], list[ContentFinding]] = {}
-    for each in decisive(found, source) if audit is None else audit:
-        if each.refused:
-            broken.setdefault((each.template_code, each.lang_code), []).append(each)
-        elif each.code in STRUCTURE:
-            drifted.setdefault((each.template_code, each.lang_code), []).append(each)
+    members = entries(contents)
+    findings: dict[tuple[str, str], list[ContentFinding]] = {}
+    for each in decisive(members, source):
+        findings.setdefault((each.template_code, each.lang_code), []).append(each)
     cells: dict[tuple[str, str], BoardCell] = {}
-    members = grouped(found)
-    for template, group in members.items():
+    for code, group in grouped(members).items():
         original = source_of(group, source)
         for entry in group:
-            place = template, entry.lang_code
-            agreed = bool(ledger and original and ledger.agrees(entry, original))
-            structure = [
-                each.message
-                for each in drifted.get(place, ())
-                if not (agreed and each.code in AGREED)
-            ]
-            wrong = [f"{each.code}: {each.message}" for each in broken.get(place, ())]
-            if original is None or entry is original:
-                cell = _cell(entry, wrong, structure, Judged(), "")
-            else:
-                judged = None if ledger is None else ledger.judge(entry, original)
-                if (judged is None or judged.unknown) and _older(entry, original):
-                    structure.insert(0, f"{original.lang_code} was written later")
-                cell = _cell(entry, wrong, structure, judged or Judged(), original.lang_code)
-            # of two that mean the same language the first counts; the audit tells of both
-            cells.setdefault((template, language.normal(entry.lang_code)), cell)
-    wanted = dict.fromkeys(language.normal(lang) for lang in languages)
-    columns = language.in_order({*wanted, *(lang for _, lang in cells)}, source)
-    rows = list(dict.fromkeys((*members, *codes)))
+            compared = None if entry is original else original
+            cell = _cell(entry, compared, findings.get((code, entry.lang_code), []), ledger)
+            # of two that mean the same language the first counts; the audit has both
+            cells.setdefault((code, language.normal(entry.lang_code)), cell)
+    shown = {*map(language.normal, languages), *(lang for _, lang in cells)}
+    rows = list(dict.fromkeys((*(code for code, _ in cells), *codes)))
     if since is not None:
-        touched = {each.template_code for each in changed}
+        touched = {each.template_code for each in changed} & {*rows}
         rows = [code for code in rows if code in touched]
-        cells = {place: cell for place, cell in cells.items() if place[0] in touched}
-        changed = [each for each in changed if each.template_code in {*rows}]
+        changed = [each for each in changed if each.template_code in touched]
+    columns = language.in_order(shown, source)
     for code in rows:
         for lang in columns:
             cells.setdefault((code, lang), BoardCell(code, lang, "missing"))
-    told = (audit, since, changed, found, ledger, glossary)
-    return Board(cells, rows, columns, source, *told)
+    return Board(
+        {place: cell for place, cell in cells.items() if place[0] in rows},
+        rows,
+        columns,
+        source,
+        contents=members,
+        ledger=ledger,
+        glossary=glossary,
+        since=since,
+        changed=changed,
+    )
 
 
 def recorded_changes(
     ledger: Ledger, since: datetime, besides: Collection[str]
 ) -> list[ContentChange]:
-    """Name the contents whose translation was written since a time, as the ledger tells.
+    """List the contents whose translation was written since a time, as the ledger has it.
 
     Args:
-        ledger: What was recorded here, and merged from colleagues.
+        ledger: The records of this account, and those merged from colleagues.
         since: With an offset.
-        besides: Runs whose journals tell it: also which of their rows never landed.
+        besides: Runs whose journals tell it, and which of their rows had no effect.
     """
     start = since.astimezone(UTC).isoformat(timespec="microseconds")
-    found: dict[tuple[str, str, str, str, str], list[str]] = {}
+    fields: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
     for spot, origin in sorted(ledger.origins.items()):
         if origin.at >= start and origin.how in ("apply", "import") and origin.run not in besides:
             place = spot.template_code, spot.lang_code, origin.at, origin.by, origin.run
-            found.setdefault(place, []).append(spot.field.partition(".")[0])
-    return [
-        ContentChange(*place, "write", ", ".join(dict.fromkeys(fields)))
-        for place, fields in found.items()
-    ]
+            fields.setdefault(place, {})[spot.field.partition(".")[0]] = None
+    return [ContentChange(*place, "write", ", ".join(names)) for place, names in fields.items()]
 
 
 def moment_of(since: object) -> datetime:
@@ -378,41 +377,53 @@ def moment_of(since: object) -> datetime:
 
 
 def _cell(
-    entry: Entry, wrong: list[str], structure: list[str], judged: Judged, source: str
+    entry: Entry,
+    original: Entry | None,
+    findings: Sequence[ContentFinding],
+    ledger: Ledger | None,
 ) -> BoardCell:
-    """Judge one content; what is graver goes before the rest, and all of it is said."""
-    draft = entry.is_draft
-    state: State = "draft" if draft else "live"
-    reasons = ["it is a draft"] if draft else []
-    if judged.unknown:
-        state = "draft" if draft else "unknown"
-    if judged.unknown and not (structure or wrong or judged.changes):
-        reasons.append(_unknown(judged, source))
-    if judged.changes or structure:
-        state = "stale"
+    """Find the state of one content; the gravest reason comes first, and all of them are listed."""
+    refused = [f"{each.code}: {each.message}" for each in findings if each.refused]
+    differs = [each for each in findings if not each.refused]
+    record = Provenance()
+    reasons = ["it is a draft"] if entry.is_draft else []
+    older = False
+    if original is not None:
+        if ledger is not None:
+            record = ledger.provenance(entry, original)
+            if ledger.agrees(entry, original):
+                differs = [each for each in differs if each.code not in AGREED]
+        older = (ledger is None or bool(record.unknown)) and _older(entry, original)
+    later = [f"{original.lang_code} was written later"] if original and older else []
+    structure = [*later, *(each.message for each in differs)]
+    state: State = "draft" if entry.is_draft else "unknown" if record.unknown else "live"
+    if record.changes or structure:
+        lang, state = original.lang_code if original else "", "stale"
         changed = [
-            f"{each.what} has changed in {source} since"
+            f"{each.what} has changed in {lang} since"
             if each.after
-            else f"{each.what} was taken out in {source}"
-            for each in judged.changes
+            else f"{each.what} was taken out in {lang}"
+            for each in record.changes
         ]
         reasons = [*changed, *structure, *reasons]
-    if wrong:
-        state, reasons = "broken", [*wrong, *reasons]
-    return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), judged.changes)
+    elif original and record.unknown and not refused:
+        reasons.append(_unknown(record, original.lang_code))
+    if refused:
+        state, reasons = "broken", [*refused, *reasons]
+    return BoardCell(entry.template_code, entry.lang_code, state, tuple(reasons), record.changes)
 
 
-def _unknown(judged: Judged, source: str) -> str:
+def _unknown(record: Provenance, source: str) -> str:
     """Say of which texts nothing is recorded, where something is of others."""
-    first, *more = judged.unknown
+    first, *more = record.unknown
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
-    who = f"{texts} {'were' if more else 'was'}" if judged.known else "it was"
-    return f"it is not recorded from which text in {source} {who} made"
+    subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
+    return f"it is not recorded from which text in {source} {subject} made"
 
 
 def _older(entry: Entry, source: Entry) -> bool:
     """Whether a content was written before the source, as far as both tell."""
-    mine, other = _moment(entry.given.get("updated_at")), _moment(source.given.get("updated_at"))
+    mine, other = (_moment(each.given.get("updated_at")) for each in (entry, source))
     return mine is not None and other is not None and mine < other
 
 
@@ -477,13 +488,13 @@ def _since(board: Board) -> str:
 
 def _who(board: Board) -> list[str]:
     """Say who changed how many contents by which run, the earliest first."""
-    found: dict[tuple[str, str], set[tuple[str, ...]]] = {}
+    authors: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for each in board._changed:
-        found.setdefault((each.by, each.run), set()).add(each[:2])
+        authors.setdefault((each.by, each.run), set()).add(each[:2])
     lines = [
         f"{cut(by, LABEL) if by else 'somebody'} changed {many(len(contents), 'content')} "
         + (f"by run {cut(run, LABEL)}" if run else "without a plan")
-        for (by, run), contents in found.items()
+        for (by, run), contents in authors.items()
     ]
     if (more := len(lines) - FEW) > 0:
         lines[FEW:] = [f"… and {more:,} more: board.changes() has them all."]
@@ -503,9 +514,7 @@ class _Changed(NamedTuple):
     @property
     def who(self) -> str:
         """Name the text, and the languages, a few of them."""
-        shown = ", ".join(cut(lang, 20) for lang in self.languages[:FEW])
-        more = len(self.languages) - FEW
-        langs = f"{shown} and {more:,} more" if more > 0 else shown
+        langs = enumerated([cut(lang, 20) for lang in self.languages], FEW)
         return f"{squeezed(self.template_code, LABEL)} {self.change.field}".strip() + f" ({langs})"
 
 
@@ -521,22 +530,18 @@ def _changed(board: Board) -> list[_Changed]:
 
 def _changed_text(board: Board) -> list[str]:
     """Show what changed in the source: [-what was taken out-] and {+what was put in+}."""
-    found = _changed(board)
+    texts = _changed(board)
     lines = []
-    for one in found[:_CHANGED]:
-        before, after = one.change.before[:_LONG], one.change.after[:_LONG]
-        marks = {"same": "{}", "out": "[-{}-]", "in": "{{+{}+}}"}
-        said = "".join(
-            marks[kind].format(visible(text)) for kind, text in changed_words(before, after)
-        )
-        lines += [f"The source of {one.who} has changed:", *wrapped("    ", said)]
-    if (more := len(found) - _CHANGED) > 0:
+    for one in texts[:_CHANGED]:
+        words = worded_changes(one.change.before[:_LONG], one.change.after[:_LONG])
+        lines += [f"The source of {one.who} has changed:", *wrapped("    ", words)]
+    if (more := len(texts) - _CHANGED) > 0:
         lines.append(f"… and {many(more, 'more text')}: board.sources() has them all.")
     return lines
 
 
-def _padded(text: str, like: str) -> str:
-    return text + " " * (max(columns(like) - columns(text), 0) + 2)
+def _padded(text: str, width: int = 0) -> str:
+    return text + " " * (max(width - columns(text), 0) + 2)
 
 
 # --- as HTML ------------------------------------------------------------------------------
@@ -563,30 +568,26 @@ def _reasons(board: Board) -> str:
 
 def _changed_html(board: Board) -> str:
     """Show the sources that changed, as they were beside as they are, changed words marked."""
-    found = _changed(board)
-    if not found:
+    texts = _changed(board)
+    if not texts:
         return ""
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{marked(one.who)}</th>'
-        f"{_side(one.change, 'out', 'del')}{_side(one.change, 'in', 'ins')}</tr>"
-        for one in found[:_REASONS]
+        f"{_side(one.change, 'out')}{_side(one.change, 'in')}</tr>"
+        for one in texts[:_REASONS]
     )
-    unseen = len(found) - _REASONS
+    unseen = len(texts) - _REASONS
     rest = f"<p>… and {unseen:,} more: <code>board.sources()</code> has them all.</p>"
     head = "".join(f'<th scope="col">{name}</th>' for name in ("text", "source before", "now"))
-    summary = f"<summary>What changed in {many(len(found), 'source text')}</summary>"
+    summary = f"<summary>What changed in {many(len(texts), 'source text')}</summary>"
     table = f'<table dir="ltr"><thead><tr>{head}</tr></thead>{rows}</table>'
     return f"<details>{summary}{table}{rest if unseen > 0 else ''}</details>"
 
 
-def _side(change: SourceChange, kind: str, tag: str) -> str:
-    """Make the cell of one side; what the other one does not have stands in the tag."""
-    parts = [
-        f"<{tag}>{marked(visible(text))}</{tag}>" if each == kind else marked(visible(text))
-        for each, text in changed_words(change.before[:_LONG], change.after[:_LONG])
-        if each in ("same", kind)
-    ]
-    return f'<td class="side" dir="auto">{"".join(parts)}</td>'
+def _side(change: SourceChange, kind: str) -> str:
+    """Make the cell of one side; words that the other one does not have are marked."""
+    words = marked_changes(change.before[:_LONG], change.after[:_LONG], ("same", kind))
+    return f'<td class="side" dir="auto">{words}</td>'
 
 
 def _name(code: str) -> str:

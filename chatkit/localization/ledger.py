@@ -103,8 +103,8 @@ def marked_changes(before: str, after: str, kinds: Collection[str] = tuple(_TAGS
     )
 
 
-class Judged(NamedTuple):
-    """What the ledger knows of one content: what changed, and of which texts it knows nothing."""
+class Provenance(NamedTuple):
+    """The record of one content: the changes of its source, and the texts without a record."""
 
     changes: tuple[SourceChange, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -330,25 +330,22 @@ class Ledger:
         ]
         return frame_of(rows, _Silenced._fields)
 
-    def judge(self, entry: Entry, original: Entry) -> Judged:
-        """Hold the sources that a content was made from against its source as it is now."""
-        now = {field: text for field, _, text in original.pieces}
+    def provenance(self, entry: Entry, original: Entry) -> Provenance:
+        """Compare the sources that a content was made from with its source as it is now."""
         changes, unknown, known = [], [], 0
-        for field, what, text in entry.pieces:
+        for field, name, text in entry.pieces:
+            source = original.texts.get(field, "")
             if not text.strip():
                 continue
-            source = now.get(field, "")
-            origin = None
-            if self.origins:
-                origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
-            if origin is not None:
+            spot = spot_of(entry, field, original.lang_code, text) if self.origins else None
+            if spot and (origin := self.origins.get(spot)):
                 known += 1
                 if text_digest(source) != origin.source:
                     before = self.sources.get(origin.source, "")
-                    changes.append(SourceChange(field, what, before, source))
-            elif source and source != text:  # what is the same in both was made from it
-                unknown.append(what)
-        return Judged(tuple(changes), tuple(unknown), known)
+                    changes.append(SourceChange(field, name, before, source))
+            elif source and source != text:  # a text that is the same in both was made from it
+                unknown.append(name)
+        return Provenance(tuple(changes), tuple(unknown), known)
 
     def agrees(self, entry: Entry, original: Entry) -> bool:
         """Whether somebody accepted that a content has another header or other buttons."""
@@ -486,8 +483,8 @@ def accepted(
                 continue
             if wanted is not None and language.normal(entry.lang_code) not in wanted:
                 continue
-            judged = known.judge(entry, original)
-            before = "stale" if judged.changes else "unknown" if judged.unknown else "recorded"
+            record = known.provenance(entry, original)
+            before = "stale" if record.changes else "unknown" if record.unknown else "recorded"
             texts = accept(new, entry, original, known, at)
             rows.append(_Accepted(entry.template_code, entry.lang_code, texts, before))
     if not sources:

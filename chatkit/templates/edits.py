@@ -309,7 +309,7 @@ class Publication:
         wanted = languages_meant(found, languages)
         # what is silenced holds back a draft, too
         audit = check_contents(found, source, glossary=glossary)
-        shown = board(found, source, audit=audit, ledger=ledger)
+        shown = board(found, source, ledger=ledger)
         self._frame, self._ledger, self._glossary = contents, ledger, glossary
         self._seen: list[str] = []
         #: The notes that show a message, and each as a phone does: HTML.
@@ -346,7 +346,7 @@ class Publication:
                     rest = len(same) - _FIELDS_SHOWN
                     more = f" and {many(rest, 'other text')}" if rest > 0 else ""
                     left["untranslated"] = f"{place} ({', '.join(same[:_FIELDS_SHOWN])}{more})"
-                elif ledger.judge(entry, original).unknown:
+                elif ledger.provenance(entry, original).unknown:
                     left["unknown"] = place
             for why, what in left.items():
                 self._left.setdefault(why, []).append(what)

@@ -169,15 +169,6 @@ def test_what_does_not_decide_on_states_is_looked_for_when_it_is_asked_for(monke
     assert (repr(found), html_of(found)) == shown
 
 
-def test_an_audit_that_was_made_is_not_made_again():
-    given = frame(content(), german(footer="{{1}}"))
-    audit = check_contents(given)
-    found = board(given, audit=audit)
-    assert found.audit is audit
-    assert found["order_ready", "de"].state == "broken"
-    assert board(given, audit=audit[:0])["order_ready", "de"].state == "live"
-
-
 def test_cells_can_be_chosen_by_state():
     found = board(frame(content(), german(is_draft=True)), languages=["ja"])
     assert list(found.cells().state) == ["live", "draft", "missing"]

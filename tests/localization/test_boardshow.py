@@ -7,7 +7,6 @@ import pytest
 from displayed import html_of
 from localization.contents import content, frame, naughty
 
-from chatkit.localization.audit import check_contents
 from chatkit.localization.board import SIGNS, Board, BoardCell, board
 from chatkit.localization.ledger import SourceChange
 from chatkit.report import FEW
@@ -197,7 +196,7 @@ def test_a_reason_is_cut_more_in_a_tooltip_than_in_the_table():
         (241, 119, 239),
     ):
         cell = BoardCell("a", "en", "broken", ("n" * length,))
-        html = html_of(Board({("a", "en"): cell}, ["a"], ["en"], "en", check_contents([])))
+        html = html_of(Board({("a", "en"): cell}, ["a"], ["en"], "en"))
         [shown] = set(re.findall('title="(n+)', html))
         [whole] = re.findall('class="why" dir="auto">(n+)', html)
         assert (len(shown), len(whole)) == (tooltip, table)
@@ -222,7 +221,7 @@ def changed_board(count, languages=("de",), before="Old", after="New"):
         for lang in languages
     }
     codes = [f"t{n}" for n in range(count)]
-    return Board(cells, codes, languages, "en", check_contents([]))
+    return Board(cells, codes, languages, "en")
 
 
 @pytest.mark.parametrize(
