@@ -1,6 +1,6 @@
-"""Audit: check contents against all rules, and each language against the source language.
+"""Audit: check contents by all rules, and compare each language with the source language.
 
-What is found is an `Audit`, which shows itself as text, as HTML and as a frame.
+The findings are an `Audit`, which renders itself as text, as HTML and as a frame.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import CHECKS, DECISIVE_CHECKS, findings
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
 from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 from chatkit.util.display import cut, many, visible
@@ -28,7 +28,7 @@ _COLUMNS = (
     *("template_code", "lang_code", "severity", "code", "refused", "field", "position"),
     *("message", "hint", "source"),
 )
-#: What is not judged when a frame does not have it.
+#: Fields that are not checked when a frame does not have them.
 _LOOKED_AT = ("text", "variables", "footer", "headers", "buttons")
 
 
@@ -43,7 +43,7 @@ _STYLE = """
 
 
 class Audit(FindingSequence[ContentFinding], Report):
-    """All that was found in contents, in their order. Empty is good.
+    """All findings in contents, in their order. Empty is good.
 
     Errors break what the API document states. All else warns and never blocks, for the API
     document says nothing of it; `refused` are those of which a document says that the service
@@ -54,23 +54,23 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def __init__(
         self,
-        found: Iterable[ContentFinding],
+        findings: Iterable[ContentFinding],
         checked: Sequence[tuple[str, str]],
         unseen: Sequence[str],
         silent: Sequence[ContentFinding] = (),
     ) -> None:
-        super().__init__(found)
-        #: Which contents were looked at, by template code and language.
+        super().__init__(findings)
+        #: The contents that were checked, by template code and language.
         self.checked = tuple(checked)
-        #: Fields that were not given, so that their rules were not looked at.
+        #: Fields that were not passed, so that their rules were not checked.
         self.unseen = tuple(unseen)
-        #: What was found and is silenced: `client.templates.silence`.
+        #: Findings that are silenced: `client.templates.silence`.
         self.silent = tuple(silent)
 
     @property
     def refused(self) -> Audit:
-        """What the documents say is rejected, by the service or by the platform."""
-        return self._with(found for found in self if found.refused)
+        """Findings that the service or the platform rejects, as the documents say."""
+        return self._with(each for each in self if each.refused)
 
     def of(
         self,
@@ -86,11 +86,11 @@ class Audit(FindingSequence[ContentFinding], Report):
             code: Those of this code, like "placeholder gap".
         """
         return self._with(
-            found
-            for found in self._found
-            if template_code in (None, found.template_code)
-            and (lang_code is None or language.same(lang_code, found.lang_code))
-            and code in (None, found.code)
+            each
+            for each in self._found
+            if template_code in (None, each.template_code)
+            and (lang_code is None or language.same(lang_code, each.lang_code))
+            and code in (None, each.code)
         )
 
     def frame(self) -> pd.DataFrame:
@@ -105,28 +105,28 @@ class Audit(FindingSequence[ContentFinding], Report):
     def _text(self) -> list[list[str]]:
         blocks = [wrapped("", heading(self))]
         for group in groups(self):
-            said = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} {_source(group)}")
+            lines = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} ({group[0].source})")
             alike = shared(group)
             few = FEW if group[0].severity != "note" else _FEW_NOTES
             for line in alike[:few]:
                 first = line.first
-                where = f"{cut(first.template_code, LABEL)} {line.said}".strip()
+                where = f"{cut(first.template_code, LABEL)} {line.named}".strip()
                 place = ", ".join(filter(None, (where, cut(first.place, LABEL))))
-                said += wrapped("    ", f"{place}: {visible(first.message)}.")
+                lines += wrapped("    ", f"{place}: {visible(first.message)}.")
             if (more := len(group) - sum(len(line.languages) for line in alike[:few])) > 0:
-                said.append(f"    … and {more:,} more: audit.frame() has them all")
+                lines.append(f"    … and {more:,} more: audit.frame() has them all")
             hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
             for hint in list(hints)[:_FEW_HINTS]:
-                said += wrapped("    -> ", visible(hint))
-            blocks.append(said)
-        blocks.append([said for note in notes_of(self) for said in wrapped("", note)])
+                lines += wrapped("    -> ", visible(hint))
+            blocks.append(lines)
+        blocks.append([line for note in notes_of(self) for line in wrapped("", note)])
         return blocks
 
     def _html(self) -> list[str]:
-        found = groups(self)
-        room = max(MANY // max(len(found), 1), FEW)
-        first = "".join(_html_group(group, 0, FEW) for group in found)
-        more = "".join(_html_group(group, FEW, room) for group in found)
+        alike = groups(self)
+        room = max(MANY // max(len(alike), 1), FEW)
+        first = "".join(_html_group(group, 0, FEW) for group in alike)
+        more = "".join(_html_group(group, FEW, room) for group in alike)
         names = "".join(
             f'<th scope="col" style="width: {width}%">{name}</th>'
             for name, width in _WIDTHS.items()
@@ -148,17 +148,17 @@ def check_contents(
     glossary: Glossary | None = None,
     ledger: Ledger | None = None,
 ) -> Audit:
-    """Hold contents against the rules, and each language against the source language.
+    """Check contents by the rules, and compare each language with the source language.
 
-    What the API document does not state warns and never blocks. A field that was not given is
-    not judged: read frames with `full=True`.
+    What the API document does not state warns and never blocks. A field that was not passed is
+    not checked: read frames with `full=True`.
 
     Args:
         contents: A frame of contents, one content (a record or a dict), or several of them.
         source: The language that the others are translated from. A template that does not have
-            it is held against its only content of that language (en_GB), or against none.
-        glossary: What translations say and never say.
-        ledger: What is silenced in it is not told, but for what is refused.
+            it is compared with its only content of that language (en_GB), or with none.
+        glossary: The words that translations use and never use.
+        ledger: Its silenced findings are left out, unless they are refused.
 
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
@@ -218,71 +218,63 @@ _WIDTHS = {"template": 23, "language": 12, "field": 23, "finding": 42}
 
 
 def heading(audit: Audit) -> str:
-    """Count what was found, in words."""
+    """Count the findings in words."""
     templates = many(len({code for code, _ in audit.checked if code}), "template")
     contents = many(len(audit.checked), "content")
     of = f"{templates}, {contents}" if any(code for code, _ in audit.checked) else contents
-    count = Counter(found.severity for found in audit)
-    said = ", ".join(many(count[severity], severity) for severity in SEVERITIES if count[severity])
-    refused = len({(found.template_code, found.lang_code) for found in audit if found.refused})
+    count = Counter(each.severity for each in audit)
+    counts = ", ".join(many(count[each], each) for each in SEVERITIES if count[each])
+    refused = len({(each.template_code, each.lang_code) for each in audit if each.refused})
     what = f" {many(refused, 'content')} would be refused." if refused else ""
-    return f"{of}: {said or 'nothing found'}.{what}"
+    return f"{of}: {counts or 'nothing found'}.{what}"
 
 
 def groups(audit: Audit) -> list[list[ContentFinding]]:
     """Put findings of one code together: the gravest first, then those that are refused."""
     codes: dict[tuple[str, str], list[ContentFinding]] = {}
-    for found in audit:
-        codes.setdefault((found.severity, found.code), []).append(found)
-    return sorted(codes.values(), key=_weight)
-
-
-def _weight(group: list[ContentFinding]) -> tuple[int, bool, int]:
-    first = group[0]
-    return SEVERITIES.index(first.severity), not first.refused, -len(group)
+    for each in audit:
+        codes.setdefault((each.severity, each.code), []).append(each)
+    return sorted(
+        codes.values(),
+        key=lambda group: (
+            *(SEVERITIES.index(group[0].severity), not group[0].refused, -len(group)),
+        ),
+    )
 
 
 class SharedFinding(NamedTuple):
-    """What was found alike in several languages of a template."""
+    """The same finding in several languages of a template."""
 
     first: ContentFinding
     languages: list[str]
 
     @property
-    def said(self) -> str:
-        """Name the languages, a few of them."""
-        shown = ", ".join(cut(lang, 20) for lang in self.languages[:FEW])
-        more = len(self.languages) - FEW
-        return f"{shown} and {more:,} more" if more > 0 else shown
+    def named(self) -> str:
+        """The languages, a few of them."""
+        return enumerated([cut(lang, 20) for lang in self.languages], FEW)
 
 
 def shared(group: Iterable[ContentFinding]) -> list[SharedFinding]:
-    """Put together what is said in the same words of several languages of one template."""
+    """Put findings with the same message in several languages of one template together."""
     alike: dict[tuple[str, str, str], SharedFinding] = {}
-    for found in group:
-        key = found.template_code, found.field, found.message
-        alike.setdefault(key, SharedFinding(found, [])).languages.append(found.lang_code)
+    for each in group:
+        key = each.template_code, each.field, each.message
+        alike.setdefault(key, SharedFinding(each, [])).languages.append(each.lang_code)
     return list(alike.values())
 
 
 def _title(group: list[ContentFinding]) -> str:
-    """Name a group: how grave, what, how often, who says so."""
+    """Name a group: its severity, its code, its number."""
     first = group[0]
     refused = ", refused" if first.refused and first.severity != "error" else ""
     return f"{first.severity}{refused}: {visible(first.code)}, {len(group):,}"
 
 
-def _source(group: list[ContentFinding]) -> str:
-    return f"({group[0].source})"
-
-
 def missing_note(unseen: Sequence[str]) -> list[str]:
-    """Say which fields could not be judged, if there are some."""
-    if not unseen:
-        return []
-    return [
-        f"Not given everywhere, and not judged there: {', '.join(unseen)}. full=True reads them."
-    ]
+    """Say which fields could not be checked, if there are some."""
+    names = ", ".join(unseen)
+    note = f"Not given everywhere, and not judged there: {names}. full=True reads them."
+    return [note] if unseen else []
 
 
 def notes_of(audit: Audit) -> list[str]:
@@ -300,19 +292,14 @@ def notes_of(audit: Audit) -> list[str]:
 
 def _html_group(group: list[ContentFinding], start: int, stop: int) -> str:
     """Make a table body of one group, from one line on to another."""
-    rows = [_html_row(line) for line in shared(group)[start:stop]]
-    if not rows:
-        return ""
-    severity = group[0].severity
-    sign = f'<b class="{severity}" aria-hidden="true">{_SIGNS[severity]}</b> '
-    title = f"{sign}{marked(_title(group))} <i>{marked(_source(group))}</i>"
+    first, rows = group[0], ""
+    for line in shared(group)[start:stop]:
+        each = line.first
+        hint = f" <i>{marked(visible(each.hint))}</i>" if each.hint else ""
+        cells = [cut(each.template_code, LABEL), line.named, cut(each.place, LABEL)]
+        row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
+        rows += f'<tr>{row}<td dir="auto">{marked(visible(each.message))}.{hint}</td></tr>'
+    sign = f'<b class="{first.severity}" aria-hidden="true">{_SIGNS[first.severity]}</b> '
+    title = f"{sign}{marked(_title(group))} <i>{marked(f'({first.source})')}</i>"
     head = f'<tr><th colspan="{len(_WIDTHS)}" scope="rowgroup">{title}</th></tr>'
-    return f"<tbody>{head}{''.join(rows)}</tbody>"
-
-
-def _html_row(line: SharedFinding) -> str:
-    first = line.first
-    hint = f" <i>{marked(visible(first.hint))}</i>" if first.hint else ""
-    cells = [cut(first.template_code, LABEL), line.said, cut(first.place, LABEL)]
-    row = "".join(f'<td dir="auto">{marked(cell)}</td>' for cell in cells)
-    return f'<tr>{row}<td dir="auto">{marked(visible(first.message))}.{hint}</td></tr>'
+    return f"<tbody>{head}{rows}</tbody>" if rows else ""

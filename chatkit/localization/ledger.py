@@ -18,6 +18,7 @@ import os
 import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from itertools import product
 from pathlib import Path
@@ -28,7 +29,7 @@ from chatkit.bulk.journal import person
 from chatkit.bulk.stores import journal_folder
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
-from chatkit.localization.content import Contents, Entry, entries, grouped, part, slots, source_of
+from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.report import Report, marked
 from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.lock import replacing, rewrite
@@ -112,43 +113,52 @@ class Provenance(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What a person said of a place: of two the greater counts, which is the later."""
+    """A remark of a person on a place; of two the greater counts, which is the later."""
 
     at: str  #: ISO 8601, UTC
     text: str  #: empty where it was taken back
-    by: str = ""  #: who said it; empty where nobody can be named
+    by: str = ""  #: the author; empty where nobody can be named
+
+
+#: The kinds of lines: how many texts name their place, and the record of it.
+_KINDS: dict[str, tuple[int, type[Origin | Remark]]] = {
+    "made": (len(Spot._fields), Origin),
+    "comment": (3, Remark),
+    "silenced": (2, Remark),
+    "silenced text": (4, Remark),
+}
 
 
 class Ledger:
-    """Lines of one account, or of several people: what they say together.
+    """Lines of one account, or of several people, taken together.
 
     Two ledgers with the same lines are equal, in whatever order these came.
     """
 
     def __init__(self) -> None:
-        self.origins: dict[Spot, Origin] = {}
         self.sources: dict[str, str] = {}  #: source texts by their digest
+        self.origins: dict[Spot, Origin] = {}
         #: Comments by template, language and field.
         self.comments: dict[tuple[str, ...], Remark] = {}
-        #: Findings that are not told any more, by code and language; "" is every language.
+        #: Silenced findings by code and language; "" is every language.
         self.silenced: dict[tuple[str, ...], Remark] = {}
         #: Those of some texts only, by code, language, template and field; "" is every one.
         self.silenced_texts: dict[tuple[str, ...], Remark] = {}
+        self._records: dict[str, dict[Any, Any]] = {
+            "made": self.origins,
+            "comment": self.comments,
+            "silenced": self.silenced,
+            "silenced text": self.silenced_texts,
+        }
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Ledger) and self._parts() == other._parts()
+        return (
+            isinstance(other, Ledger)
+            and self.sources == other.sources
+            and self._records == other._records
+        )
 
     __hash__ = None  # type: ignore[assignment]  # it changes
-
-    def _parts(self) -> tuple[Any, ...]:
-        remarks = self._remarks().values()
-        return self.origins, self.sources, *remarks
-
-    def _copy(self) -> Ledger:
-        copy = Ledger()
-        for mine, theirs in zip(copy._parts(), self._parts(), strict=True):
-            mine.update(theirs)
-        return copy
 
     def __len__(self) -> int:
         return len(self.origins)
@@ -162,11 +172,12 @@ class Ledger:
         return "\n".join([_HEAD, *sorted(lines | self.lines()), ""])
 
     def lines(self) -> set[str]:
-        """Return what was recorded as lines, without the source texts that they name."""
-        lines = {_line("made", *spot, *origin) for spot, origin in self.origins.items()}
-        for kind, remarks in self._remarks().items():
-            lines |= {_line(kind, *place, *remark) for place, remark in remarks.items()}
-        return lines
+        """Return the records as lines, without the source texts that they name."""
+        return {
+            _line(kind, *place, *record)
+            for kind, records in self._records.items()
+            for place, record in records.items()
+        }
 
     @classmethod
     def of_text(cls, text: str, name: str = "the ledger") -> Ledger:
@@ -178,7 +189,7 @@ class Ledger:
         ledger, bad = cls(), []
         for number, line in enumerate(text.split("\n"), 1):
             line = line.strip()
-            if line and not line.startswith(("#", *_CONFLICT)) and not ledger._take(line):
+            if line and not line.startswith(("#", *_CONFLICT)) and not ledger._read(line):
                 bad.append(number)
         if bad:
             some = ", ".join(map(str, bad[:5])) + (" …" if len(bad) > 5 else "")
@@ -188,59 +199,44 @@ class Ledger:
             )
         return ledger
 
-    def _take(self, line: str) -> bool:
-        """Take a line; tell whether it can be read."""
+    def _read(self, line: str) -> bool:
+        """Read a line; return whether it can be read."""
         try:
-            said = json.loads(line)
+            values = json.loads(line)
         except (ValueError, RecursionError):
             return False
-        match said:
-            case ["source", str(digest), str(text)]:
-                if text_digest(text) == digest:
-                    self.sources[digest] = text
-                    return True
-                return False
-            case ["made", *rest] if _is_line(rest, len(Spot._fields), Origin):
-                origin = Origin(*rest[len(Spot._fields) :])
-                if not _TIME.fullmatch(origin.at):
-                    return False
-                self._note(Spot(*rest[: len(Spot._fields)]), origin)
+        match values:
+            case ["source", str(digest), str(text)] if text_digest(text) == digest:
+                self.sources[digest] = text
                 return True
-            case [str(kind), *rest] if kind in _PLACES:
-                if not _is_line(rest, _PLACES[kind], Remark):
+            case [str(kind), *rest] if kind in _KINDS:
+                size, record_type = _KINDS[kind]
+                if not all(isinstance(each, str) for each in rest):
                     return False
-                place, remark = tuple(rest[: _PLACES[kind]]), Remark(*rest[_PLACES[kind] :])
-                if not _TIME.fullmatch(remark.at):
+                if len(rest) != size + len(record_type._fields) or not _TIME.fullmatch(rest[size]):
                     return False
-                _later(self._remarks()[kind], place, remark)
+                place = Spot(*rest[:size]) if kind == "made" else tuple(rest[:size])
+                self._keep(kind, place, record_type(*rest[size:]))
                 return True
         return False
 
-    def _remarks(self) -> dict[str, dict[tuple[str, ...], Remark]]:
-        return {
-            "comment": self.comments,
-            "silenced": self.silenced,
-            "silenced text": self.silenced_texts,
-        }
-
-    def _note(self, spot: Spot, origin: Origin) -> None:
-        known = self.origins.get(spot)
-        if known is None or known < origin:
-            self.origins[spot] = origin
+    def _keep(self, kind: str, place: tuple[str, ...], record: Origin | Remark) -> None:
+        """Keep the later of two records of one place."""
+        known = self._records[kind].get(place)
+        if known is None or known < record:
+            self._records[kind][place] = record
 
     def merge(self, other: Ledger) -> Ledger:
-        """Return what both say together: for each translation the later line counts.
+        """Return the lines of both: for each translation the later line counts.
 
         The order of the two does not matter, nor how often they are merged.
         """
         both = Ledger()
         for each in (self, other):
             both.sources |= each.sources
-            for spot, origin in each.origins.items():
-                both._note(spot, origin)
-            for kind, remarks in each._remarks().items():
-                for place, remark in remarks.items():
-                    _later(both._remarks()[kind], place, remark)
+            for kind, records in each._records.items():
+                for place, record in records.items():
+                    both._keep(kind, place, record)
         return both
 
     # --- write down -------------------------------------------------------------------
@@ -260,19 +256,17 @@ class Ledger:
         person accepted it is written down, too, where it was known from something else.
         """
         at, before = at or _now(), known.origins.get(spot)
-        if (
-            before is not None
-            and before.source == text_digest(source)
-            and (how != "accept" or before.how == "accept")
-        ):
-            return
-        if before is not None and before.at >= at:
-            later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
-            at = later.isoformat(timespec="microseconds")
-        self._note(spot, Origin(at, self.send(source), how, run, person()))
+        if before is not None:
+            same = before.source == text_digest(source)
+            if same and (how != "accept" or before.how == "accept"):
+                return
+            if before.at >= at:
+                later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
+                at = later.isoformat(timespec="microseconds")
+        self._keep("made", spot, Origin(at, self.send(source), how, run, person()))
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
-        """Write down what a person says of a text; an empty text takes it back."""
+        """Write down the comment of a person on a text; an empty text takes it back."""
         self.comments[place] = Remark(_now(), text, person())
 
     def silence(
@@ -284,7 +278,7 @@ class Ledger:
         *,
         off: bool = False,
     ) -> None:
-        """Write down that findings of this code are not told; what is empty means every one."""
+        """Write down that findings of this code are silenced; what is empty means every one."""
         place = code, language.normal(lang_code)
         remark = Remark(_now(), "" if off else "yes", person())
         if template_code or field:
@@ -297,13 +291,11 @@ class Ledger:
     def is_silent(
         self, code: str, lang_code: str, template_code: str = "", field: str = ""
     ) -> bool:
-        """Whether findings of this code are not told of a text.
+        """Whether findings of this code are silenced for a text.
 
-        What is said of a template counts over what is said of all, then so with the language,
-        then with the field.
+        A remark on a template counts over one on all, then so with the language, then with the
+        field.
         """
-        if not self.silenced and not self.silenced_texts:
-            return False
         languages = language.normal(lang_code), ""
         for template, lang, name in product((template_code, ""), languages, (field, "")):
             place = (code, lang, template, name) if template or name else (code, lang)
@@ -387,22 +379,6 @@ class _Silenced(NamedTuple):
     at: str
 
 
-#: How many texts name the place of a remark.
-_PLACES = {"comment": 3, "silenced": 2, "silenced text": 4}
-
-
-def _is_line(rest: list[Any], place: int, said: type[Origin | Remark]) -> bool:
-    """Whether a line has a place of so many texts and what is said of it."""
-    return len(rest) == place + len(said._fields) and all(isinstance(each, str) for each in rest)
-
-
-def _later(remarks: dict[tuple[str, ...], Remark], place: tuple[str, ...], remark: Remark) -> None:
-    """Keep the later of two remarks of one place."""
-    known = remarks.get(place)
-    if known is None or known < remark:
-        remarks[place] = remark
-
-
 def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:
     """Name one translation of a content."""
     codes = language.normal(entry.lang_code), field, language.normal(source_code)
@@ -416,7 +392,8 @@ _STRUCTURE = "headers and buttons"
 def _structure(entry: Entry) -> str:
     """Write down the kinds of header and buttons of a content: what is compared of them."""
     headers = [
-        [values(header.get("type")), len(slots(part(header, "text")))] for header in entry.headers
+        [values(header.get("type")), len(entry.placeholders.get(f"headers.{number}.text", ()))]
+        for number, header in enumerate(entry.headers)
     ]
     return json.dumps([headers, [values(button.get("type")) for button in entry.buttons]])
 
@@ -424,10 +401,9 @@ def _structure(entry: Entry) -> str:
 def sources_of(contents: Contents, source: str) -> Ledger:
     """Write down the source texts of contents that go out to translators.
 
-    An export makes no translation, so it has no line of its own: how a translation was made is
-    told when it comes back. What is kept is the source text that went out. By the digest in a
-    stamp it is found again, so that a text that comes back is shown beside what it was made
-    from, also where the file holds that no more.
+    An export makes no translation, so it has no line of its own. The source text that went out is
+    kept: by the digest in a stamp it is found again, so that a text that comes back is shown
+    beside the one that it was made from, also where the file has lost that.
     """
     ledger = Ledger()
     for members in grouped(entries(contents)).values():
@@ -435,20 +411,6 @@ def sources_of(contents: Contents, source: str) -> Ledger:
         for _, _, text in original.pieces if original is not None else ():
             ledger.send(text)
     return ledger
-
-
-def accept(ledger: Ledger, entry: Entry, original: Entry, known: Ledger, at: str) -> int:
-    """Write down that a content was made from its source as it is now; count its texts."""
-    now = {field: text for field, _, text in original.pieces}
-    texts = [(field, text) for field, _, text in entry.pieces if text.strip() and now.get(field)]
-    for field, text in texts:
-        spot = spot_of(entry, field, original.lang_code, text)
-        ledger.note(spot, now[field], "accept", known, at=at)
-    mine, theirs = _structure(entry), _structure(original)
-    if mine != theirs and not entry.is_draft:  # a draft may lack them for now
-        spot = spot_of(entry, _STRUCTURE, original.lang_code, mine)
-        ledger.note(spot, theirs, "accept", known, at=at)
-    return len(texts)
 
 
 class _Accepted(NamedTuple):
@@ -471,31 +433,41 @@ def accepted(
     """
     from chatkit.localization.table import frame_of
 
-    found = entries(contents)
-    wanted = languages_meant(found, languages)
-    new, rows, sources, at = Ledger(), [], 0, _now()
-    for members in grouped(found).values():
+    there = entries(contents)
+    named = languages_meant(there, languages)
+    new, rows, sources, at = Ledger(), list[_Accepted](), 0, _now()
+    for members in grouped(there).values():
         original = source_of(members, source)
         sources += original is not None
         order = language.in_order((entry.lang_code for entry in members), source)
         for entry in sorted(members, key=lambda each: order.index(each.lang_code)):
             if original is None or entry is original:
                 continue
-            if wanted is not None and language.normal(entry.lang_code) not in wanted:
+            if named is not None and language.normal(entry.lang_code) not in named:
                 continue
             record = known.provenance(entry, original)
             before = "stale" if record.changes else "unknown" if record.unknown else "recorded"
-            texts = accept(new, entry, original, known, at)
-            rows.append(_Accepted(entry.template_code, entry.lang_code, texts, before))
+            made = {
+                field: (text, original.texts[field])
+                for field, text in entry.texts.items()
+                if text.strip() and original.texts.get(field)
+            }
+            rows.append(_Accepted(entry.template_code, entry.lang_code, len(made), before))
+            structure = _structure(entry), _structure(original)
+            if structure[0] != structure[1] and not entry.is_draft:  # a draft may lack them for now
+                made[_STRUCTURE] = structure
+            for field, (text, origin) in made.items():
+                spot = spot_of(entry, field, original.lang_code, text)
+                new.note(spot, origin, "accept", known, at=at)
     if not sources:
-        raise InputError(no_source(found, source))
+        raise InputError(no_source(there, source))
     return frame_of(rows, _Accepted._fields), new
 
 
 def languages_meant(
-    found: Sequence[Entry], languages: str | Iterable[str] | None
+    contents: Sequence[Entry], languages: str | Iterable[str] | None
 ) -> set[str] | None:
-    """Take the languages that are meant.
+    """Return the languages that are meant; None for all.
 
     Raises:
         InputError: No content is in one of them.
@@ -503,7 +475,7 @@ def languages_meant(
     if languages is None:
         return None
     named = language.listed(languages)
-    there = dict.fromkeys(language.normal(entry.lang_code) for entry in found)
+    there = dict.fromkeys(language.normal(entry.lang_code) for entry in contents)
     if strange := [code for code in named if language.normal(code) not in there]:
         asked = language.did_you_mean(strange[0], there)
         hint = f"; {asked}" if asked else f": they are in {', '.join(there)}."
@@ -511,9 +483,9 @@ def languages_meant(
     return {language.normal(code) for code in named}
 
 
-def no_source(found: Sequence[Entry], source: str) -> str:
-    """Say that no content is in the source language, and which language may be meant."""
-    asked = language.did_you_mean(source, (entry.lang_code for entry in found))
+def no_source(contents: Sequence[Entry], source: str) -> str:
+    """Say that no content is in the source language, and propose another one."""
+    asked = language.did_you_mean(source, (entry.lang_code for entry in contents))
     end = f"; {asked}" if asked else "."
     return f"No template has a content in {source!r} to translate from{end}"
 
@@ -522,15 +494,15 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def _line(*said: str) -> str:
+def _line(*texts: str) -> str:
     """Write one line; characters that an editor may take for the end of one are spelled out."""
-    plain = all(each.isprintable() for each in said)
-    return json.dumps(said, ensure_ascii=not plain, separators=(",", ":"))
+    plain = all(each.isprintable() for each in texts)
+    return json.dumps(texts, ensure_ascii=not plain, separators=(",", ":"))
 
 
-# --- what a run writes down ---------------------------------------------------------------
-# A plan tells which translations it writes, and beside which source. That is written down when
-# it is applied, before the first byte is sent: a fact of two texts, whether or not they land.
+# --- the lines of a run -------------------------------------------------------------------
+# A plan has the translations that it writes, and their sources. They are written down when it is
+# applied, before the first byte is sent: a fact of two texts, whether or not they take effect.
 
 
 class WrittenText(NamedTuple):
@@ -561,18 +533,16 @@ def note_written(ledger: Ledger, known: Ledger, written: Iterable[Sequence[str]]
         run: The name of the run.
     """
     at = _now()
-    for each in written:
-        one = WrittenText(*each)
-        spot = Spot(*one[:5])
+    for one in map(WrittenText._make, written):
+        spot, source = Spot(*one[:5]), one.source
         how: How = one.how if one.how in _HOWS else "apply"
-        if not one.carried:
-            ledger.note(spot, one.source, how, known, at=at, run=run)
-            continue
-        origin = known.origins.get(spot._replace(target=one.carried))
-        if origin is not None:
-            fresh = origin.source == one.carried_source
-            source = one.source if fresh else known.sources.get(origin.source, "")
-            ledger.note(spot, source, how, known, at=at, run=run)
+        if one.carried:
+            origin = known.origins.get(spot._replace(target=one.carried))
+            if origin is None:
+                continue
+            if origin.source != one.carried_source:
+                source = known.sources.get(origin.source, "")
+        ledger.note(spot, source, how, known, at=at, run=run)
 
 
 # --- the file of an account ---------------------------------------------------------------
@@ -634,10 +604,10 @@ class LedgerFile(Report):
             InputError: It is not such a file; nothing was taken.
             OSError: It cannot be opened.
         """
-        given = Path(path).expanduser()
-        theirs = Ledger.of_text(_decoded(file_bytes(given), given.name), given.name)
-        known, lines = self.read().lines(), theirs.lines()
-        new = len(self.add(theirs).lines() - known)
+        file = Path(path).expanduser()
+        other = _parsed(file_bytes(file), file.name)
+        known, lines = self.read().lines(), other.lines()
+        new = len(self.add(other).lines() - known)
         say(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")
 
     def read(self) -> Ledger:
@@ -651,7 +621,7 @@ class LedgerFile(Report):
             content = self.path.read_bytes()
         except FileNotFoundError:
             return Ledger()
-        return _parsed(content, str(self.path))._copy()
+        return _parsed(content, str(self.path)).merge(Ledger())
 
     def add(self, new: Ledger) -> Ledger:
         """Merge these lines into the file, and return all that it then says.
@@ -669,34 +639,16 @@ class LedgerFile(Report):
             nonlocal both
             known = _parsed(content, str(self.path))
             both = known.merge(new)
-            if both == known:
-                return content
-            merged_content = str(both).encode()
-            _last.clear()
-            _last[merged_content] = both._copy()
-            return merged_content
+            return content if both == known else str(both).encode()
 
         rewrite(self.path, merged)
         return both
 
 
-#: What the content says that was read or written last: reading the lines of a thousand
-#: translations takes longer than saving one of them.
-_last: dict[bytes, Ledger] = {}
-
-
+@lru_cache(1)  # the lines of a thousand translations are read at each check of a form
 def _parsed(content: bytes, name: str) -> Ledger:
-    known = _last.get(content)
-    if known is None:
-        known = Ledger.of_text(_decoded(content, name), name)
-        _last.clear()
-        _last[content] = known
-    return known
-
-
-def _decoded(data: bytes, name: str) -> str:
     try:
-        return data.decode("utf-8-sig")
+        return Ledger.of_text(content.decode("utf-8-sig"), name)
     except UnicodeDecodeError:
         raise InputError(
             f"{visible(name)} is not UTF-8 text, so it is not a ledger of translations. Bring "

@@ -5,12 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import records
 from chatkit.localization import language
-from chatkit.localization.content import Entry, Slot, entries, grouped, slots, source_of
+from chatkit.localization.content import (
+    Entry,
+    Slot,
+    entries,
+    enumerated,
+    grouped,
+    slots,
+    source_of,
+)
 from chatkit.templates.contents import ContentBody
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
@@ -90,22 +98,20 @@ class Replacement:
         old = values(self._old)
         where = ", ".join(self._fields)
         if not self.times:
-            found = "stands in placeholders only" if self.left else "does not occur"
-            said = [f"Nothing is replaced: {old} {found} (searched: {where})."]
+            why = "stands in placeholders only" if self.left else "does not occur"
+            notes = [f"Nothing is replaced: {old} {why} (searched: {where})."]
         else:
             codes = {key[0] for key in self._touched}
-            said = [
+            notes = [
                 f"{old} becomes {values(self._new)}: {many(self.times, 'time')} in "
                 f"{many(len(self._touched), 'content')} of {many(len(codes), 'template')}."
             ]
         if self.left:
-            shown = ", ".join(self.left[:_FEW])
+            places = visible(", ".join(self.left[:_FEW]))
             more = len(self.left) - _FEW
-            said.append(
-                f"Left as they are, because a placeholder would change: {visible(shown)}"
-                f"{f' and {more} more' if more > 0 else ''}."
-            )
-        return said
+            rest = f" and {more} more" if more > 0 else ""
+            notes.append(f"Left as they are, because a placeholder would change: {places}{rest}.")
+        return notes
 
     # --- cells ----------------------------------------------------------------------
 
@@ -272,157 +278,170 @@ _SAME = ("untranslated", "same as source")
 AGAINST_GLOSSARY = ("glossary", "formality")
 
 
-class Publication:
-    """Which drafts of some contents can go live: complete, checked and not stale.
+class _Draft(NamedTuple):
+    """A draft, and the reasons that hold it back: none if it goes live."""
 
-    A text of several words that is that of its source, in another language, is not translated,
-    unless somebody accepted it, the glossary keeps the words, or it is a name in the footer.
+    entry: Entry
+    findings: list[ContentFinding]
+    reasons: dict[str, str]
+
+    @property
+    def place(self) -> str:
+        return f"{self.entry.template_code}/{self.entry.lang_code}"
+
+
+def publication(
+    contents: pd.DataFrame,
+    languages: str | Iterable[str] | None,
+    source: str,
+    ledger: Ledger,
+    *,
+    glossary: Glossary | None,
+    broken: bool,
+) -> Publication:
+    """Find the drafts of some contents that can go live: complete, checked and not stale.
 
     Args:
         contents: Contents in full.
         languages: One language, or several; None for all.
         source: The language that the others are translated from.
-        ledger: What is recorded of their sources.
-        glossary: What translations say and never say: what goes live against it is told.
+        ledger: The record of their sources.
+        glossary: The words of translations: a note lists what goes live against it.
         broken: Whether what the platform would refuse goes live, too.
 
     Raises:
         InputError: No content is in one of the languages.
     """
+    from chatkit.localization.audit import check_contents
+    from chatkit.localization.board import board
+    from chatkit.localization.ledger import languages_meant
+    from chatkit.localization.rules import AGREED, STRUCTURE
 
-    def __init__(
-        self,
-        contents: pd.DataFrame,
-        languages: str | Iterable[str] | None,
-        source: str,
-        ledger: Ledger,
-        *,
-        glossary: Glossary | None = None,
-        broken: bool,
-    ) -> None:
-        from chatkit.localization.audit import check_contents
-        from chatkit.localization.board import board
-        from chatkit.localization.ledger import languages_meant
-        from chatkit.localization.rules import AGREED, STRUCTURE
+    members = entries(contents)
+    named = languages_meant(members, languages)
+    states = board(members, source, ledger=ledger)
+    findings: dict[tuple[str, str], list[ContentFinding]] = {}
+    # what is silenced holds back a draft, too
+    for each in check_contents(members, source, glossary=glossary):
+        findings.setdefault((each.template_code, each.lang_code), []).append(each)
+    sources = {code: source_of(group, source) for code, group in grouped(members).items()}
+    drafts, live = list[_Draft](), 0
+    for entry in members:
+        if named is not None and language.normal(entry.lang_code) not in named:
+            continue
+        if not entry.is_draft:
+            live += 1
+            continue
+        place, original = (entry.template_code, entry.lang_code), sources[entry.template_code]
+        draft = _Draft(entry, findings.get(place, []), {})
+        drafts.append(draft)
+        if states[place].state == "broken" and not broken:
+            draft.reasons["broken"] = draft.place
+        if original is None or original is entry:
+            continue
+        differs = STRUCTURE & {each.code for each in draft.findings}
+        if ledger.agrees(entry, original):
+            differs -= AGREED
+        if states[place].state == "stale" or states[place].changes or differs:
+            draft.reasons["stale"] = draft.place
+        elif same := _untranslated(draft, original, ledger, glossary):
+            rest = len(same) - _FIELDS_SHOWN
+            more = f" and {many(rest, 'other text')}" if rest > 0 else ""
+            texts = f"{', '.join(same[:_FIELDS_SHOWN])}{more}"
+            draft.reasons["untranslated"] = f"{draft.place} ({texts})"
+        elif ledger.provenance(entry, original).unknown:
+            draft.reasons["unknown"] = draft.place
+    return Publication(contents, members, drafts, live, ledger)
 
-        found = entries(contents)
-        wanted = languages_meant(found, languages)
-        # what is silenced holds back a draft, too
-        audit = check_contents(found, source, glossary=glossary)
-        shown = board(found, source, ledger=ledger)
-        self._frame, self._ledger, self._glossary = contents, ledger, glossary
-        self._seen: list[str] = []
-        #: The notes that show a message, and each as a phone does: HTML.
-        self.drawn: dict[str, str] = {}
-        self._left: dict[str, list[str]] = {}
-        self._against: list[str] = []
-        self._rows: list[bool] = []
-        self._live = 0
-        sources = {code: source_of(group, source) for code, group in grouped(found).items()}
-        told: dict[tuple[str, str], list[ContentFinding]] = {}
-        for each in audit:
-            told.setdefault((each.template_code, each.lang_code), []).append(each)
-        for entry in found:
-            self._rows.append(False)
-            if wanted is not None and language.normal(entry.lang_code) not in wanted:
-                continue
-            if not entry.is_draft:
-                self._live += 1
-                continue
-            place = f"{entry.template_code}/{entry.lang_code}"
-            cell = shown[entry.template_code, entry.lang_code]
-            mine = told.get((entry.template_code, entry.lang_code), [])
-            original = sources[entry.template_code]
-            left: dict[str, str] = {}  # by the reason, what is left
-            if cell.state == "broken" and not broken:
-                left["broken"] = place
-            if original is not None and original is not entry:
-                differs = {each.code for each in mine if each.code in STRUCTURE}
-                if ledger.agrees(entry, original):
-                    differs = differs - AGREED
-                if cell.state == "stale" or cell.changes or differs:
-                    left["stale"] = place
-                elif same := self._untranslated(entry, original, mine):
-                    rest = len(same) - _FIELDS_SHOWN
-                    more = f" and {many(rest, 'other text')}" if rest > 0 else ""
-                    left["untranslated"] = f"{place} ({', '.join(same[:_FIELDS_SHOWN])}{more})"
-                elif ledger.provenance(entry, original).unknown:
-                    left["unknown"] = place
-            for why, what in left.items():
-                self._left.setdefault(why, []).append(what)
-            if not left:
-                self._rows[-1] = True
-                self._show(entry, place, mine)
 
-    def _untranslated(
-        self, entry: Entry, original: Entry, found: Iterable[ContentFinding]
-    ) -> list[str]:
-        """Name the texts that are still those of the source."""
-        same = {each.field for each in found if each.code in _SAME}
-        return [
-            what
-            for field, what, text in entry.pieces
-            if field in same
-            and not self._may_be_alike(field, text, entry, original)
-            and not self._ledger.is_accepted(entry, field, original, text)
-        ]
+def _untranslated(
+    draft: _Draft, original: Entry, ledger: Ledger, glossary: Glossary | None
+) -> list[str]:
+    """Return the texts that are still those of the source.
 
-    def _may_be_alike(self, field: str, text: str, entry: Entry, original: Entry) -> bool:
-        """Whether a text may be the same in another language, but for what the glossary keeps."""
-        from chatkit.localization.checks import may_be_alike
+    A text of several words that is that of its source, in another language, is not translated,
+    unless somebody accepted it, the glossary keeps the words, or it is a name in the footer.
+    """
+    from chatkit.localization.checks import may_be_alike
 
-        if self._glossary is not None:
-            text = self._glossary.without_kept(text, entry.lang_code, original.lang_code)
-        return may_be_alike(field, text, original.lang_code)
+    same = {each.field for each in draft.findings if each.code in _SAME}
+    entry, lang_code, names = draft.entry, original.lang_code, []
+    for field, name, text in entry.pieces:
+        words = (
+            text if glossary is None else glossary.without_kept(text, entry.lang_code, lang_code)
+        )
+        accepted = ledger.is_accepted(entry, field, original, text)
+        if field in same and not accepted and not may_be_alike(field, words, lang_code):
+            names.append(name)
+    return names
 
-    def _show(self, entry: Entry, place: str, found: Iterable[ContentFinding]) -> None:
-        """Show a message that goes live as a customer will see it, and what speaks against it."""
+
+class Publication(NamedTuple):
+    """The contents of some templates, and their drafts that can go live."""
+
+    contents: pd.DataFrame
+    members: list[Entry]  #: its contents, row by row
+    drafts: list[_Draft]
+    live: int  #: how many contents are live already
+    ledger: Ledger
+
+    @property
+    def _messages(self) -> dict[str, Entry]:
+        """The drafts that go live, each by a note that shows it as a customer sees it."""
+        return {
+            f"{draft.place} as a customer sees it: {cut(draft.entry.filled(), _LINE)}": draft.entry
+            for draft in self.drafts
+            if not draft.reasons
+        }
+
+    @property
+    def drawn(self) -> dict[str, str]:
+        """The notes that show a message, with its HTML as on a phone."""
         from chatkit.localization.bubble import bubble, bubble_html
 
-        said = f"{place} as a customer sees it: {cut(entry.filled(), _LINE)}"
-        self._seen.append(said)
-        if len(self._seen) <= _SEEN:
-            title = f"{place} ({language.name(entry.lang_code)})"
-            picture = bubble_html(bubble(entry, {}))
-            self.drawn[said] = f"<figcaption>{escaped(title)}</figcaption>{picture}"
-        spot = entry.lang_code, entry.template_code
-        self._against += [
-            f"{place}: {each.message}. {each.hint}".strip()
-            for each in found
-            if each.code in AGAINST_GLOSSARY
-            and not self._ledger.is_silent(each.code, *spot, each.field)
-        ]
+        drawn = {}
+        for note, entry in list(self._messages.items())[:_SEEN]:
+            place = f"{entry.template_code}/{entry.lang_code}"
+            title = escaped(f"{place} ({language.name(entry.lang_code)})")
+            drawn[note] = f"<figcaption>{title}</figcaption>{bubble_html(bubble(entry, {}))}"
+        return drawn
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the contents in which these drafts are none."""
-        edited = self._frame.copy(deep=False)
-        before = self._frame["is_draft"]
-        drafts = before.tolist()
+        edited = self.contents.copy(deep=False)
+        before = edited["is_draft"]
+        ready = {id(draft.entry) for draft in self.drafts if not draft.reasons}
         edited["is_draft"] = [
-            False if ready else draft for ready, draft in zip(self._rows, drafts, strict=True)
+            False if id(entry) in ready else is_draft
+            for entry, is_draft in zip(self.members, before.tolist(), strict=True)
         ]
         edited["is_draft"] = edited["is_draft"].astype(before.dtype)
         return edited
 
     def notes(self) -> list[str]:
         """Show the messages as customers will see them, and say which drafts are left out."""
-        said = self._seen[:_SEEN]
-        if (more := len(self._seen) - _SEEN) > 0:
-            said.append(f"… and {many(more, 'more message')}: chatkit.Preview(content) shows one.")
-        if not self._seen:
-            are = "is" if self._live == 1 else "are"
-            live = f"{many(self._live, 'content')} {are} live already."
-            said.append(f"No draft goes live. {live}" if self._live else "No draft goes live.")
-        said += [
-            f"Goes live against the glossary: {visible(each)}" for each in self._against[:_FEW]
+        messages = list(self._messages)
+        notes = messages[:_SEEN]
+        if (more := len(messages) - _SEEN) > 0:
+            notes.append(f"… and {many(more, 'more message')}: chatkit.Preview(content) shows one.")
+        if not messages:
+            are = "is" if self.live == 1 else "are"
+            already = f" {many(self.live, 'content')} {are} live already." if self.live else ""
+            notes.append(f"No draft goes live.{already}")
+        against = [
+            f"{draft.place}: {each.message}. {each.hint}".strip()
+            for draft in self.drafts
+            for each in draft.findings
+            if not draft.reasons and each.code in AGAINST_GLOSSARY
+            if not self.ledger.is_silent(each.code, each.lang_code, each.template_code, each.field)
         ]
-        if (more := len(self._against) - _FEW) > 0:
-            said.append(
+        notes += [f"Goes live against the glossary: {visible(each)}" for each in against[:_FEW]]
+        if (more := len(against) - _FEW) > 0:
+            notes.append(
                 f"… and {more:,} more against the glossary: client.templates.check() has all."
             )
         for why, (what, then) in _LEFT.items():
-            if places := self._left.get(why):
-                rest = len(places) - _FEW
-                shown = ", ".join(places[:_FEW]) + (f" and {rest:,} more" if rest > 0 else "")
-                said.append(f"Left as drafts, as they {what}: {visible(shown)}. {then}")
-        return said
+            if places := [draft.reasons[why] for draft in self.drafts if why in draft.reasons]:
+                named = visible(enumerated(places, _FEW))
+                notes.append(f"Left as drafts, as they {what}: {named}. {then}")
+        return notes

@@ -606,12 +606,12 @@ class Templates(metaclass=HelpPage):
         >>> client.templates.publish("ar", ["rental_reminder"]).counts
         {'create': 0, 'update': 1, 'delete': 0}
         """
-        from chatkit.templates.edits import AGAINST_GLOSSARY, Publication
+        from chatkit.templates.edits import AGAINST_GLOSSARY, publication
 
         words = self.glossary if glossary is None else _glossary(glossary)
         there = self.frame(codes, full=True)
         known = self.ledger.read()
-        ready = Publication(there, languages, source, known, glossary=words, broken=broken)
+        ready = publication(there, languages, source, known, glossary=words, broken=broken)
         return self._bulk.planned(
             ready.frame(),
             notes=ready.notes,

@@ -66,7 +66,7 @@ def many_languages():
 def test_what_is_said_alike_of_many_languages_is_said_once():
     found = many_languages().of(code="footer placeholder")
     (line,) = shared(found)
-    assert line.said == "en, de, es, fr, it, nl, pl, sv and 3 more"
+    assert line.named == "en, de, es, fr, it, nl, pl, sv and 3 more"
     assert repr(found).count("is in the footer") == 1
 
 
@@ -77,9 +77,9 @@ def test_what_is_said_alike_of_many_languages_is_said_once():
 def test_only_a_few_languages_are_named_and_none_at_length(count, said):
     found = check_contents([content(lang_code="en", footer="{{1}}")]).of(code="footer placeholder")
     line = SharedFinding(found[0], [f"l{n}" for n in range(count)])
-    assert line.said.endswith(said)
+    assert line.named.endswith(said)
     for long, shown in (("x" * 20, "x" * 20), ("x" * 21, "x" * 19 + "…")):
-        assert SharedFinding(found[0], [long]).said == shown
+        assert SharedFinding(found[0], [long]).named == shown
 
 
 def test_long_groups_are_cut_and_their_rest_is_counted():

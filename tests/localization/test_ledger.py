@@ -381,9 +381,7 @@ LINES = st.lists(
 def ledgers(draw):
     ledger = Ledger()
     for spot, at, source, how, by in draw(LINES):
-        ledger._note(spot, Origin(at, ledger.send(source), how, by=by))
-    if draw(st.booleans()):
-        ledger._take('["of a later version","x"]')
+        ledger.origins[spot] = Origin(at, ledger.send(source), how, by=by)
     return ledger
 
 
