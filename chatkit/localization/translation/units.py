@@ -134,6 +134,12 @@ def field_texts(entry: Entry) -> dict[str, str]:
     return {field: text for field, _, text in entry.pieces if not text.isspace()}
 
 
+def field_text(entry: Entry | None, field: str) -> str:
+    """Return one text of a content; empty if it is blank, or there is no content."""
+    text = "" if entry is None else entry.texts.get(field, "")
+    return "" if text.isspace() else text
+
+
 def translator_note(field: str, source: Entry) -> str:
     """Tell a translator what a text is, how long it may be, and what must stay in it."""
     said = [_what(field, source)]
