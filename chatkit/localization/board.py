@@ -264,17 +264,15 @@ class Board(Report):
         head = f'<thead><tr><th scope="col">template</th>{heads}</tr></thead>'
         most = max(_CELLS // max(len(self.languages), 1), _FIRST)
         rows = [_row(self, code) for code in self.codes[:most]]
-        body = f'<tbody dir="ltr">{"".join(rows[:_FIRST])}'
-        table = f"<table><caption hidden>{marked(title)}</caption>{head}{body}"
-        parts = [html_heading(title), f"{table}</tbody></table>"]
+        first, more = (
+            f'{head}<tbody dir="ltr">{"".join(part)}</tbody></table>'
+            for part in (rows[:_FIRST], rows[_FIRST:])
+        )
+        parts = [html_heading(title), f"<table><caption hidden>{marked(title)}</caption>{first}"]
         if len(rows) > _FIRST:
-            unseen = len(self.codes) - len(rows)
-            rest = f"<p>… and {unseen:,} more: <code>board.frame()</code> has them all.</p>"
-            parts.append(
-                f"<details><summary>{len(self.codes) - _FIRST:,} more</summary><table>{head}"
-                '<tbody dir="ltr">'
-                f"{''.join(rows[_FIRST:])}</tbody></table>{rest if unseen else ''}</details>"
-            )
+            rest = _rest(len(self.codes) - len(rows), "board.frame()")
+            summary = f"<summary>{len(self.codes) - _FIRST:,} more</summary>"
+            parts.append(f"<details>{summary}<table>{more}{rest}</details>")
         parts += [_reasons(self), _changed_html(self), html_list("who", "", _who(self))]
         return [*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())]
 
@@ -459,7 +457,7 @@ MEANINGS: dict[State, str] = {
     "missing": "the template has no content in this language",
 }
 _ROWS = 20  #: templates of the text
-_FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents at all
+_FIRST, _CELLS = 25, 3000  #: templates that are shown at once, and contents in all
 _REASONS = 200  #: contents whose reasons are written out
 _WHY = 120  #: characters of a reason
 _CHANGED = 4  #: source texts that changed, of the text
@@ -547,41 +545,39 @@ def _padded(text: str, width: int = 0) -> str:
 # --- as HTML ------------------------------------------------------------------------------
 
 
+def _rest(unseen: int, where: str) -> str:
+    more = f"<p>… and {unseen:,} more: <code>{where}</code> has them all.</p>"
+    return more if unseen > 0 else ""
+
+
 def _reasons(board: Board) -> str:
     """Say why contents are broken or stale: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
-    if not cells:
-        return ""
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{_name(cell.template_code)}</th>'
         f'<td dir="auto">{marked(cut(cell.lang_code, LABEL))}</td>{_html_cell(cell)}'
         f'<td class="why" dir="auto">{marked(cut(cell.reason, 2 * _WHY))}</td></tr>'
         for cell in cells[:_REASONS]
     )
-    unseen = len(cells) - _REASONS
-    rest = f"<p>… and {unseen:,} more: <code>board.cells()</code> has them all.</p>"
     need = "content needs" if len(cells) == 1 else "contents need"
-    summary = f"<summary>Why {len(cells):,} {need} work</summary>"
-    table = f'<table dir="ltr">{rows}</table>'
-    return f"<details>{summary}{table}{rest if unseen > 0 else ''}</details>"
+    table = f'<summary>Why {len(cells):,} {need} work</summary><table dir="ltr">{rows}</table>'
+    rest = _rest(len(cells) - _REASONS, "board.cells()")
+    return f"<details>{table}{rest}</details>" if cells else ""
 
 
 def _changed_html(board: Board) -> str:
     """Show the sources that changed, as they were beside as they are, changed words marked."""
     texts = _changed(board)
-    if not texts:
-        return ""
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{marked(one.who)}</th>'
         f"{_side(one.change, 'out')}{_side(one.change, 'in')}</tr>"
         for one in texts[:_REASONS]
     )
-    unseen = len(texts) - _REASONS
-    rest = f"<p>… and {unseen:,} more: <code>board.sources()</code> has them all.</p>"
     head = "".join(f'<th scope="col">{name}</th>' for name in ("text", "source before", "now"))
     summary = f"<summary>What changed in {many(len(texts), 'source text')}</summary>"
     table = f'<table dir="ltr"><thead><tr>{head}</tr></thead>{rows}</table>'
-    return f"<details>{summary}{table}{rest if unseen > 0 else ''}</details>"
+    rest = _rest(len(texts) - _REASONS, "board.sources()")
+    return f"<details>{summary}{table}{rest}</details>" if texts else ""
 
 
 def _side(change: SourceChange, kind: str) -> str:

@@ -43,39 +43,18 @@ _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 #: What is written where Norwegian is meant: the platform has Bokmål.
 _NORWEGIAN = {"no": "nb", "nn": "nb"}
 _FEW = 3  #: so many codes are named of those that may be meant
-#: The names by which Unicode calls the letters of a script.
+#: Scripts, and the names by which Unicode calls their letters.
+_LETTER_NAMES = """
+Arab ARABIC, Armn ARMENIAN, Beng BENGALI, Cyrl CYRILLIC, Deva DEVANAGARI, Ethi ETHIOPIC,
+Geor GEORGIAN, Grek GREEK, Gujr GUJARATI, Guru GURMUKHI, Hans CJK BOPOMOFO, Hant CJK BOPOMOFO,
+Hebr HEBREW, Jpan CJK HIRAGANA KATAKANA, Khmr KHMER, Knda KANNADA, Kore HANGUL CJK, Laoo LAO,
+Latn LATIN, Mlym MALAYALAM, Mong MONGOLIAN, Mymr MYANMAR, Orya ORIYA, Sinh SINHALA, Taml TAMIL,
+Telu TELUGU, Thaa THAANA, Thai THAI, Tibt TIBETAN
+"""
 _LETTERS = {
-    "Arab": ("ARABIC",),
-    "Armn": ("ARMENIAN",),
-    "Beng": ("BENGALI",),
-    "Cyrl": ("CYRILLIC",),
-    "Deva": ("DEVANAGARI",),
-    "Ethi": ("ETHIOPIC",),
-    "Geor": ("GEORGIAN",),
-    "Grek": ("GREEK",),
-    "Gujr": ("GUJARATI",),
-    "Guru": ("GURMUKHI",),
-    "Hans": ("CJK", "BOPOMOFO"),
-    "Hant": ("CJK", "BOPOMOFO"),
-    "Hebr": ("HEBREW",),
-    "Jpan": ("CJK", "HIRAGANA", "KATAKANA"),
-    "Khmr": ("KHMER",),
-    "Knda": ("KANNADA",),
-    "Kore": ("HANGUL", "CJK"),
-    "Laoo": ("LAO",),
-    "Latn": ("LATIN",),
-    "Mlym": ("MALAYALAM",),
-    "Mong": ("MONGOLIAN",),
-    "Mymr": ("MYANMAR",),
-    "Orya": ("ORIYA",),
-    "Sinh": ("SINHALA",),
-    "Taml": ("TAMIL",),
-    "Telu": ("TELUGU",),
-    "Thaa": ("THAANA",),
-    "Thai": ("THAI",),
-    "Tibt": ("TIBETAN",),
+    script: tuple(names) for script, *names in (line.split() for line in _LETTER_NAMES.split(","))
 }
-#: All scripts whose letters can be told.
+#: The names of the letters of all these scripts.
 KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
 
 

@@ -53,9 +53,7 @@ _note = partial(Rule, "note")
 
 RULES: dict[str, Rule] = {
     # shape
-    "wrong type": _error(API),
-    "header type": _error(API),
-    "button type": _error(API),
+    **dict.fromkeys(("wrong type", "header type", "button type"), _error(API)),
     # language
     "language form": _warning(API),
     "language": _warning(LANGUAGES),
@@ -103,9 +101,7 @@ RULES: dict[str, Rule] = {
     # authentication, validity
     "code expiry": _refused(f"{AUTH}: 1 to 90 minutes"),
     "code expiry unused": _note(API),
-    "app": _refused(AUTH),
-    "app count": _refused(AUTH),
-    "authentication": _refused(AUTH),
+    **dict.fromkeys(("app", "app count", "authentication"), _refused(AUTH)),
     "validity": _refused(TTL),
     "validity category": _note(f"{TTL}; the API shows no category"),
     "validity unused": _note(API),
@@ -134,8 +130,7 @@ RULES: dict[str, Rule] = {
     "date form": _warning("CLDR, the dates and times of a language"),
     "addresses differ": _warning(PRACTICE),
     # the glossary
-    "glossary": _warning("your glossary"),
-    "formality": _warning("your glossary"),
+    **dict.fromkeys(("glossary", "formality"), _warning("your glossary")),
     "isolation": _warning("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from chatkit.errors import InputError, Problem
@@ -33,8 +33,14 @@ if TYPE_CHECKING:
 Field: TypeAlias = Literal["text", "footer", "header", "label", "url", "number"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 
-#: What a button of each type leads to.
-_VALUES: dict[str, Field] = {"visit_website": "url", "call_phone": "number"}
+#: The fields of headers, and of buttons by their type; a dynamic address has a whole one as sample.
+_HEADER: dict[str, Field] = {"text": "header", "link": "url"}
+_BUTTONS: dict[str, dict[str, Field]] = {
+    "visit_website": {"label": "label", "value": "url", "dynamic_url": "url"},
+    "call_phone": {"label": "label", "value": "number"},
+}
+_LABEL: dict[str, Field] = {"label": "label"}
+_TEXTS: dict[str, Field] = {"text": "text", "footer": "footer"}
 _FEW = 5
 _LINE = 400  #: characters of a message
 
@@ -73,21 +79,11 @@ class Replacement:
     def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
         """Return an edited copy of a frame of contents."""
         edited = contents.copy(deep=False)
-        ways: dict[str, Callable[[Any], Any]] = {
-            "text": lambda cell: self._text("text", cell),
-            "footer": lambda cell: self._text("footer", cell),
-            "headers": lambda cell: self._each(
-                cell, lambda header: self._item(header, text="header", link="url")
-            ),
-            "buttons": lambda cell: self._each(cell, self._button),
-        }
-        keys = contents.index.tolist()
-        for name, way in ways.items():
-            if name not in contents:
-                continue
-            before, after = contents[name].tolist(), []
-            for self._key, cell in zip(keys, before, strict=True):
-                after.append(way(cell))
+        for name in ("text", "footer", "headers", "buttons"):
+            before = contents[name].tolist() if name in contents else []
+            after = []
+            for self._key, cell in zip(contents.index.tolist(), before, strict=False):
+                after.append(self._cell(name, cell))
             if any(new is not old for new, old in zip(after, before, strict=True)):
                 edited[name] = after
                 edited[name] = edited[name].astype(contents[name].dtype)
@@ -115,24 +111,18 @@ class Replacement:
 
     # --- cells ----------------------------------------------------------------------
 
-    def _each(self, cell: Any, way: Callable[[dict[str, Any]], dict[str, Any]]) -> Any:
-        """Change the items of a list; the list itself is returned when none of them changes."""
-        if not isinstance(cell, list):
-            return cell
-        after = [way(item) if isinstance(item, dict) else item for item in cell]
-        changed = any(new is not old for new, old in zip(after, cell, strict=True))
-        return after if changed else cell
+    def _cell(self, name: str, cell: Any) -> Any:
+        """Change a cell of a column; it is returned itself when nothing changes."""
+        if field := _TEXTS.get(name):
+            return self._text(field, cell)
+        items = cell if isinstance(cell, list) else []
+        after = [self._item(name, item) if isinstance(item, dict) else item for item in items]
+        return after if any(new is not old for new, old in zip(after, items, strict=True)) else cell
 
-    def _button(self, button: dict[str, Any]) -> dict[str, Any]:
-        to = _VALUES.get(str(button.get("type")))
-        leads: dict[str, Field] = {"value": to} if to else {}
-        if to == "url":
-            leads["dynamic_url"] = "url"  # its sample is a whole address
-        return self._item(button, label="label", **leads)
-
-    def _item(self, item: dict[str, Any], **named: Field) -> dict[str, Any]:
-        after = {name: self._text(field, item.get(name)) for name, field in named.items()}
-        changed = {name: new for name, new in after.items() if new is not item.get(name)}
+    def _item(self, name: str, item: dict[str, Any]) -> dict[str, Any]:
+        fields = _HEADER if name == "headers" else _BUTTONS.get(str(item.get("type")), _LABEL)
+        after = {each: self._text(field, item.get(each)) for each, field in fields.items()}
+        changed = {each: new for each, new in after.items() if new is not item.get(each)}
         return item | changed if changed else item
 
     def _text(self, field: Field, value: Any) -> Any:
@@ -222,33 +212,35 @@ class Drafts:
         there: dict[str, dict[str, int]] = {code: {} for code in codes}
         for row, (code, lang) in enumerate(contents.index.tolist()):
             there[code][lang] = row
-        missing: dict[str, list[int]] = {lang: [] for lang in self._languages}
+        missing: list[tuple[str, int]] = []
         for code, known in there.items():
             original = language.find(self._source, known)
             if original is None:
                 self.sourceless.append(code)
                 continue
-            for lang, rows in missing.items():
-                if not any(language.same(lang, other) for other in known):
-                    rows.append(known[original])
-        for lang, rows in missing.items():
-            for (code, _), known in zip(contents.index[rows], records(contents, rows), strict=True):
-                fields = {n: known.get(n) for n in ContentBody.updatable()}
-                own = {"template_code": code, "lang_code": lang, "is_draft": True}
-                self.rows.append({n: v for n, v in fields.items() if v is not None} | own)
+            present = {language.normal(lang) for lang in known}
+            missing += [
+                (lang, known[original])
+                for lang in dict.fromkeys(self._languages)
+                if language.normal(lang) not in present
+            ]
+        missing.sort(key=lambda each: self._languages.index(each[0]))
+        sources = records(contents, [row for _, row in missing])
+        for (lang, row), fields in zip(missing, sources, strict=True):
+            kept = {n: fields[n] for n in ContentBody.updatable() if fields.get(n) is not None}
+            own = {"template_code": contents.index[row][0], "lang_code": lang, "is_draft": True}
+            self.rows.append(kept | own)
 
     def notes(self) -> list[str]:
         """Say what was drafted, and what could not be."""
-        said = []
+        notes = [f"Nothing is missing in {', '.join(self._languages)}."]
         if self.rows:
             drafts = many(len(self.rows), "draft")
-            said.append(f"{drafts} with the words of {self._source}: to be translated.")
-        else:
-            said.append(f"Nothing is missing in {', '.join(self._languages)}.")
+            notes = [f"{drafts} with the words of {self._source}: to be translated."]
         if self.sourceless:
-            none_of = visible(", ".join(self.sourceless))
-            said.append(f"Without a content in {self._source}, left alone: {none_of}.")
-        return said
+            codes = visible(", ".join(self.sourceless))
+            notes.append(f"Without a content in {self._source}, left alone: {codes}.")
+        return notes
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them

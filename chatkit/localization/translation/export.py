@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
@@ -11,7 +11,7 @@ from chatkit.errors import InputError, Problem
 from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, grouped, source_of, words
+from chatkit.localization.content import Entry, enumerated, grouped, source_of, words
 from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
@@ -20,6 +20,7 @@ from chatkit.localization.translation.units import (
     Unit,
     built_alike,
     contents,
+    field_text,
     field_texts,
     group_of,
     stamp_of,
@@ -89,44 +90,32 @@ def export(
     path = Path(target).expanduser()
     form = files.form_of(path)
     units, homeless = gather(frame, source, languages, ledger)
-    earlier = None if since is None else files.read_units(since)
-    units = chosen(units, only, earlier)
+    units = chosen(units, only, None if since is None else files.read_units(since))
     made = files.written_units(units, path, form, source) if units else {}
     if there := [each.name for each in made if each.exists() and not replace]:
         raise InputError(
             f"{', '.join(there)} is there already, and may hold the work of a translator. Take "
             "another name, or say replace=True."
         )
-    for each, (_, data) in made.items():
+    lines = []
+    for each, (part, data) in made.items():
         write_file(each, data)
-    lines = [line for each, (part, _) in made.items() for line in _lines(each, part)]
-    say(_said(units, made))
+        for code in dict.fromkeys(unit.lang_code for unit in part):
+            mine = [unit for unit in part if unit.lang_code == code]
+            templates = len({unit.template_code for unit in mine})
+            count = sum(words(unit.source) for unit in mine)
+            lines.append(_Line(str(each), code, templates, len(mine), count))
+    across = many(len({unit.lang_code for unit in units}), "language")
+    names = enumerated([visible(each.name) for each in made], 3)
+    texts = f"{many(len(units), 'text')} in {across} → {names}"
+    say(texts if units else "Nothing to translate: no file was written.")
     if homeless:
-        some = ", ".join(map(visible, homeless[:3]))
-        more = f" and {len(homeless) - 3:,} more" if len(homeless) > 3 else ""
-        say(f"  left out, for another kind of header or button stands there: {some}{more}")
+        some = enumerated(list(map(visible, homeless)), 3)
+        say(f"  left out, for another kind of header or button stands there: {some}")
     return frame_of(lines, _Line._fields)
 
 
-def _lines(path: Path, units: Sequence[Unit]) -> Iterable[_Line]:
-    for code in dict.fromkeys(unit.lang_code for unit in units):
-        part = [unit for unit in units if unit.lang_code == code]
-        templates = len({unit.template_code for unit in part})
-        count = sum(words(unit.source) for unit in part)
-        yield _Line(str(path), code, templates, len(part), count)
-
-
-def _said(units: Sequence[Unit], made: Iterable[Path]) -> str:
-    """Say in one line what was written."""
-    if not units:
-        return "Nothing to translate: no file was written."
-    languages = len({unit.lang_code for unit in units})
-    names = [visible(path.name) for path in made]
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-    return f"{many(len(units), 'text')} in {many(languages, 'language')} → {shown}"
-
-
-# --- what is to be translated -------------------------------------------------------------
+# --- the texts to translate -------------------------------------------------------------
 
 
 def gather(
@@ -146,8 +135,8 @@ def gather(
     for unit, original, entry in pairs:
         if (where := (id(original), unit.field)) not in notes:  # the same in all languages
             notes[where] = translator_note(unit.field, original)
-        told = described(unit, original, entry, known)
-        units.append(stamped(told._replace(note=notes[where]), original.lang_code, at))
+        described_unit = described(unit, original, entry, known)._replace(note=notes[where])
+        units.append(stamped(described_unit, original.lang_code, at))
     return units, homeless
 
 
@@ -192,95 +181,56 @@ def paired(
     originals = {code: source_of(group, source) for code, group in members.items()}
     if not any(originals.values()):
         raise InputError(no_source(found, source))
-    wanted = _wanted(found, originals.values(), languages, source)
-    pairs: list[tuple[Unit, Entry, Entry | None]] = []
-    homeless: dict[str, None] = {}
-    for code, original in originals.items():
-        if original is None:
-            continue
-        texts = field_texts(original)
-        for lang_code in wanted:
-            if language.same(lang_code, original.lang_code):
-                continue
-            entry = _in(members[code], lang_code)
-            units = _units(original, texts, entry, lang_code, homeless)
-            pairs += [(unit, original, entry) for unit in units]
-    _refuse([unit for unit, *_ in pairs], source, {entry.lang_code for entry in found})
-    return pairs, list(homeless)
-
-
-def _wanted(
-    found: Iterable[Entry],
-    originals: Iterable[Entry | None],
-    languages: Iterable[str] | None,
-    source: str,
-) -> list[str]:
-    """List the languages once each, written as the contents write them."""
-    sources = {each.lang_code for each in originals if each is not None}
+    sources = {each.lang_code for each in originals.values() if each is not None}
     there = list(dict.fromkeys(entry.lang_code for entry in found))
-    codes = [code for code in there if code not in sources] if languages is None else languages
     written = {language.normal(code): code for code in reversed(there)}
-    meant = dict.fromkeys(written.get(language.normal(code), code) for code in codes)
-    return list(meant) if languages is not None else language.in_order(meant, source)
-
-
-def _in(group: Sequence[Entry], lang_code: str) -> Entry | None:
-    """Find the content in a language, however it is written; the same writing first."""
-    for entry in group:
-        if entry.lang_code == lang_code:
-            return entry
-    return next((entry for entry in group if language.same(entry.lang_code, lang_code)), None)
-
-
-def _units(
-    original: Entry,
-    texts: Mapping[str, str],
-    entry: Entry | None,
-    lang_code: str,
-    homeless: dict[str, None],
-) -> Iterable[Unit]:
-    there = {} if entry is None else field_texts(entry)
-    template, code = original.template_code, lang_code if entry is None else entry.lang_code
-    alike = entry is not None and built_alike(entry, original)
-    for field, text in texts.items():
-        if not alike and group_of(entry, original, field) is None:
-            homeless.setdefault(f"{template} {code} {field}")
-            continue
-        yield Unit(template, code, field, text, there.get(field, ""), limit=text_limit(field))
+    named = [code for code in there if code not in sources] if languages is None else languages
+    codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
+    if languages is None:
+        codes = language.in_order(codes, source)
+    pairs: list[tuple[Unit, Entry, Entry | None]] = []
+    homeless: list[str] = []
+    for template, original in originals.items():
+        for lang_code in codes if original else ():
+            if original is None or language.same(lang_code, original.lang_code):
+                continue
+            alike = [e for e in members[template] if language.same(e.lang_code, lang_code)]
+            exact = [entry for entry in alike if entry.lang_code == lang_code]
+            entry = next(iter([*exact, *alike]), None)
+            code = lang_code if entry is None else entry.lang_code
+            fits = entry is not None and built_alike(entry, original)
+            for field, text in field_texts(original).items():
+                if not fits and group_of(entry, original, field) is None:
+                    homeless.append(f"{template} {code} {field}")
+                    continue
+                target, limit = field_text(entry, field), text_limit(field)
+                unit = Unit(template, code, field, text, target, limit=limit)
+                pairs.append((unit, original, entry))
+    _refuse([unit for unit, *_ in pairs], source, there)
+    return pairs, list(dict.fromkeys(homeless))
 
 
 def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
-    """Refuse what could not be brought back as it was."""
-    codes = dict.fromkeys(unit.template_code for unit in units)
-    languages = dict.fromkeys([source, *(unit.lang_code for unit in units)])
-    problems = [
-        Problem(
-            "template_code",
-            visible(code)[:60] or "''",
-            "must be text that can be printed, and not empty",
-        )
-        for code in codes
-        if not code.isprintable() or not code.strip()
-    ]
-    problems += [
-        Problem("lang_code", visible(code)[:60] or "''", "must be a code like en or en_US")
-        for code in languages
-        if not language.is_tag(code)
-    ]
-    problems += [
-        Problem("languages", visible(code)[:60], f"did you mean {language.normal(code)}?")
-        for code in languages
-        if language.is_tag(code) and code not in there and code != language.normal(code)
-    ]
-    halves = has_half_character("".join([unit.source + unit.target for unit in units]))
-    problems += [
-        Problem(
-            visible(f"{unit.template_code} {unit.lang_code}, {unit.field}"), ascii(text)[:60], said
-        )
-        for unit in units
-        for text in (unit.source, unit.target)
-        if halves and has_half_character(text) and (said := "holds half a character")
-    ]
+    """Refuse codes and texts that could not be brought back as they were."""
+    problems = []
+    for code in dict.fromkeys(unit.template_code for unit in units):
+        if not code.isprintable() or not code.strip():
+            reason = "must be text that can be printed, and not empty"
+            problems.append(Problem("template_code", visible(code)[:60] or "''", reason))
+    languages = list(dict.fromkeys([source, *(unit.lang_code for unit in units)]))
+    for code in languages:
+        if not language.is_tag(code):
+            reason = "must be a code like en or en_US"
+            problems.append(Problem("lang_code", visible(code)[:60] or "''", reason))
+    for code in languages:
+        form = language.normal(code)
+        if language.is_tag(code) and code not in there and code != form:
+            problems.append(Problem("languages", visible(code)[:60], f"did you mean {form}?"))
+    for unit in units:
+        for text in (unit.source, unit.target):
+            if has_half_character(text):
+                place = visible(f"{unit.template_code} {unit.lang_code}, {unit.field}")
+                problems.append(Problem(place, ascii(text)[:60], "holds half a character"))
     if problems:
         raise InputError("This cannot be translated as it is:", problems)
 
@@ -299,12 +249,12 @@ def chosen(
     Raises:
         InputError: `only` is none of these, or it cannot be told what changed.
     """
-    wanted = {only} if isinstance(only, str) else set(only)
-    if wanted == {"all"}:
+    states = {only} if isinstance(only, str) else set(only)
+    if states == {"all"}:
         return list(units)
-    if wanted and wanted <= {*UNIT_STATES}:
-        return [unit for unit in units if unit.state in wanted]
-    if wanted != {"changed"}:
+    if states and states <= {*UNIT_STATES}:
+        return [unit for unit in units if unit.state in states]
+    if states != {"changed"}:
         raise InputError(
             f'only= takes "all", "changed", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
         )
@@ -314,12 +264,12 @@ def chosen(
             "since=[their paths]."
         )
     stamps = [stamp for unit in since if (stamp := stamp_of(unit.stamp))]
-    before = {(stamp.key, stamp.source) for stamp in stamps}
-    went_out = {stamp.key for stamp in stamps}
+    before: dict[str, set[str]] = {}
+    for stamp in stamps:
+        before.setdefault(stamp.key, set()).add(stamp.source)
     return [
         unit
         for unit in units
         if (stamp := stamp_of(unit.stamp))
-        and stamp.key in went_out
-        and (stamp.key, stamp.source) not in before
+        and stamp.source not in before.get(stamp.key, {stamp.source})
     ]

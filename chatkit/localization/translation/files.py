@@ -1,4 +1,4 @@
-"""Files: units into files of any format, and back; what a file is, its content tells.
+"""Files: units into files of any format, and back; the content of a file decides how it is read.
 
 In spreadsheets, CSV or workbooks, units are rows. PO, the files of gettext, is written and read by
 Babel: the context of a message, which every program keeps, says where its text stands and has the
@@ -82,19 +82,16 @@ def written_units(
     Raises:
         InputError: A file cannot hold it.
     """
-    if form in ("po", "xliff"):
-        write = po_of if form == "po" else xliff.xliff_of
-        parts: dict[str, list[Unit]] = {}
-        for unit in units:
-            parts.setdefault(unit.lang_code, []).append(unit)
-        return {
-            path.with_name(f"{path.stem}.{code}{path.suffix}"): (part, write(part, source))
-            for code, part in parts.items()
-        }
-    whole = list(units)
-    if form == "xlsx":
-        return {path: (whole, workbook_of(whole))}
-    return {path: (whole, csv_of(whole))}
+    if form in ("xlsx", "csv"):
+        return {path: (list(units), (workbook_of if form == "xlsx" else csv_of)(units))}
+    languages: dict[str, list[Unit]] = {}
+    for unit in units:
+        languages.setdefault(unit.lang_code, []).append(unit)
+    write = po_of if form == "po" else xliff.xliff_of
+    return {
+        path.with_name(f"{path.stem}.{code}{path.suffix}"): (part, write(part, source))
+        for code, part in languages.items()
+    }
 
 
 def read_units(paths: Paths) -> list[Unit]:
@@ -143,45 +140,49 @@ def _read(path: Path | bytes) -> list[Unit]:
 
 
 def _reader(data: bytes, name: str) -> Callable[[bytes], list[Unit]]:
-    """Tell by its beginning what a file is; by its name only where that says nothing."""
+    """Choose the reader of a file by how it begins; by its name only where that says nothing."""
     if file_kind(data) == "xlsx":
-        _look_inside(data, name)
+        _check_archive(data, name)
         return read_workbook
     begin = data[:4000].replace(b"\0", b"").lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
     if begin.startswith(b"<"):
         return xliff.read_xliff
-    lines = begin.splitlines()
-    message = any(line.startswith((b"msgid", b"msgctxt")) for line in lines)
+    message = any(line.startswith((b"msgid", b"msgctxt")) for line in begin.splitlines())
     return read_po_units if message or name.lower().endswith(".po") else read_csv
 
 
-def _look_inside(data: bytes, name: str) -> None:
-    """Tell a workbook from what else is packed as it is, and tell of its macros.
+#: Archives that are no workbooks, by the beginning of the name of a part.
+_ARCHIVES = {
+    "word/": "a text document",
+    "ppt/": "a presentation",
+    "mimetype": "an OpenDocument file",
+    "": "a packed folder",
+}
+
+
+def _check_archive(data: bytes, name: str) -> None:
+    """Refuse an archive that is no workbook, and report macros.
 
     Raises:
         InputError: It is something else.
     """
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as packed:
-            parts = packed.namelist()
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            parts = archive.namelist()
     except zipfile.BadZipFile:
-        return  # whoever reads it says so
+        return  # its reader refuses it
     if "xl/vbaProject.bin" in parts:
         say(f"{visible(name)} has macros: they are not run.")
     elif not any(part.startswith("xl/") for part in parts):
-        kinds = {
-            "word/": "a text document",
-            "ppt/": "a presentation",
-            "mimetype": "an OpenDocument file",
-        }
-        kind = next(
-            (said for begin, said in kinds.items() if any(p.startswith(begin) for p in parts)),
-            "a packed folder",
+        kinds = (
+            kind
+            for begin, kind in _ARCHIVES.items()
+            if not begin or any(part.startswith(begin) for part in parts)
         )
-        raise InputError(f"This file is {kind}, not a workbook: save the table as .xlsx.")
+        raise InputError(f"This file is {next(kinds)}, not a workbook: save the table as .xlsx.")
 
 
-#: What a spreadsheet must have, and what is read of it.
+#: The columns that a spreadsheet must have, and those that are read.
 _NEEDED = ("template_code", "lang_code", "field", "source", "translation", "stamp")
 _TAKEN = (*_NEEDED, "comment", "state")
 _WIDE = ("source", "translation", "comment", "source_before", "note")
@@ -224,8 +225,7 @@ def _cells_of(unit: Unit) -> _Cells:
 
 def csv_of(units: Sequence[Unit]) -> bytes:
     """Write units of any languages as CSV."""
-    target = io.BytesIO()
-    to_csv(frame_of(map(_cells_of, units), COLUMNS), target)
+    to_csv(frame_of(map(_cells_of, units), COLUMNS), target := io.BytesIO())
     return target.getvalue()
 
 
@@ -247,28 +247,29 @@ def read_csv(data: bytes) -> list[Unit]:
     Raises:
         InputError: It is none, or lacks a column.
     """
-    content, said, notes = decode_text(data, known=_known_columns)
-    table = read_delimited(content, said, None, _known_columns, notes)
+    content, encoding, notes = decode_text(data, known=_known_columns)
+    table = read_delimited(content, encoding, None, _known_columns, notes)
     return list(_units_of_table(table, "", _head_of(table)))
 
 
 def read_workbook(data: bytes) -> list[Unit]:
-    """Read units from all sheets of a workbook that have them; a sheet of other things is told.
+    """Read units from all sheets of a workbook that have them, and report other sheets.
 
     Raises:
         InputError: It is none, no sheet has them, or one has lost a column or its names.
     """
     units: list[Unit] = []
     others: list[str] = []
-    ours = 0
+    ours = False
     for name, table in workbook.read_sheets(data).items():
         sheet, head = f"sheet {quoted_name(name)}", _head_of(table)
         if head is None:
             continue
+        exported = (row.number for row in table.rows if _has_stamp(row.cells))
         if head.known:
-            ours += 1
+            ours = True
             units += _units_of_table(table, f"{sheet}, ", head)
-        elif row := _first_exported(table):
+        elif row := next(exported, None):
             raise InputError(
                 f"{sheet} holds texts of export, like that in row {row}, and no row names their "
                 f"columns: {', '.join(_NEEDED)}. Put the names back above them, as export wrote "
@@ -277,7 +278,7 @@ def read_workbook(data: bytes) -> list[Unit]:
         else:
             others.append(sheet)
     if not ours:
-        raise InputError(_FOREIGN)
+        raise InputError(_OTHER)
     if others:
         one = len(others) == 1
         say(
@@ -285,11 +286,6 @@ def read_workbook(data: bytes) -> list[Unit]:
             f"translations stand on {'it' if one else 'them'}, put back the names of the columns."
         )
     return units
-
-
-def _first_exported(table: RawTable) -> int | None:
-    """Find the first row that export wrote, by its stamp; it is told by its number."""
-    return next((row.number for row in table.rows if _has_stamp(row.cells)), None)
 
 
 def _has_stamp(cells: Sequence[Any]) -> bool:
@@ -305,7 +301,7 @@ def _column_name(cell: object) -> str:
     return cell.strip().casefold() if isinstance(cell, str) else ""
 
 
-_FOREIGN = (
+_OTHER = (
     "It does not hold translations: no row names the columns "
     f"{', '.join(_NEEDED[:-1])} and {_NEEDED[-1]}. Pass a file that export wrote."
 )
@@ -342,7 +338,7 @@ def _head_of(table: RawTable) -> _Head | None:
 
 def _units_of_table(table: RawTable, where: str, head: _Head | None) -> Iterator[Unit]:
     if head is None or not head.known:
-        raise InputError(_FOREIGN)
+        raise InputError(_OTHER)
     row = table.rows[head.place].number
     if missing := [name for name in _NEEDED if name not in head.columns]:
         strange = [
@@ -359,47 +355,41 @@ def _units_of_table(table: RawTable, where: str, head: _Head | None) -> Iterator
             both = f"{column_letter(head.columns[name])}{row} and {column_letter(number)}{row}"
             raise InputError(f"{where}the column {name} is there twice: {both}. Keep one.")
     letters = {name: column_letter(number) for name, number in head.columns.items()}
-    places = [(name, head.columns[name]) for name in _TAKEN if name in head.columns]
     for place, (number, cells) in enumerate(table.rows):
-        if place < head.place:  # a title stands there, or texts that were sorted with the names
-            ours = _has_stamp(cells)
-        else:
-            ours = place > head.place and any(cell not in (None, " ") for cell in cells)
-        if ours:
-            yield _unit_of_row(cells, places, letters, f"{where}row {number}", number)
+        filled = place > head.place and any(cell not in (None, " ") for cell in cells)
+        # above them stands a title, or texts that were sorted with the names
+        if filled or (place < head.place and _has_stamp(cells)):
+            yield _unit_of_row(cells, head.columns, letters, f"{where}row {number}", number)
     for number, _, reason in table.broken:
         yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)
 
 
 def _unit_of_row(
     cells: Sequence[Any],
-    places: Sequence[tuple[str, int]],
+    columns: Mapping[str, int],
     letters: Mapping[str, str],
     place: str,
     row: int,
 ) -> Unit:
-    trouble = ""
-    said: dict[str, str] = {}
-    for name, number in places:
+    trouble, texts = "", dict[str, str]()
+    for name in _TAKEN:
+        number = columns.get(name, len(cells))
         value = cells[number] if number < len(cells) else None
-        if isinstance(value, str):  # most are
-            said[name] = unescape_controls(value) if "⟨" in value else value
-            continue
-        found, reason = read_word(value)
+        text, reason = read_word(value)
         if reason:
             if name in _NEEDED:
                 trouble = f"the {name} ({letters[name]}{row}) {reason}"
-            found = value.text if isinstance(value, OddCell) else as_text(value)
-        said[name] = unescape_controls(found or "")
+            text = value.text if isinstance(value, OddCell) else as_text(value)
+        texts[name] = unescape_controls(text or "")
     return Unit(
-        said["template_code"],
-        said["lang_code"],
-        said["field"],
-        said["source"],
-        said["translation"],
-        said["stamp"],
-        comment=said.get("comment", ""),
-        state=said.get("state", ""),
+        texts["template_code"],
+        texts["lang_code"],
+        texts["field"],
+        texts["source"],
+        texts["translation"],
+        texts["stamp"],
+        comment=texts["comment"],
+        state=texts["state"],
         place=place,
         trouble=trouble,
         row=row,
@@ -480,8 +470,8 @@ def read_po_units(data: bytes) -> list[Unit]:
         catalog = read_po(io.BytesIO(data), ignore_obsolete=True, abort_invalid=True)
     except (PoFileError, ValueError, LookupError, AttributeError, IndexError) as error:
         raise InputError(f"It is not a readable PO file: {error}.") from None
-    said = [line for line in catalog.header_comment.splitlines() if line.startswith(_CODE)]
-    code = said[0].removeprefix(_CODE) if said else str(catalog.locale_identifier or "")
+    lines = [line for line in catalog.header_comment.splitlines() if line.startswith(_CODE)]
+    code = lines[0].removeprefix(_CODE) if lines else str(catalog.locale_identifier or "")
     return [_po_unit(message, code) for message in catalog if message.id]
 
 
@@ -501,10 +491,10 @@ def _po_unit(message: Message, lang_code: str) -> Unit:
         unescape_controls(text if isinstance(text, str) else "")
         for text in (message.id, message.string)
     )
-    said = [line for line in message.user_comments if not line.startswith("|")]  # a source before
+    lines = [line for line in message.user_comments if not line.startswith("|")]  # a source before
     return Unit(
         *(code, lang_code, field, source, target, stamp),
-        comment=unescape_controls("\n".join(said)),
+        comment=unescape_controls("\n".join(lines)),
         unfinished="fuzzy" if message.fuzzy else "",
         parts=_PARTS,
         place=f"line {message.lineno}",

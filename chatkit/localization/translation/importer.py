@@ -68,22 +68,6 @@ class Returned(NamedTuple):
     sent: str  #: when it went out, as its stamp has it
 
 
-class Rejected(NamedTuple):
-    """One text that was not taken, and why."""
-
-    template_code: str
-    lang_code: str
-    field: str
-    reason: str  #: a word or two, to choose by: "conflict"
-    message: str
-    source_before: str
-    source: str
-    live: str
-    returned: str
-    place: str
-    cell: str
-
-
 class Changed(NamedTuple):
     """One text that was taken."""
 
@@ -125,11 +109,8 @@ class ImportedTexts:
     @property
     def rejected(self) -> pd.DataFrame:
         """Every text that was not taken, with both sources and the reason."""
-        rows = [
-            Rejected(*each[:9], each.place, each.cell)  # all but the comment
-            for each in self.refused
-        ]
-        return frame_of(rows, Rejected._fields)
+        columns = [name for name in Returned._fields if name not in ("comment", "sent")]
+        return frame_of(self.refused, columns).rename(columns={"verdict": "reason"})
 
     @property
     def texts(self) -> pd.DataFrame:
