@@ -14,6 +14,7 @@ from chatkit.localization import language
 from chatkit.localization.checks import CHECKS, DECISIVE_CHECKS, findings
 from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
 from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
+from chatkit.localization.table import frame_of
 from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
 from chatkit.util.display import cut, many, visible
 
@@ -95,8 +96,6 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the findings as a DataFrame, one row each."""
-        from chatkit.localization.table import frame_of
-
         return frame_of(self._found, _COLUMNS)
 
     def _with(self, found: Iterable[ContentFinding]) -> Audit:
@@ -203,7 +202,7 @@ def _findings(
         original = source_of(members, source)
         for entry in members:
             compared = None if entry is original else original
-            yield from findings(Case(entry, compared, source, glossary, firsts), checks)
+            yield from findings(Case(entry, firsts, compared, source, glossary), checks)
         if original is None and len(members) > 1:
             message = f"the template has no content in {source}, so its languages are not compared"
             hint = "Name another language with source=."

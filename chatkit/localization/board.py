@@ -43,6 +43,7 @@ from chatkit.localization.ledger import (
     worded_changes,
 )
 from chatkit.localization.rules import AGREED, ContentFinding
+from chatkit.localization.table import frame_of, states_of
 from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, html_list, marked, wrapped
 from chatkit.util.display import columns, cut, many, squeezed, visible
 
@@ -174,8 +175,6 @@ class Board(Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the states as a DataFrame: a row for each template, a column for each language."""
-        from chatkit.localization.table import states_of
-
         states = {place: cell.state for place, cell in self._cells.items()}
         return states_of(states, self.codes, self.languages)
 
@@ -185,8 +184,6 @@ class Board(Report):
         Args:
             *states: Only those in these states.
         """
-        from chatkit.localization.table import frame_of
-
         return frame_of([c for c in self if not states or c.state in states], _COLUMNS)
 
     def changes(self) -> pd.DataFrame:
@@ -200,8 +197,6 @@ class Board(Report):
         Raises:
             InputError: It was not asked for one.
         """
-        from chatkit.localization.table import frame_of
-
         if self.since is None:
             raise InputError('This board tells no changes: board(since="2026-11-01") does.')
         return frame_of(self._changed, ContentChange._fields)
@@ -212,8 +207,6 @@ class Board(Report):
         It has a row for each text of each stale content: `before` is the source that it was
         made from, `after` the source of today, empty if it was taken out.
         """
-        from chatkit.localization.table import frame_of
-
         rows = [
             _SourceRow(cell.template_code, cell.lang_code, each.field, each.before, each.after)
             for cell in self

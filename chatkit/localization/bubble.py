@@ -65,7 +65,7 @@ class Bubble(NamedTuple):
 
 
 def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
-    """Work out what a customer sees of a content.
+    """Return a content as a customer sees it.
 
     Args:
         entry: The content.
@@ -74,64 +74,54 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     values = {**entry.variables, **samples}
     text, footer = entry.text, entry.footer
     written = entry.authenticates and not text.strip()
-    if written:
-        text, footer = _authentication(entry, footer)
+    if written:  # the platform writes it, and the API does not show it
+        text = _CODE + (_KEEP if entry.fields.get("auth_add_security_recommendation") else "")
+        seconds = entry.fields.get("auth_code_expiration_seconds")
+        if (
+            entry.fields.get("auth_add_code_expiration")
+            and isinstance(seconds, int)
+            and seconds > 0
+        ):
+            footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
     first = entry.headers[0] if entry.headers else {}
     kind = first.get("type")
     line = part(first, "text") if kind == "text" else ""
-    above = {slot.name: _sample(first) for slot in slots(line)} | dict(samples)
-    header = runs(line, above, marked=False)
-    lacking = [run.text[2:-2] for run in (*header, *runs(text, values)) if run.mark == "missing"]
+    # it is not documented in which of the two fields the sample stands
+    sample = part(first, "text_variable") or part(first, "parameter")
+    header = runs(line, {slot.name: sample for slot in slots(line)} | dict(samples), marked=False)
+    body = runs(text, values)
+    missing = [run.text[2:-2] for run in (*header, *body) if run.mark == "missing"]
+    taps = [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
+    if not entry.buttons and entry.fields.get("auth_delivery_method") == "copy_code":
+        taps = [Tap("copy_offer_code", [TextRun("Copy code")], "")]
     return Bubble(
         lang_code=cut(entry.lang_code, 20),
         direction=language.direction(entry.lang_code),
         header=header,
         medium=kind if isinstance(kind, str) and kind in MEDIA else "",
         file=_file(first),
-        body=runs(text, values),
+        body=body,
         footer=runs(footer, {}, marked=False),
-        buttons=_taps(entry),
-        missing=list(dict.fromkeys(lacking)),
+        buttons=taps,
+        missing=list(dict.fromkeys(missing)),
         written=written,
     )
 
 
-def _authentication(entry: Entry, footer: str) -> tuple[str, str]:
-    """Write what the platform writes itself, which the API does not show."""
-    text = _CODE + (_KEEP if entry.fields.get("auth_add_security_recommendation") else "")
-    seconds = entry.fields.get("auth_code_expiration_seconds")
-    if entry.fields.get("auth_add_code_expiration") and isinstance(seconds, int) and seconds > 0:
-        footer = f"This code expires in {many(max(seconds // 60, 1), 'minute')}."
-    return text, footer
-
-
-def _sample(header: Mapping[str, Any]) -> str:
-    """Return the sample of a header; in which of two fields it stands is not documented."""
-    return part(header, "text_variable") or part(header, "parameter")
-
-
 def _file(header: Mapping[str, Any]) -> str:
     name = part(header, "file_name")
-    if name:
-        return cut(name, _LONG)
     try:
-        return cut(urlsplit(part(header, "link")).path.rpartition("/")[2], _LONG)
+        name = name or urlsplit(part(header, "link")).path.rpartition("/")[2]
     except ValueError:  # no address at all
         return ""
-
-
-def _taps(entry: Entry) -> list[Tap]:
-    if not entry.buttons and entry.fields.get("auth_delivery_method") == "copy_code":
-        return [Tap("copy_offer_code", [TextRun("Copy code")], "")]
-    return [tap for button in entry.buttons[:_BUTTONS] if (tap := _tap(button))]
+    return cut(name, _LONG)
 
 
 def _tap(button: Mapping[str, Any]) -> Tap | None:
-    kind = button.get("type")
+    kind, value = button.get("type"), cut(part(button, "value"), _LONG)
     if not isinstance(kind, str) or kind not in _SIGNS:
         return None
     label = part(button, "label") or _WRITTEN.get(kind, "")
-    value = cut(part(button, "value"), _LONG)
     about = {
         "visit_website": cut(part(button, "dynamic_url"), _LONG) or value,
         "call_phone": f"{cut(part(button, 'country_code'), 10)} {value}".strip(),
@@ -188,20 +178,16 @@ def bubble_html(seen: Bubble) -> str:
             f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>'
         )
     lang = escape(seen.lang_code.replace("_", "-"))
-    said = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
+    remarks = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
     box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'
-    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{said}</div>'
+    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{remarks}</div>'
 
 
 def notes(seen: Bubble) -> list[str]:
-    """Say what a customer would not see so."""
-    said = []
-    if seen.missing:
-        names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
-        said.append(f"No sample for {names}.")
-    if seen.written:
-        said.append("The platform writes this text itself, in the language of the content.")
-    return said
+    """Return notes on what a customer would not see in this way."""
+    names = ", ".join("{{" + cut(name, 20) + "}}" for name in seen.missing[:9])
+    written = "The platform writes this text itself, in the language of the content."
+    return [f"No sample for {names}."] * bool(names) + [written] * seen.written
 
 
 def _html(found: Iterable[TextRun]) -> str:
@@ -222,7 +208,7 @@ _LONGEST = 5000  #: characters that are shown: the longest message has fewer
 
 
 class TextRun(NamedTuple):
-    """A stretch of text that looks alike.
+    """A part of a text that looks alike.
 
     `tags` are the elements it stands in, from outside in. `mark` is "sample" where a value
     stands for a placeholder, "missing" where there is none, "odd" for a character that would
@@ -248,14 +234,15 @@ def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[
 
 
 def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """Put samples in place of placeholders; tell of each character where it comes from."""
+    """Put samples in place of placeholders, and mark the origin of each character."""
     parts, marks, last = [], list[str](), 0
     for slot in slots(text):
         sample = samples.get(slot.name)
-        there = isinstance(sample, str) and bool(sample.strip())
-        value = sample[:_LONGEST] if there and isinstance(sample, str) else str(slot)
+        value, mark = str(slot), "missing"
+        if isinstance(sample, str) and sample.strip():
+            value, mark = sample[:_LONGEST], "sample"
         parts += [text[last : slot.start], value]
-        marks += [""] * (slot.start - last) + ["sample" if there else "missing"] * len(value)
+        marks += [""] * (slot.start - last) + [mark] * len(value)
         last = slot.end
     parts.append(text[last:])
     marks += [""] * (len(text) - last)
@@ -266,7 +253,8 @@ def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
     return filled, marks
 
 
-Stretch = tuple[int, int, tuple[str, ...]]
+#: Where a part of a text begins and ends, and the elements that it stands in.
+Tagged = tuple[int, int, tuple[str, ...]]
 
 
 @cache
@@ -279,8 +267,8 @@ def _form(signs: str) -> re.Pattern[str]:
     )
 
 
-def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Stretch]:
-    """Yield stretches of text without their signs, with the elements that they stand in."""
+def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Tagged]:
+    """Yield parts of a text without their signs, with the elements that they stand in."""
     open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
     last = 0
     for found in _form(open_).finditer(text) if open_ and "code" not in tags else ():
@@ -296,7 +284,7 @@ def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Stret
 def _cut(
     text: str, marks: list[str], start: int, end: int, tags: tuple[str, ...]
 ) -> Iterator[TextRun]:
-    """Cut a stretch wherever its mark changes; spell out what would not be seen."""
+    """Cut a part wherever its mark changes; spell out what would not be seen."""
     while start < end:
         mark, stop = marks[start], start + 1
         while stop < end and marks[stop] == mark:

@@ -39,7 +39,9 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
         content: Any JSON object; the time this takes is linear in its size.
     """
     return [
-        finding for entry in entries(content) for finding in findings(Case(entry), CONTENT_CHECKS)
+        finding
+        for entry in entries(content)
+        for finding in findings(Case(entry, {}), CONTENT_CHECKS)
     ]
 
 
@@ -133,8 +135,9 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
         elif count >= NEAR * limit and not field.startswith("buttons"):
             message = f"{name} has {count / limit:.0%} of its {limit:,} characters"
             yield Flaw("length near", field, message)
+    samples = _texts(entry.variables)
     filled = len(entry.text) + sum(
-        len(part(entry.variables, slot.name)) - (slot.end - slot.start) for slot in entry.slots
+        len(samples.get(slot.name, "")) - (slot.end - slot.start) for slot in entry.slots
     )
     if filled > TEXT_LIMIT >= len(entry.text):
         message = f"with its samples filled in the text has {many(filled, 'character')}"
@@ -250,12 +253,15 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
         value = entry.variables.get(name)
-        field = f"variables.{cut(name, 20)}"
+        if isinstance(value, str) and value.strip():
+            continue
+        short = cut(name, 20)
         if value is not None and not isinstance(value, str):
-            yield Flaw("wrong type", field, "it must be text", "Write it in quotes.")
-        elif not (value and value.strip()):
-            message = f"{{{{{cut(name, 20)}}}}} has no sample"
-            yield Flaw("sample missing", field, message, "Say what may stand there, like a name.")
+            message, hint = "it must be text", "Write it in quotes."
+            yield Flaw("wrong type", f"variables.{short}", message, hint)
+        else:
+            message, hint = f"{{{{{short}}}}} has no sample", "Say what may stand there, like a "
+            yield Flaw("sample missing", f"variables.{short}", message, f"{hint}name.")
     for name in entry.variables:
         if name not in names:
             short = cut(str(name), 20)
@@ -766,7 +772,7 @@ def check_language(case: Case) -> Iterator[Flaw]:
         yield Flaw("wrong type", "lang_code", "it must be a language", hint)
         return
     form = language.normal(code)
-    first = case.first("language", case.entry.template_code, form)
+    first = case.firsts.setdefault((case.entry.template_code, form), case.entry)
     if first is not case.entry:
         message = f"{first.lang_code:.20} is there already"
         if first.lang_code != code:
@@ -800,7 +806,7 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
     if entry.authenticates or "footer" not in entry.given:
         return
     form = language.normal(entry.lang_code)
-    first = case.first("words", form, entry.text, entry.footer).template_code
+    first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code
     if first != entry.template_code:
         message = f"text and footer are those of {first:.40}"
         yield Flaw("duplicate", "text", message, "The platform refuses the second one.")

@@ -56,11 +56,7 @@ class Slot(NamedTuple):
     name: str
     start: int
     end: int
-
-    @property
-    def number(self) -> int | None:
-        """Its number; None if it has none that the API would write."""
-        return int(self.name) if _NUMBER.fullmatch(self.name) else None
+    number: int | None = None  #: None if it has none that the API would write
 
     def __str__(self) -> str:
         return "{{" + self.name + "}}"
@@ -70,7 +66,10 @@ def slots(text: str) -> list[Slot]:
     """Find the placeholders of a text, in order."""
     if "{{" not in text:
         return []
-    return [Slot(match[1], *match.span()) for match in SLOT.finditer(text)]
+    return [
+        Slot(match[1], *match.span(), int(match[1]) if _NUMBER.fullmatch(match[1]) else None)
+        for match in SLOT.finditer(text)
+    ]
 
 
 def without_slots(text: str) -> str:

@@ -99,23 +99,16 @@ class Glossary:
         if form not in self._of:
             rows: dict[tuple[str, int], _GlossaryRow] = {}
             address = ""
-            for row in sorted((r for r in self._rows if _is_for(r, form)), key=_exactness):
-                rows[row.term.casefold() or "", 0 if row.term else row.number] = row
-                address = row.address or address
+            for own in ("", language.base(form), form):
+                for row in self._rows:
+                    if language.normal(row.language) == own:
+                        rows[row.term.casefold(), 0 if row.term else row.number] = row
+                        address = row.address or address
             self._of[form] = sorted(rows.values(), key=lambda row: row.number), address
         return self._of[form]
 
 
-def _is_for(row: _GlossaryRow, form: str) -> bool:
-    own = language.normal(row.language)
-    return not own or own == form or own == language.base(form)
-
-
-def _exactness(row: _GlossaryRow) -> int:
-    return bool(row.language) + ("_" in language.normal(row.language))
-
-
-# --- what a translation has to do ---------------------------------------------------------
+# --- compare a translation ---------------------------------------------------------
 
 
 def _of_terms(
@@ -219,10 +212,18 @@ def _rows(source: Any) -> Iterator[_GlossaryRow]:
     for number, row in table:
         cells = {key: _cell(row.get(key)) for key in COLUMNS}
         if any(cells.values()):
+            use, never = (
+                tuple(filter(None, map(str.strip, cells[key].split("|"))))
+                for key in ("use", "never")
+            )
+            keep = cells["keep"].casefold()
+            if keep not in (*_YES, *_NO):
+                reason = f"keep is yes or empty, not {values(cells['keep'])}"
+                raise InputError(f"Row {number} of the glossary: {reason}.")
+            address = cells["address"].casefold()
             yield _GlossaryRow(
-                number, cells["term"], cells["language"], _several(cells["use"]),
-                _several(cells["never"]), _flag(cells["keep"], number), cells["address"].casefold(),
-            )  # fmt: skip
+                *(number, cells["term"], cells["language"], use, never, keep in _YES, address)
+            )
 
 
 def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
@@ -275,16 +276,6 @@ def _known(row: Sequence[str]) -> int:
 def _cell(value: Any) -> str:
     text = getattr(value, "text", value)  # a cell that holds nothing usable, as it is seen
     return "" if text is None or text != text else str(text).strip()
-
-
-def _several(cell: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, cell.split("|"))))
-
-
-def _flag(cell: str, number: int) -> bool:
-    if cell.casefold() in (*_YES, *_NO):
-        return cell.casefold() in _YES
-    raise InputError(f"Row {number} of the glossary: keep is yes or empty, not {values(cell)}.")
 
 
 def _problems(rows: Iterable[_GlossaryRow]) -> Iterator[Problem]:

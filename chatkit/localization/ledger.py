@@ -30,6 +30,7 @@ from chatkit.bulk.stores import journal_folder
 from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.table import frame_of
 from chatkit.report import Report, marked
 from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.lock import replacing, rewrite
@@ -310,8 +311,6 @@ class Ledger:
 
     def silences(self) -> pd.DataFrame:
         """Return what is silenced, a row each; an empty cell means every one."""
-        from chatkit.localization.table import frame_of
-
         everywhere = {(*place, "", ""): remark for place, remark in self.silenced.items()}
         rows = [
             _Silenced(code, lang_code, template_code, field, remark.at)
@@ -349,8 +348,6 @@ class Ledger:
 
     def frame(self) -> pd.DataFrame:
         """Return it as a DataFrame, a row for each translation, in the order of its lines."""
-        from chatkit.localization.table import frame_of
-
         rows = [
             _Row(*spot[:4], self.sources.get(origin.source, ""), *origin[:1], *origin[2:], spot[4])
             for spot, origin in sorted(self.origins.items())
@@ -431,8 +428,6 @@ def accepted(
     Raises:
         InputError: None of them is in such a language, or there is no source.
     """
-    from chatkit.localization.table import frame_of
-
     there = entries(contents)
     named = languages_meant(there, languages)
     new, rows, sources, at = Ledger(), list[_Accepted](), 0, _now()

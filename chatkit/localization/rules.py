@@ -225,15 +225,11 @@ class Case(NamedTuple):
     """One content, and what it is compared with."""
 
     entry: Entry
-    original: Entry | None = None  #: what it is translated from; None for that itself
+    #: The first contents that were checked: by template and language, and by language and texts.
+    firsts: dict[tuple[str, ...], Entry]
+    original: Entry | None = None  #: the content it is translated from; None for that itself
     source: str = ""  #: the language that contents are translated from
     glossary: Glossary | None = None
-    #: The first content of each template and language, and with each text, as they are checked.
-    firsts: dict[tuple[str, ...], Entry] | None = None
-
-    def first(self, *key: str) -> Entry:
-        """Return the first content that was checked with this key."""
-        return self.entry if self.firsts is None else self.firsts.setdefault(key, self.entry)
 
 
 #: Finds the flaws of some rules in one pass over a content.

@@ -9,20 +9,20 @@ from chatkit.localization.content import Slot, slots, without_slots, words
 
 
 def test_placeholders_are_found_with_their_places():
-    assert slots("Hi {{1}}, {{2}}.") == [Slot("1", 3, 8), Slot("2", 10, 15)]
+    assert slots("Hi {{1}}, {{2}}.") == [Slot("1", 3, 8, 1), Slot("2", 10, 15, 2)]
     assert slots("no { } here") == []
 
 
 @pytest.mark.parametrize(("name", "number"), [("1", 1), ("9999", 9999), ("10", 10)])
 def test_numbers_are_those_the_api_writes(name, number):
-    assert Slot(name, 0, 0).number == number
+    assert slots("{{" + name + "}}")[0].number == number
 
 
 @pytest.mark.parametrize(
     "name", ["", "0", "01", " 1", "name", "\u0661", "１", "1.0", "-1", "99999"]
 )
 def test_anything_else_has_no_number(name):
-    assert Slot(name, 0, 0).number is None
+    assert slots("{{" + name + "}}")[0].number is None
 
 
 @pytest.mark.parametrize(
