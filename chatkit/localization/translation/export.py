@@ -130,7 +130,8 @@ def gather(
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
     pairs, homeless = paired(contents(frame), source, languages)
-    known, at, notes = ledger or Ledger(), stamp_time(), dict[tuple[int, str], str]()
+    known = Ledger() if ledger is None else ledger
+    at, notes = stamp_time(), dict[tuple[int, str], str]()
     units = []
     for unit, original, entry in pairs:
         if (where := (id(original), unit.field)) not in notes:  # the same in all languages

@@ -28,6 +28,13 @@ def test_every_text_stands_beside_its_translation():
     assert len({each.stamp for each in units}) == len(units)
 
 
+def test_a_comment_goes_out_although_no_translation_is_recorded():
+    ledger = Ledger()
+    ledger.comment(("order_ready", "de", "text"), "ask Léa")
+    units, _ = gather(both(), "en", None, ledger)
+    assert {each.comment for each in units if each.field == "text"} == {"ask Léa"}
+
+
 def test_languages_are_written_as_the_contents_write_them():
     rows = full(ENGLISH, {**GERMAN, "lang_code": "pt_BR"})
     units, _ = gather(rows, "en_US", ["pt-BR", "pt_BR", "fr_CA", "en"])
