@@ -218,28 +218,23 @@ class ContentReader:
         counts: list[int] = []
         calls = [template.list_call() for template in self._templates]
         try:
-            with Progress("templates", len(calls)) as progress:
-                tell = self._forecast("template", len(calls))
-                answers = zip(self._templates, calls, self._answers(calls), strict=True)
-                for template, call, answer in answers:
-                    counts.append(0)
-                    tell(len(counts))
-                    progress.add(1)
-                    if isinstance(answer, Refused):
-                        self._lost = answer
-                        self.absent.append(str(template.code))
-                        continue
-                    counts[-1] = columns.add(answer.data)
-                    refuse_part(call, answer, counts[-1])
-                    if not counts[-1]:
-                        self.empty.append(str(template.code))
-            found = columns.frame(LANG)
+            answers = zip(self._templates, calls, self._answers("template", calls), strict=True)
+            for template, call, answer in answers:
+                counts.append(0)
+                if isinstance(answer, Refused):
+                    self._lost = answer
+                    self.absent.append(str(template.code))
+                    continue
+                counts[-1] = columns.add(answer.data)
+                refuse_part(call, answer, counts[-1])
+                if not counts[-1]:
+                    self.empty.append(str(template.code))
+            contents = columns.frame(LANG)
         except frames.WrongRows as error:
             raise self._wrong_row(error, counts) from None
         codes = [str(each.code) for each in self._templates]
-        frame = frames.with_level(
-            found, CODE, list(chain.from_iterable(map(repeat, codes, counts)))
-        )
+        levels = list(chain.from_iterable(map(repeat, codes, counts)))
+        frame = frames.with_level(contents, CODE, levels)
         if doubles := frames.repeated(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
         frame = sorted_by_language(frames.without_repeats(frame))
@@ -268,40 +263,40 @@ class ContentReader:
 
         columns = frames.Columns(frames.kinds(Content, Content.model_fields))
         kept: list[Spot] = []
-        calls = (template.get_call(lang) for template, lang in spots)
 
-        def there() -> Iterator[Raw]:
-            tell = self._forecast("content", len(spots))
-            for n, (spot, answer) in enumerate(zip(spots, self._answers(calls), strict=True), 1):
-                progress.add(1)
-                tell(n)
+        def bodies() -> Iterator[Raw]:
+            calls = [template.get_call(lang) for template, lang in spots]
+            for spot, answer in zip(spots, self._answers("content", calls), strict=True):
                 if isinstance(answer, Envelope):
                     kept.append(spot)
                     yield answer.data
 
         try:
-            with Progress("contents", len(spots)) as progress:
-                for page in pages_of(there()):
-                    columns.add(page)
-            found = columns.frame(LANG)
+            for page in pages_of(bodies()):
+                columns.add(page)
+            frame = columns.frame(LANG)
         except frames.WrongRows as error:
             template, lang = kept[_row(error, len(kept))]
             reason = f"the content is not as documented: {error}"
             raise BadAnswer(template.get_call(lang), reason) from None
-        for (template, lang), read in zip(kept, found.index, strict=True):
+        for (template, lang), read in zip(kept, frame.index, strict=True):
             template.same_key(template.get_call(lang), read, lang)
         codes = [str(template.code) for template, _ in kept]
-        return columns, frames.with_level(found, CODE, codes)
+        return columns, frames.with_level(frame, CODE, codes)
 
-    def _forecast(self, noun: str, calls: int) -> Callable[[int], None]:
-        """Say how long so many calls take, where that is long; take how many are done."""
-        forecast, what = Forecast(), f"Reading {many(calls, noun)}"
+    def _answers(self, noun: str, calls: Sequence[Call]) -> Iterator[Envelope | Refused]:
+        """Send calls, several at once; yield their answers in order, and show the progress."""
+        forecast, total = Forecast(), len(calls)
+        with Progress(f"{noun}s", total) as progress:
+            forecast.tell(what := f"Reading {many(total, noun)}", 0, total, self._rate())
+            answers = answers_in_order(self._transport, calls, kept=(NotFound,))
+            for done, answer in enumerate(answers, 1):
+                progress.add(1)
+                forecast.tell(what, done, total - done, self._rate())
+                yield answer
 
-        def tell(done: int) -> None:
-            forecast.tell(what, done, calls - done, self._transport.pace().rate)
-
-        tell(0)
-        return tell
+    def _rate(self) -> float:
+        return self._transport.pace().rate
 
     def refuse_absent(self) -> None:
         """Name all codes that the service does not know, at once.
@@ -310,8 +305,10 @@ class ContentReader:
             NotFound: There are some.
         """
         if self.absent:
-            many = f"{len(self.absent)} of these {len(self._templates)} templates"
-            what = "this template" if len(self._templates) == 1 else many
+            total = len(self._templates)
+            what = (
+                "this template" if total == 1 else f"{len(self.absent)} of these {total} templates"
+            )
             raise NotFound(
                 self._lost.call,
                 f"the service does not know {what}: {_listed(self.absent)}. A code may be "
@@ -327,9 +324,6 @@ class ContentReader:
                 "template has none yet.",
                 stacklevel=4,
             )
-
-    def _answers(self, calls: Iterable[Call]) -> Iterator[Envelope | Refused]:
-        return answers_in_order(self._transport, calls, kept=(NotFound,))
 
     def _wrong_row(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
         """Say in which list a row is not as documented: they are counted through."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from chatkit.api.transport import Transport
 from chatkit.errors import HelpPage, InputError, steady
 from chatkit.frames.snapshot import inherit_origin
-from chatkit.report import FEW, Report
+from chatkit.report import FEW
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
 from chatkit.templates.contents import Contents, require_languages
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary, GlossarySource
     from chatkit.localization.ledger import LedgerFile
     from chatkit.localization.queue import Queue
-    from chatkit.localization.translation import ImportedTexts
+    from chatkit.localization.translation import Translations
     from chatkit.localization.translation.export import Only, UnitState
     from chatkit.localization.translation.files import Paths
     from chatkit.localization.translation.units import Unit
@@ -740,27 +740,12 @@ class Templates(metaclass=HelpPage):
                 broken=broken,
                 skip_invalid=skip_invalid,
             )
-        if (said := returned.comments(known)).comments:
-            self.ledger.add(said)
-            one = len(said.comments) == 1
+        if comments := len((new := returned.comments(known)).comments):
+            self.ledger.add(new)
             plan.notes.append(
-                f"{many(len(said.comments), 'comment')} of translators {'is' if one else 'are'} "
+                f"{many(comments, 'comment')} of translators {'is' if comments == 1 else 'are'} "
                 "recorded: queue() shows them."
             )
-        return Translations(plan, returned)
-
-
-class Translations(Report):
-    """What came back of files for translators: `plan` makes it so, `rejected` was not taken.
-
-    Args:
-        plan: What would change.
-        returned: What was read, text by text.
-    """
-
-    def __init__(self, plan: Plan, returned: ImportedTexts) -> None:
-        self.plan = plan
-        self._returned = returned
         if count := len(returned.refused):
             one = count == 1
             plan.notes.append(
@@ -768,37 +753,14 @@ class Translations(Report):
                 f"{'it is' if one else 'they are'} in .rejected, with the reason."
             )
         elif not (len(plan) or len(plan.refused)):
+            unchanged = many(returned.unchanged, "text")
             plan.notes.append(
-                "Nothing is translated in the files: "
-                f"{many(returned.unchanged, 'text')} came back as they went out."
+                f"Nothing is translated in the files: {unchanged} came back as they went out."
                 if returned.unchanged
                 else "There is no text in the files."
             )
-
-    @property
-    def changed(self) -> pd.DataFrame:
-        """Every text that was taken, with what was there before."""
-        return self._returned.changed
-
-    @property
-    def rejected(self) -> pd.DataFrame:
-        """Every text that was not taken, with both sources, what is there now, and the reason."""
-        return self._returned.rejected
-
-    @property
-    def texts(self) -> pd.DataFrame:
-        """Every text of the files, row by row, and what became of it.
-
-        `verdict` is "fresh" for what is in the plan, "unchanged" for what came back as it went
-        out, else the reason as in `rejected`: "stale", "too long", "placeholder lost" …
-        """
-        return self._returned.texts
-
-    def _text(self) -> list[list[str]]:
-        return [[repr(self._returned)], [repr(self.plan)]]
-
-    def _html(self) -> list[str]:
-        return [*self._returned.html(), *self.plan._html()]
+        returned.plan = plan
+        return returned
 
 
 def _codes_or_none(codes: Codes) -> list[str]:

@@ -31,7 +31,7 @@ from chatkit.localization.ledger import (
     spot_of,
     text_digest,
 )
-from chatkit.localization.translation.importer import ImportedTexts, Returned
+from chatkit.localization.translation.importer import Returned, Translations
 from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -551,7 +551,7 @@ def returned(comment, sent="", field="text"):
 
 
 def commented(known, texts):
-    return ImportedTexts(pd.DataFrame(), [], texts, 0).comments(known)
+    return Translations(pd.DataFrame(), [], texts, 0).comments(known)
 
 
 def test_a_comment_that_came_back_counts_unless_it_is_known_or_somebody_said_more_since():

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from chatkit.localization.translation.export import export
 from chatkit.localization.translation.files import read_units
-from chatkit.localization.translation.importer import ImportedTexts, import_units
+from chatkit.localization.translation.importer import Translations, import_units
 
-__all__ = ["ImportedTexts", "export", "import_units", "read_units"]
+__all__ = ["Translations", "export", "import_units", "read_units"]

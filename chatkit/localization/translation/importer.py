@@ -34,12 +34,13 @@ from chatkit.localization.translation.units import (
     stamp_of,
     with_texts,
 )
-from chatkit.report import LABEL, MANY, marked
+from chatkit.report import LABEL, MANY, Report, marked
 from chatkit.util.display import cut, has_half_character, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.plan import Plan
     from chatkit.localization.glossary import Glossary
 
 #: Verdicts on texts that are not rejected.
@@ -78,11 +79,14 @@ class Changed(NamedTuple):
     after: str
 
 
-class ImportedTexts:
-    """The contents with the translations in them, and what could not be taken.
+class Translations(Report):
+    """The texts that came back in files for translators: `plan` applies those that were taken.
 
-    `frame` is for `client.templates.plan`. A content that is new is a draft.
+    `rejected` has those that were not, and `frame` the contents with all that were. A content
+    that is new is a draft.
     """
+
+    plan: Plan  #: the changes; only where it was made by `client.templates`
 
     def __init__(
         self,
@@ -108,13 +112,17 @@ class ImportedTexts:
 
     @property
     def rejected(self) -> pd.DataFrame:
-        """Every text that was not taken, with both sources and the reason."""
+        """Every text that was not taken, with both sources, what is there now, and the reason."""
         columns = [name for name in Returned._fields if name not in ("comment", "sent")]
         return frame_of(self.refused, columns).rename(columns={"verdict": "reason"})
 
     @property
     def texts(self) -> pd.DataFrame:
-        """Every text that came back, in the order of the files, and what became of it."""
+        """Every text of the files, row by row, and the verdict on it.
+
+        `verdict` is "fresh" for a text in the plan, "unchanged" for one that came back as it went
+        out, else the reason as in `rejected`: "stale", "too long", "placeholder lost" …
+        """
         return frame_of(self._returned, Returned._fields[:-1])
 
     def comments(self, known: Ledger) -> Ledger:
@@ -137,15 +145,18 @@ class ImportedTexts:
             new.comment(place, each.comment.strip())
         return new
 
-    def __repr__(self) -> str:
+    def _heading(self) -> str:
         count = len({each[:2] for each in self._changed})
         why = Counter(each.verdict for each in self.refused)
         reasons = ", ".join(f"{number:,} {reason}" for reason, number in why.most_common())
-        lines = [
+        return (
             f"{many(len(self._changed), 'text')} changed in {many(count, 'content')} "
             f"({self.new:,} new), {self.unchanged:,} as they were, "
             f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
-        ]
+        )
+
+    def _text(self) -> list[list[str]]:
+        lines = [self._heading()]
         for each in self.refused[:_SHOWN]:
             where = f"{each.template_code} {each.lang_code} {each.field}".strip()
             lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
@@ -154,21 +165,21 @@ class ImportedTexts:
                 lines.append(f"    {worded_changes(*sides)}")
         if (rest := len(self.refused) - _SHOWN) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
-        return "\n".join(lines)
+        return [lines, *([[repr(self.plan)]] if hasattr(self, "plan") else [])]
 
-    def html(self) -> list[str]:
-        """Show the same as HTML: what was not taken is a table, both sources marked."""
-        first = repr(self).splitlines()[0]
-        if not self.refused:
-            return [f"<p>{marked(first)}</p>"]
-        rows = "".join(map(_html_row, self.refused[:MANY]))
-        names = ("text", "why not", "source", "came back")
-        head = "".join(f'<th scope="col">{name}</th>' for name in names)
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
-        more = len(self.refused) - MANY
-        rest = f"<p>… and {more:,} more in <code>.rejected</code>.</p>" if more > 0 else ""
-        return [f"<p>{marked(first)}</p><details open>{summary}{table}{rest}</details>"]
+    def _html(self) -> list[str]:
+        """Show the same as HTML: the texts that were not taken are a table, both sources marked."""
+        parts = [f"<p>{marked(self._heading())}</p>"]
+        if self.refused:
+            rows = "".join(map(_html_row, self.refused[:MANY]))
+            names = ("text", "why not", "source", "came back")
+            head = "".join(f'<th scope="col">{name}</th>' for name in names)
+            table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
+            more = len(self.refused) - MANY
+            rest = f"<p>… and {more:,} more in <code>.rejected</code>.</p>" if more > 0 else ""
+            parts.append(f"<details open>{summary}{table}{rest}</details>")
+        return [*parts, *(self.plan._html() if hasattr(self, "plan") else ())]
 
 
 def _html_row(text: Returned) -> str:
@@ -193,7 +204,7 @@ def import_units(
     glossary: Glossary | None = None,
     ledger: Ledger | None = None,
     broken: bool = False,
-) -> ImportedTexts:
+) -> Translations:
     """Take back the texts of files that `export` wrote, after translators worked in them.
 
     Args:
@@ -216,7 +227,7 @@ def import_units(
         edits, new = importer.result()
         result = assembled(frame, edits, new)
         returned = [importer.returned(text) for text in importer.texts]
-    return ImportedTexts(result, importer.changed, returned, len(new), importer.source)
+    return Translations(result, importer.changed, returned, len(new), importer.source)
 
 
 @dataclass(eq=False)
@@ -276,7 +287,7 @@ class _Importer:
     ) -> None:
         self.changed: list[Changed] = []
         self._any_order, self._broken = any_order, broken
-        self._glossary, self._ledger = glossary, ledger or Ledger()
+        self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
         self._members, self._templates = members, grouped(members)
         self._rows: dict[tuple[str, str], int] = {}
         for row, entry in enumerate(members):

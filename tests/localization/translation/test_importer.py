@@ -25,7 +25,7 @@ from chatkit.localization.content import entries
 from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.files import csv_of
-from chatkit.localization.translation.importer import ImportedTexts, Returned
+from chatkit.localization.translation.importer import Returned, Translations
 from chatkit.localization.translation.units import field_texts
 from chatkit.util.display import has_half_character
 
@@ -460,7 +460,7 @@ def came_back(n, verdict="stale", **fields):
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (5, ""), (6, "  and 1 more in .rejected")])
 def test_five_texts_that_were_not_taken_are_written_out(count, rest):
-    result = ImportedTexts(both(), [], [came_back(n) for n in range(count)], 0)
+    result = Translations(both(), [], [came_back(n) for n in range(count)], 0)
     first, *lines = repr(result).splitlines()
     assert first.endswith(f"0 as they were, {count} rejected: {count} stale")
     assert lines[:2] == ["  t0 de text: stale: why", "    [-Old-]{+New+} text"]
@@ -469,8 +469,8 @@ def test_five_texts_that_were_not_taken_are_written_out(count, rest):
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "<p>… and 1 more in")])
 def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
-    result = ImportedTexts(both(), [], [came_back(n) for n in range(count)], 0)
-    [html] = result.html()
+    result = Translations(both(), [], [came_back(n) for n in range(count)], 0)
+    html = "".join(result._html())
     assert html.count('<tr><th scope="row"') == min(count, 200)
     texts = "1 text" if count == 1 else f"{count} texts"
     assert f"<summary>What was not taken: {texts}</summary>" in html
@@ -481,8 +481,8 @@ def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
 
 def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
     given = [came_back(1, "conflict", cell=""), came_back(2, "stale", source="")]
-    result = ImportedTexts(both(), [], given, 0)
-    [html] = result.html()
+    result = Translations(both(), [], given, 0)
+    html = "".join(result._html())
     assert '<td dir="auto">New text</td>' in html
     assert "<i>a.xlsx, row 4</i>" in html
     assert [line.strip()[:2] for line in repr(result).splitlines()[1:]] == ["t1", "t2"]
@@ -490,8 +490,8 @@ def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
         *("template_code", "lang_code", "field", "reason", "message", "source_before", "source"),
         *("live", "returned", "place", "cell"),
     ]
-    nothing = ImportedTexts(both(), [], [came_back(1, "unchanged"), came_back(2, "fresh")], 0)
-    assert nothing.html() == [
+    nothing = Translations(both(), [], [came_back(1, "unchanged"), came_back(2, "fresh")], 0)
+    assert nothing._html() == [
         "<p>0 texts changed in 0 contents (0 new), 1 as they were, 0 rejected</p>"
     ]
     assert nothing.rejected.empty and nothing.texts.verdict.tolist() == ["unchanged", "fresh"]
@@ -500,7 +500,7 @@ def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
 def test_comments_are_of_texts_that_have_a_place():
     verdicts = ["fresh", "unchanged", "stale", "no stamp", "code changed", "not in the frame"]
     given = [came_back(n, verdict, comment="so") for n, verdict in enumerate(verdicts)]
-    result = ImportedTexts(both(), [], [*given, came_back(9, comment=" ")], 0)
+    result = Translations(both(), [], [*given, came_back(9, comment=" ")], 0)
     assert [place[0] for place in result.comments(Ledger()).comments] == ["t0", "t1", "t2"]
 
 
