@@ -162,15 +162,15 @@ def check_contents(
     Raises:
         InputError: They are no contents, or a frame does not tell their languages.
     """
-    found = entries(contents)
+    members = entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for each in _findings(found, source, CHECKS, glossary):
+    for each in _findings(members, source, CHECKS, glossary):
         place = each.code, each.lang_code, each.template_code, each.field
         silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
         (silent if silenced else reported).append(each)
-    checked = [(entry.template_code, entry.lang_code) for entry in found]
-    return Audit(reported, checked, fields_missing(found), silent)
+    checked = [(entry.template_code, entry.lang_code) for entry in members]
+    return Audit(reported, checked, fields_missing(members), silent)
 
 
 def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
@@ -182,8 +182,8 @@ def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
     Raises:
         InputError: They are no contents, or a frame has no languages.
     """
-    found = _findings(entries(contents), source, DECISIVE_CHECKS)
-    return [each for each in found if each.decides]
+    findings = _findings(entries(contents), source, DECISIVE_CHECKS)
+    return [each for each in findings if each.decides]
 
 
 def fields_missing(contents: Sequence[Entry]) -> list[str]:

@@ -362,9 +362,9 @@ def moment_of(since: object) -> datetime:
     """
     if isinstance(since, date) and not isinstance(since, datetime):
         since = since.isoformat()
-    if (found := _moment(since)) is None:
+    if (time := _time(since)) is None:
         raise InputError(f'since= takes a date like "2026-11-01", or a time, not {since!r:.40}.')
-    return found
+    return time
 
 
 def _cell(
@@ -414,11 +414,11 @@ def _unknown(record: Provenance, source: str) -> str:
 
 def _older(entry: Entry, source: Entry) -> bool:
     """Whether a content was written before the source, as far as both tell."""
-    mine, other = (_moment(each.given.get("updated_at")) for each in (entry, source))
+    mine, other = (_time(each.given.get("updated_at")) for each in (entry, source))
     return mine is not None and other is not None and mine < other
 
 
-def _moment(value: Any) -> datetime | None:
+def _time(value: Any) -> datetime | None:
     """Read a time; one without an offset is UTC, as the API writes all times."""
     if isinstance(value, str):
         try:
@@ -430,7 +430,7 @@ def _moment(value: Any) -> datetime | None:
     return value if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-# --- what is shown ------------------------------------------------------------------------
+# --- the words of a board ------------------------------------------------------------------------
 
 SIGNS: dict[State, str] = {
     "live": "✓",
@@ -440,7 +440,7 @@ SIGNS: dict[State, str] = {
     "broken": "✗",
     "missing": "·",
 }
-#: What each state means, for who points at it.
+#: The meaning of each state.
 MEANINGS: dict[State, str] = {
     "live": "not a draft, and made from the source as it is",
     "draft": "not live yet",
@@ -460,8 +460,8 @@ _LONG = 400  #: characters of a source text
 def heading(board: Board) -> str:
     """Count the board in words."""
     rows, across = many(len(board.codes), "template"), many(len(board.languages), "language")
-    said = ", ".join(f"{count:,} {state}" for state, count in board.counts().items() if count)
-    title = f"{rows} × {across}: {said or 'nothing'}."
+    counts = ", ".join(f"{count:,} {state}" for state, count in board.counts().items() if count)
+    title = f"{rows} × {across}: {counts or 'nothing'}."
     return title if board.since is None else f"{_since(board)} {title}"
 
 

@@ -190,9 +190,9 @@ def notes(seen: Bubble) -> list[str]:
     return [f"No sample for {names}."] * bool(names) + [written] * seen.written
 
 
-def _html(found: Iterable[TextRun]) -> str:
+def _html(runs: Iterable[TextRun]) -> str:
     parts = []
-    for run in found:
+    for run in runs:
         text = escape(run.text.encode("utf-8", "replace").decode())
         for tag in reversed(run.tags):
             text = f"<{tag}>{text}</{tag}>"
@@ -271,13 +271,13 @@ def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Tagge
     """Yield parts of a text without their signs, with the elements that they stand in."""
     open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
     last = 0
-    for found in _form(open_).finditer(text) if open_ and "code" not in tags else ():
-        yield offset + last, offset + found.start(), tags
-        name = "inner" if found["sign"] else "fence"
-        start = found.start(name)
-        inside = (*tags, SIGNS[found["sign"] or "`"])
-        yield from _parsed(found[name], inside, offset + start)
-        last = found.end()
+    for match in _form(open_).finditer(text) if open_ and "code" not in tags else ():
+        yield offset + last, offset + match.start(), tags
+        name = "inner" if match["sign"] else "fence"
+        start = match.start(name)
+        inside = (*tags, SIGNS[match["sign"] or "`"])
+        yield from _parsed(match[name], inside, offset + start)
+        last = match.end()
     yield offset + last, offset + len(text), tags
 
 

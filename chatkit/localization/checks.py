@@ -175,16 +175,16 @@ def check_text(case: Case) -> Iterator[Flaw]:
 
 
 def _placeholders(
-    text: str, field: str, found: Sequence[Slot], *, named: bool = False
+    text: str, field: str, placeholders: Sequence[Slot], *, named: bool = False
 ) -> Iterator[Flaw]:
     """Check how the placeholders of a text are written and numbered."""
     if (at := stray(text)) is not None:
         message = f"a brace stands alone in “{cut(text[max(at - 3, 0) : at + 9], 12)}”"
         yield Flaw("placeholder braces", field, message, "A placeholder is written {{1}}.", at)
-    numbers = [slot.number for slot in found]
+    numbers = [slot.number for slot in placeholders]
     if named and not all(numbers):
         return  # the API document shows numbers only, but says that there may be other formats
-    for slot, number in zip(found, numbers, strict=True):
+    for slot, number in zip(placeholders, numbers, strict=True):
         if not number:
             message = f"{cut(str(slot), 30)} is not a placeholder"
             tidy = meant(slot)
@@ -192,9 +192,9 @@ def _placeholders(
             yield Flaw("placeholder name", field, message, hint, slot.start)
     if missing := gaps(numbers):
         last = numbers.index(max(number or 0 for number in numbers))
-        message = f"{found[last]} is there, but not {', '.join(missing)}"
+        message = f"{placeholders[last]} is there, but not {', '.join(missing)}"
         hint = "Number from 1, without a gap."
-        yield Flaw("placeholder gap", field, message, hint, found[last].start)
+        yield Flaw("placeholder gap", field, message, hint, placeholders[last].start)
 
 
 def stray(text: str) -> int | None:
@@ -221,15 +221,15 @@ def gaps(numbers: Iterable[int | None]) -> list[str]:
 
 def _positions(entry: Entry) -> Iterator[Flaw]:
     """Check where the placeholders stand."""
-    text, found = entry.text, entry.slots
-    for one, other in pairwise(found):
+    text, placeholders = entry.text, entry.slots
+    for one, other in pairwise(placeholders):
         if not text[one.end : other.start].strip():
             message = f"nothing stands between {cut(str(one), 20)} and {cut(str(other), 20)}"
             hint = "Put a word between them."
             yield Flaw("placeholder adjacent", "text", message, hint, one.start)
     edges = (
-        (found[0], text[: found[0].start], "before", "first"),
-        (found[-1], text[found[-1].end :], "after", "last"),
+        (placeholders[0], text[: placeholders[0].start], "before", "first"),
+        (placeholders[-1], text[placeholders[-1].end :], "after", "last"),
     )
     for slot, rest, where, order in edges:
         if _READ.search(rest):
@@ -241,9 +241,9 @@ def _positions(entry: Entry) -> Iterator[Flaw]:
             message = f"only punctuation stands {where} {cut(str(slot), 20)}"
             hint = "The platform was seen to refuse this as well: put a word there."
             yield Flaw("placeholder beside punctuation", "text", message, hint, slot.start)
-    enough = _WORDS * len(found)
+    enough = _WORDS * len(placeholders)
     if language.spaced(entry.lang_code) and (count := words(text, enough + 1)) <= enough:
-        message = f"{many(count, 'word')} for {many(len(found), 'placeholder')}"
+        message = f"{many(count, 'word')} for {many(len(placeholders), 'placeholder')}"
         hint = "The limit is not published; with two words for each a text was refused."
         yield Flaw("placeholder ratio", "text", message, hint)
 
@@ -309,15 +309,15 @@ def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterato
     if not text or not text.strip():
         yield Flaw("header empty", place, "the header is a line of text without one", "Write it.")
         return
-    found = entry.placeholders.get(place, [])
-    yield from _placeholders(text, place, found)
-    if len(found) > 1:
-        message = f"the header has {len(found)} placeholders, at most one is allowed"
+    placeholders = entry.placeholders.get(place, [])
+    yield from _placeholders(text, place, placeholders)
+    if len(placeholders) > 1:
+        message = f"the header has {len(placeholders)} placeholders, at most one is allowed"
         hint = "Move the others down."
-        yield Flaw("header placeholders", place, message, hint, found[1].start)
+        yield Flaw("header placeholders", place, message, hint, placeholders[1].start)
     # it is not documented in which of the two fields the sample stands: either will do
-    if found and not (header.get("text_variable") or header.get("parameter")):
-        message = f"{cut(str(found[0]), 20)} of the header has no sample"
+    if placeholders and not (header.get("text_variable") or header.get("parameter")):
+        message = f"{cut(str(placeholders[0]), 20)} of the header has no sample"
         yield Flaw("sample missing", f"{place}_variable", message, "Say what may stand there.")
     if match := re.search("[\r\n]", text):
         message = "a line break is in the header"
@@ -452,16 +452,16 @@ def _website(
         message = f"{name} leads to {values(value)}" if value else f"{name} has no address"
         yield Flaw("button url", place, message, "It begins with https://.")
         return
-    found = slots(value)
-    yield from _placeholders(value, place, found)
-    if not found:
+    placeholders = slots(value)
+    yield from _placeholders(value, place, placeholders)
+    if not placeholders:
         if kind == "dynamic":
             message = f"{name} is dynamic, but its address has no placeholder"
             yield Flaw("button url type", type_place, message, "End the address with {{1}}.")
         return
-    if len(found) > 1 or found[-1].end != len(value.rstrip()):
+    if len(placeholders) > 1 or placeholders[-1].end != len(value.rstrip()):
         message = f"the address of {name} may have one placeholder, at its end"
-        yield Flaw("button url", place, message, "Move it to the end.", found[0].start)
+        yield Flaw("button url", place, message, "Move it to the end.", placeholders[0].start)
     if not button.get("dynamic_url"):
         message = f"the placeholder in the address of {name} has no sample"
         hint = "Give a whole address as a sample."

@@ -1,4 +1,4 @@
-"""Language: what a `lang_code` means: its names, its script, its direction.
+"""Language: the names, the script and the direction of a `lang_code`.
 
 They come from CLDR, by Babel. A code stays as the API writes it, `en_US`;
 upstream deliveries print `en-US`. So two codes are compared in one form, and never stored in it.
@@ -61,10 +61,10 @@ KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
 @lru_cache(4096)
 def _parts(code: str) -> tuple[str, str, str] | None:
     """Split a code into language, script and region; None if it is not built like one."""
-    found = _CODE.fullmatch(code)
-    if not found:
+    match = _CODE.fullmatch(code)
+    if not match:
         return None
-    language, script, region = (part or "" for part in found.groups())
+    language, script, region = (part or "" for part in match.groups())
     return language.lower(), script.title(), region.upper()
 
 
@@ -106,8 +106,8 @@ def meant(code: str, among: Iterable[str]) -> list[str]:
     codes = list(dict.fromkeys(among))
     form = _current(code)
     own = base(form)
-    for said in (form, own):
-        if alike := [other for other in codes if same(other, said)]:
+    for meaning in (form, own):
+        if alike := [other for other in codes if same(other, meaning)]:
             return alike[:1]
     if forms := [other for other in codes if base(other) == own]:
         return sorted(forms, key=lambda other: script(other) != script(form))
@@ -171,8 +171,8 @@ def name(code: str, inside: str = "en") -> str:
         names.scripts.get(script, script) if script else "",
         names.territories.get(region, region) if region else "",
     ]
-    said = ", ".join(filter(None, rest))
-    return f"{first} ({said})" if said else first
+    details = ", ".join(filter(None, rest))
+    return f"{first} ({details})" if details else first
 
 
 @lru_cache(4096)
@@ -185,8 +185,8 @@ def script(code: str) -> str:
     if own:
         return own
     likely = get_global("likely_subtags")
-    found = likely.get(f"{language}_{region}") or likely.get(language) or ""
-    return found.split("_")[1] if found.count("_") else _SCRIPTS.get(language, "")
+    tag = likely.get(f"{language}_{region}") or likely.get(language) or ""
+    return tag.split("_")[1] if tag.count("_") else _SCRIPTS.get(language, "")
 
 
 @lru_cache(4096)
@@ -197,12 +197,12 @@ def letters(code: str) -> frozenset[str]:
 
 
 def spaced(code: str) -> bool:
-    """Tell whether a language puts spaces between its words."""
+    """Whether a language puts spaces between its words."""
     return script(code) not in _UNSPACED
 
 
 def direction(code: str) -> Direction:
-    """Tell in which direction a language is read."""
+    """Return the direction in which a language is read."""
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
 
 
@@ -222,16 +222,16 @@ class Conventions(NamedTuple):
 def conventions(code: str) -> Conventions | None:
     """Look up how a language writes numbers; None for what CLDR does not have."""
     try:
-        found = Locale.parse(normal(code))
+        locale = Locale.parse(normal(code))
     except (ValueError, UnknownLocaleError):
         return None
-    symbols = found.number_symbols.get("latn")
+    symbols = locale.number_symbols.get("latn")
     if not symbols:
         return None
-    date = re.sub("[^dMy./-]", "", found.date_formats["short"].pattern)
+    date = re.sub("[^dMy./-]", "", locale.date_formats["short"].pattern)
     order = "".join(dict.fromkeys(re.sub("[./-]", "", date).lower()))
     sign = re.sub("[dMy]", "", date)[:1]
-    noon = "a" in re.sub("'[^']*'", "", found.time_formats["short"].pattern)
+    noon = "a" in re.sub("'[^']*'", "", locale.time_formats["short"].pattern)
     return Conventions(symbols["decimal"], symbols["group"], order + sign, noon)
 
 
@@ -239,14 +239,14 @@ def conventions(code: str) -> Conventions | None:
 def months(code: str) -> dict[str, int]:
     """Return the numbers of the months by their names, long and short, without full stops."""
     try:
-        found = Locale.parse(normal(code)).months
+        widths = Locale.parse(normal(code)).months
     except (ValueError, UnknownLocaleError):
         return {}
     return {
         name.rstrip("."): number
         for use in ("format", "stand-alone")
         for width in ("abbreviated", "wide")
-        for number, name in found[use][width].items()
+        for number, name in widths[use][width].items()
     }
 
 

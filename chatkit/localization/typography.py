@@ -84,12 +84,12 @@ def _kind(c: str) -> tuple[_Kind, str]:
 def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str) -> Iterator[Flaw]:
     marks = {kind for kind, _ in kinds}
     mixed = len({letter for _, letter in kinds if letter in _ALIKE}) > 1
-    found: list[Oddity] = []
+    flaws: list[Oddity] = []
     if "odd" in marks or mixed or _PAIR.search(text):
-        found = of_text(text)
+        flaws = of_text(text)
     elif "mark" in marks:
-        found = oddities(text, (decomposed,))
-    for odd in found:
+        flaws = oddities(text, (decomposed,))
+    for odd in flaws:
         places = unseen(text) if odd.code in _UNSEEN else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
         at = min(places, default=None)
@@ -112,14 +112,16 @@ def emoji(text: str) -> re.Match[str] | None:
 
 
 def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
-    found = [*_EMOJI.finditer(text)]
-    if found and field.startswith("headers"):
-        message = f"{cut(found[0][0], 4)} is in the header"
+    matches = [*_EMOJI.finditer(text)]
+    if matches and field.startswith("headers"):
+        message = f"{cut(matches[0][0], 4)} is in the header"
         hint = "The platform was seen to refuse this: take it out."
-        yield Flaw("header format", field, message, hint, found[0].start())
-    elif len(found) > EMOJI:
-        message = f"there are {len(found)} emoji in {name}"
-        yield Flaw("emoji", field, message, f"{EMOJI} were seen to be taken.", found[EMOJI].start())
+        yield Flaw("header format", field, message, hint, matches[0].start())
+    elif len(matches) > EMOJI:
+        message = f"there are {len(matches)} emoji in {name}"
+        yield Flaw(
+            "emoji", field, message, f"{EMOJI} were seen to be taken.", matches[EMOJI].start()
+        )
 
 
 _NAMES = re.compile(r"https?://\S+|www\.\S+|[^\s@]{1,64}@\S+|[#@]\w+", re.IGNORECASE)
@@ -205,7 +207,7 @@ def _masked(text: str) -> str:
         text = text[: slot.start] + _SLOT * (slot.end - slot.start) + text[slot.end :]
     if not _MAY_HAVE_ADDRESS.search(text):
         return text
-    return _ADDRESS.sub(lambda found: _OTHER * len(found[0]), text)
+    return _ADDRESS.sub(lambda match: _OTHER * len(match[0]), text)
 
 
 class _TextLine(NamedTuple):
@@ -406,7 +408,7 @@ def _days_in(original: str, source: str) -> dict[str, str]:
     """Find the days of months in a source text, and the name of the month in each."""
     if (days := _days(source)) is None:
         return {}
-    return {found[0]: found["month"] or found["name"] for found in days.finditer(original)}
+    return {match[0]: match["month"] or match["name"] for match in days.finditer(original)}
 
 
 def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
@@ -476,10 +478,10 @@ class _Link(NamedTuple):
 def _links(entry: Entry, other: Entry) -> list[_Link]:
     """Find the addresses in the texts of a content that were read of the other one, too."""
     return [
-        _Link(field, found.start(), found[0])
+        _Link(field, match.start(), match[0])
         for field, _, text in entry.pieces
         if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.given
-        for found in _ADDRESS.finditer(text)
+        for match in _ADDRESS.finditer(text)
     ]
 
 

@@ -164,7 +164,7 @@ def spot_of(unit: Unit, original: Entry) -> Spot:
 
 
 def paired(
-    found: Sequence[Entry],
+    members: Sequence[Entry],
     source: str,
     languages: Iterable[str] | None,
 ) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
@@ -178,12 +178,12 @@ def paired(
     """
     if isinstance(languages, str):
         raise InputError("Pass languages as a list: languages=['de', 'pt_BR'].")
-    members = grouped(found)
-    originals = {code: source_of(group, source) for code, group in members.items()}
+    templates = grouped(members)
+    originals = {code: source_of(group, source) for code, group in templates.items()}
     if not any(originals.values()):
-        raise InputError(no_source(found, source))
+        raise InputError(no_source(members, source))
     sources = {each.lang_code for each in originals.values() if each is not None}
-    there = list(dict.fromkeys(entry.lang_code for entry in found))
+    there = list(dict.fromkeys(entry.lang_code for entry in members))
     written = {language.normal(code): code for code in reversed(there)}
     named = [code for code in there if code not in sources] if languages is None else languages
     codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
@@ -195,7 +195,7 @@ def paired(
         for lang_code in codes if original else ():
             if original is None or language.same(lang_code, original.lang_code):
                 continue
-            alike = [e for e in members[template] if language.same(e.lang_code, lang_code)]
+            alike = [e for e in templates[template] if language.same(e.lang_code, lang_code)]
             exact = [entry for entry in alike if entry.lang_code == lang_code]
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code

@@ -110,10 +110,10 @@ def _each(paths: Paths) -> Iterator[Any]:
         if not path.is_dir():
             yield path
             return
-        found = sorted(each for each in path.iterdir() if each.suffix.lower() in _READ)
-        if not found:
+        inside = sorted(each for each in path.iterdir() if each.suffix.lower() in _READ)
+        if not inside:
             raise InputError(f"{path.name} has no file that ends in {', '.join(_READ)}.")
-        yield from found
+        yield from inside
     elif isinstance(paths, bytes):
         yield paths
     elif isinstance(paths, Iterable):

@@ -70,13 +70,14 @@ class Unit(NamedTuple):
         return f"{letter}{self.row}" if letter else ""
 
     def put_back(self, real: tuple[str, str, str]) -> list[str]:
-        """Say what to put where in its file, so that it is again the text that went out."""
-        shown, said = [*map(visible, real)], dict[str, None]()
-        for name, value, found in zip(_SPOT, real, self.spot, strict=True):
-            if value != found:
+        """Return the steps that make it the text that went out: what to put where in its file."""
+        steps = dict[str, None]()
+        for name, value, present in zip(_SPOT, real, self.spot, strict=True):
+            if value != present:
                 cell = f"{visible(value)!r} into {self.cell(name) or name}"
-                said[self.parts[name].format(*shown) if name in self.parts else cell] = None
-        return list(said)
+                part = self.parts[name].format(*map(visible, real)) if name in self.parts else cell
+                steps[part] = None
+        return list(steps)
 
 
 class Stamp(NamedTuple):
@@ -116,8 +117,8 @@ def stamped(unit: Unit, source_code: str, at: str = "") -> Unit:
 
 def stamp_of(text: str) -> Stamp | None:
     """Read a stamp; None if it is none."""
-    found = _STAMP.fullmatch(text.strip())
-    return Stamp(*found.groups(default="")) if found else None
+    match = _STAMP.fullmatch(text.strip())
+    return Stamp(*match.groups(default="")) if match else None
 
 
 # --- the texts of a content, and how they are put back ------------------------------------
@@ -141,28 +142,22 @@ def field_text(entry: Entry | None, field: str) -> str:
 
 
 def translator_note(field: str, source: Entry) -> str:
-    """Tell a translator what a text is, how long it may be, and what must stay in it."""
-    said = [_what(field, source)]
-    said.append(f"At most {text_limit(field):,} characters.")
-    if names := list(dict.fromkeys(map(str, slots(field_texts(source).get(field, ""))))):
-        samples = [_sample(name, source) for name in names]
-        said.append(f"Keep {', '.join(samples)}{', in this order' * (len(names) > 1)}.")
-    return " ".join(said)
-
-
-def _what(field: str, source: Entry) -> str:
-    if found := _LISTED.fullmatch(field):
-        number = int(found[2])
-        if found[1] == "headers":
-            return "The header."
-        kind = part(source.buttons[number], "type").replace("_", " ")
-        return f"The label of button {number + 1} ({kind})."
-    return "The text of the message." if field == "text" else "The footer."
-
-
-def _sample(name: str, source: Entry) -> str:
-    sample = part(source.variables, name.strip("{}"))
-    return f"{name} (like {cut(sample, 40)})" if sample else name
+    """Describe a text to a translator, its limit, and the placeholders that must stay in it."""
+    kind = {"text": "The text of the message.", "footer": "The footer."}.get(field, "The header.")
+    if field.startswith("buttons"):
+        number = int(field.split(".")[1])
+        name = part(source.buttons[number], "type").replace("_", " ")
+        kind = f"The label of button {number + 1} ({name})."
+    notes = [kind, f"At most {text_limit(field):,} characters."]
+    if names := {
+        slot.name: part(source.variables, slot.name) for slot in slots(field_text(source, field))
+    }:
+        samples = [
+            f"{{{{{name}}}}} (like {cut(sample, 40)})" if sample else f"{{{{{name}}}}}"
+            for name, sample in names.items()
+        ]
+        notes.append(f"Keep {', '.join(samples)}{', in this order' * (len(names) > 1)}.")
+    return " ".join(notes)
 
 
 def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
@@ -176,17 +171,17 @@ def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
         return ""
     if field.partition(".")[0] in entry.wrong:
         return None
-    found = _LISTED.fullmatch(field)
-    if not found:
+    match = _LISTED.fullmatch(field)
+    if not match:
         return field
-    name, number = found[1], int(found[2])
-    mine: list[Mapping[str, Any]] = getattr(entry, name)
-    theirs: list[Mapping[str, Any]] = getattr(source, name)
-    if number >= len(theirs) or f"{name}.{number}" in entry.wrong:
+    name, number = match[1], int(match[2])
+    items: list[Mapping[str, Any]] = getattr(entry, name)
+    models: list[Mapping[str, Any]] = getattr(source, name)
+    if number >= len(models) or f"{name}.{number}" in entry.wrong:
         return None
-    if number >= len(mine):
+    if number >= len(items):
         return name
-    return field if mine[number].get("type") == theirs[number].get("type") else None
+    return field if items[number].get("type") == models[number].get("type") else None
 
 
 def built_alike(entry: Entry, source: Entry) -> bool:
@@ -251,14 +246,14 @@ def contents(frame: pd.DataFrame) -> list[Entry]:
     Raises:
         InputError: It is no such frame.
     """
-    found = entries(frame)
+    members = entries(frame)
     named = {str(name) for name in (*frame.columns, *frame.index.names)}
     if missing := [name for name in ("template_code", *NEEDED) if name not in named]:
         raise InputError(
             f"The frame lacks {', '.join(missing)}. Read the contents in full: "
             "client.templates.frame(codes, full=True)."
         )
-    return found
+    return members
 
 
 # --- characters that files and programs lose ----------------------------------------------
