@@ -1,1 +1,1 @@
-"""Localization: the contents of templates, in every language, held against the rules."""
+"""Localization: the contents of templates in every language, checked by rules."""

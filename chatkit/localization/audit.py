@@ -270,14 +270,14 @@ def _title(group: list[ContentFinding]) -> str:
 
 
 def missing_note(unseen: Sequence[str]) -> list[str]:
-    """Say which fields could not be checked, if there are some."""
+    """Return a note of the fields that could not be checked, if there are some."""
     names = ", ".join(unseen)
     note = f"Not given everywhere, and not judged there: {names}. full=True reads them."
     return [note] if unseen else []
 
 
 def notes_of(audit: Audit) -> list[str]:
-    """Say what could not be checked, and what is silenced."""
+    """Return notes of the fields that could not be checked, and of silenced findings."""
     notes = missing_note(audit.unseen)
     if audit.silent:
         codes = ", ".join(dict.fromkeys(visible(each.code) for each in audit.silent))

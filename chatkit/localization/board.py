@@ -100,7 +100,7 @@ class BoardCell(NamedTuple):
 
 
 class ContentChange(NamedTuple):
-    """What was changed in one content, by whom, and by which run."""
+    """A change of one content, with its author and its run."""
 
     template_code: str
     lang_code: str
@@ -164,7 +164,7 @@ class Board(Report):
         )
 
     def _notes(self) -> list[str]:
-        """Say what could not be checked, and what is silenced as far as that is known."""
+        """Return notes of unchecked fields, and of silenced findings where they were looked for."""
         known = "audit" in self.__dict__
         return notes_of(self.audit) if known else missing_note(fields_missing(self._contents))
 
@@ -382,7 +382,7 @@ def _cell(
     if original is not None:
         if ledger is not None:
             record = ledger.provenance(entry, original)
-            if ledger.agrees(entry, original):
+            if differs and ledger.agrees(entry, original):
                 differs = [each for each in differs if each.code not in AGREED]
         older = (ledger is None or bool(record.unknown)) and _older(entry, original)
     later = [f"{original.lang_code} was written later"] if original and older else []
@@ -405,7 +405,7 @@ def _cell(
 
 
 def _unknown(record: Provenance, source: str) -> str:
-    """Say of which texts nothing is recorded, where something is of others."""
+    """Name the texts of which nothing is recorded, where something is of others."""
     first, *more = record.unknown
     texts = f"{first} and {many(len(more), 'other text')}" if more else first
     subject = f"{texts} {'were' if more else 'was'}" if record.known else "it was"
@@ -413,7 +413,7 @@ def _unknown(record: Provenance, source: str) -> str:
 
 
 def _older(entry: Entry, source: Entry) -> bool:
-    """Whether a content was written before the source, as far as both tell."""
+    """Return whether a content was written before the source, as far as both tell."""
     mine, other = (_time(each.given.get("updated_at")) for each in (entry, source))
     return mine is not None and other is not None and mine < other
 
@@ -466,7 +466,7 @@ def heading(board: Board) -> str:
 
 
 def _since(board: Board) -> str:
-    """Say how many contents were changed, and by how many runs."""
+    """Count the contents that were changed, and the runs, in words."""
     runs = len({each.run for each in board._changed if each.run})
     single = sum(not each.run for each in board._changed)
     contents = len({each[:2] for each in board._changed})
@@ -478,7 +478,7 @@ def _since(board: Board) -> str:
 
 
 def _who(board: Board) -> list[str]:
-    """Say who changed how many contents by which run, the earliest first."""
+    """List the authors, their runs and how many contents these changed, the earliest first."""
     authors: dict[tuple[str, str], set[tuple[str, ...]]] = {}
     for each in board._changed:
         authors.setdefault((each.by, each.run), set()).add(each[:2])
@@ -544,7 +544,7 @@ def _rest(unseen: int, where: str) -> str:
 
 
 def _reasons(board: Board) -> str:
-    """Say why contents are broken or stale: a tooltip is not for everyone."""
+    """List why contents are broken or stale: a tooltip is not for everyone."""
     cells = [cell for cell in board if cell.state in ("broken", "stale")]
     rows = "".join(
         f'<tr><th scope="row" dir="auto">{_name(cell.template_code)}</th>'

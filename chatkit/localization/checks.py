@@ -645,7 +645,8 @@ def _by_number(name: str) -> tuple[int, str]:
 
 def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
     sides = entry, original
-    kinds = [[values(header.get("type")) for header in side.headers] for side in sides]
+    raw = [[header.get("type") for header in side.headers] for side in sides]
+    kinds = [["" if raw[0] == raw[1] else values(kind) for kind in side] for side in raw]
     counts = [
         [len(side.placeholders.get(f"headers.{n}.text", ())) for n in range(len(side.headers))]
         for side in sides
@@ -744,7 +745,7 @@ def _untranslated_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
 
 
 def may_be_alike(field: str, text: str, lang_code: str) -> bool:
-    """Whether a text may be the same in another language: one word, a name in the footer."""
+    """Return whether a text may be the same in another language: one word, a name in the footer."""
     first = [word[0] for word in re.findall(r"\w+", text)]
     name = field == "footer" and all(letter.isupper() or letter.isdigit() for letter in first)
     return name or (language.spaced(lang_code) and words(text) < 2)
@@ -757,7 +758,7 @@ def sentences(source: Entry) -> list[str]:
 
 
 def _has_words(text: str) -> bool:
-    """Whether a text has words besides its placeholders."""
+    """Return whether a text has words besides its placeholders."""
     return _LETTER.search(without_slots(text)) is not None
 
 

@@ -37,7 +37,7 @@ _YES, _NO = ("yes", "true", "1", "x"), ("no", "false", "0", "")
 
 
 class _GlossaryRow(NamedTuple):
-    """What one row of a glossary says."""
+    """One row of a glossary."""
 
     number: int
     term: str

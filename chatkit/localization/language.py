@@ -76,7 +76,7 @@ def normal(code: str) -> str:
 
 
 def same(one: str, other: str) -> bool:
-    """Whether two codes mean the same language, however they are written."""
+    """Return whether two codes mean the same language, however they are written."""
     return normal(one) == normal(other)
 
 
@@ -146,8 +146,9 @@ def in_order(codes: Iterable[str], source: str = "en") -> list[str]:
     return sorted(codes, key=lambda code: (normal(code) != own, base(code) != near, normal(code)))
 
 
+@lru_cache(4096)
 def supported(code: str) -> bool:
-    """Whether the platform has templates in this language, by its page of November 2025."""
+    """Return whether the platform has templates in this language, by its page of November 2025."""
     return normal(code) in _SUPPORTED
 
 
@@ -196,11 +197,13 @@ def letters(code: str) -> frozenset[str]:
     return frozenset(name for one in scripts for name in _LETTERS.get(one, ()))
 
 
+@lru_cache(4096)
 def spaced(code: str) -> bool:
-    """Whether a language puts spaces between its words."""
+    """Return whether a language puts spaces between its words."""
     return script(code) not in _UNSPACED
 
 
+@lru_cache(4096)
 def direction(code: str) -> Direction:
     """Return the direction in which a language is read."""
     return "rtl" if script(code) in _RIGHT_TO_LEFT else "ltr"
@@ -265,7 +268,7 @@ def written_day(code: str, month: int, day: int) -> str:
 
 
 def is_tag(lang_code: str) -> bool:
-    """Whether a code can be written as a tag."""
+    """Return whether a code can be written as a tag."""
     return _parts(lang_code) is not None
 
 

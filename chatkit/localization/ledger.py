@@ -292,7 +292,7 @@ class Ledger:
     def is_silent(
         self, code: str, lang_code: str, template_code: str = "", field: str = ""
     ) -> bool:
-        """Whether findings of this code are silenced for a text.
+        """Return whether findings of this code are silenced for a text.
 
         A remark on a template counts over one on all, then so with the language, then with the
         field.
@@ -305,7 +305,7 @@ class Ledger:
         return False
 
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
-        """Whether a person said that this text of a content is right as it is."""
+        """Return whether a person said that this text of a content is right as it is."""
         origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
         return origin is not None and origin.how == "accept"
 
@@ -339,7 +339,7 @@ class Ledger:
         return Provenance(tuple(changes), tuple(unknown), known)
 
     def agrees(self, entry: Entry, original: Entry) -> bool:
-        """Whether somebody accepted that a content has another header or other buttons."""
+        """Return whether somebody accepted that a content has another header or other buttons."""
         if not self.origins:
             return False
         spot = spot_of(entry, _STRUCTURE, original.lang_code, _structure(entry))
@@ -479,7 +479,7 @@ def languages_meant(
 
 
 def no_source(contents: Sequence[Entry], source: str) -> str:
-    """Say that no content is in the source language, and propose another one."""
+    """Return the message that no content is in the source language, with a proposal."""
     asked = language.did_you_mean(source, (entry.lang_code for entry in contents))
     end = f"; {asked}" if asked else "."
     return f"No template has a content in {source!r} to translate from{end}"

@@ -190,7 +190,7 @@ class Queue(Report):
         return self.findings(number)
 
     def accept(self, number: int) -> None:
-        """Say that a translation is right as it is, made from the source as it is now.
+        """Accept a translation as it is, as made from the source as it is now.
 
         Raises:
             InputError: There is no such text, or it has no translation.
@@ -285,12 +285,12 @@ class Queue(Report):
         ]
 
     def remembers(self, number: int) -> bool:
-        """Whether suggestions for a text are at hand: the first of a language take longer."""
+        """Return whether suggestions for a text are at hand; the first of a language wait."""
         return (self._at(number).unit.lang_code, self.complete) in self._memories
 
     @property
     def complete(self) -> bool:
-        """Whether the other templates were read, from which suggestions come too."""
+        """Return whether the other templates were read, from which suggestions come too."""
         return self._elsewhere is not None
 
     def read_others(self) -> None:

@@ -173,12 +173,12 @@ class ContentFinding(Finding):
 
     @property
     def refused(self) -> bool:
-        """Whether the documents say that such a content is refused."""
+        """Return whether the documents say that such a content is refused."""
         return self.severity != "note" and rule_of(self.code, self.severity).refused
 
     @property
     def decides(self) -> bool:
-        """Whether it decides on the state of its content: it is refused, or not as its source."""
+        """Return whether it decides on the state of a content: refused, or not as its source."""
         return self.refused or self.code in STRUCTURE
 
     @property

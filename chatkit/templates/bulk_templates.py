@@ -326,7 +326,7 @@ class ContentReader:
             )
 
     def _wrong_row(self, error: Exception, counts: Sequence[int]) -> BadAnswer:
-        """Say in which list a row is not as documented: they are counted through."""
+        """Return the error of a row that is not as documented, with the list that it is in."""
         ends = list(accumulate(counts))
         place = bisect_right(ends, _row(error, ends[-1] + 1))
         template = self._templates[min(place, len(counts) - 1)]

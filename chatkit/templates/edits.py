@@ -46,7 +46,7 @@ _LINE = 400  #: characters of a message
 
 
 class Replacement:
-    """What is to be found, and what is put in its place; placeholders stay as they are.
+    """A text to find, and the one that replaces it; placeholders stay as they are.
 
     A match that has a part of a placeholder is left alone. One that has whole placeholders is
     replaced only by what has the same ones.
@@ -90,7 +90,7 @@ class Replacement:
         return edited
 
     def notes(self) -> list[str]:
-        """Say how often something was replaced, and what was left alone."""
+        """Count the replacements in words, and list the places that were left alone."""
         old = values(self._old)
         where = ", ".join(self._fields)
         if not self.times:
@@ -148,7 +148,7 @@ class Replacement:
         return after
 
     def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
-        """Whether the placeholders of a text stay as they are when a match is replaced."""
+        """Return whether the placeholders of a text stay as they are when a match is replaced."""
         start, end = match.span()
         inside = []
         for slot in placeholders:
@@ -232,7 +232,7 @@ class Drafts:
             self.rows.append(kept | own)
 
     def notes(self) -> list[str]:
-        """Say what was drafted, and what could not be."""
+        """Count the drafts in words, and list the templates without a source."""
         notes = [f"Nothing is missing in {', '.join(self._languages)}."]
         if self.rows:
             drafts = many(len(self.rows), "draft")
@@ -266,7 +266,7 @@ _LEFT = {
     ),
 }
 _SAME = ("untranslated", "same as source")
-#: What a publication tells itself.
+#: Codes that a publication reports itself.
 AGAINST_GLOSSARY = ("glossary", "formality")
 
 
@@ -411,7 +411,7 @@ class Publication(NamedTuple):
         return edited
 
     def notes(self) -> list[str]:
-        """Show the messages as customers will see them, and say which drafts are left out."""
+        """Show the messages as customers will see them, and list the drafts that are left out."""
         messages = list(self._messages)
         notes = messages[:_SEEN]
         if (more := len(messages) - _SEEN) > 0:

@@ -317,7 +317,7 @@ class _Head(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Whether it is of a file of ours, even if it was changed."""
+        """Return whether it is of a file of ours, even if it was changed."""
         return len(self.columns) >= _ALIKE
 
 

@@ -255,17 +255,17 @@ class _Text:
 
     @property
     def touched(self) -> bool:
-        """Whether it is another text than the one that went out."""
+        """Return whether it is another text than the one that went out."""
         return self.stamp is None or digest(self.target) != self.stamp.target
 
     @property
     def source_is_current(self) -> bool:
-        """Whether its stamp has the source as it is now."""
+        """Return whether its stamp has the source as it is now."""
         return bool(self.stamp and self.source and digest(self.now) == self.stamp.source)
 
     @property
     def target_is_current(self) -> bool:
-        """Whether its stamp has the translation as it is now."""
+        """Return whether its stamp has the translation as it is now."""
         return self.stamp is not None and digest(self.live) == self.stamp.target
 
     def reject(self, verdict: str, message: str) -> None:
@@ -407,7 +407,7 @@ class _Importer:
         return None
 
     def _misplaced(self, unit: Unit, stamp: Stamp) -> tuple[str, str]:
-        """Say where a unit belongs by its stamp, if that is known."""
+        """Return why a unit has no place, and where it belongs by its stamp, if that is known."""
         real = self._places.get(stamp.key)
         if real is None:
             message = "neither it nor its source is in the frame, or where it belongs was changed"

@@ -185,7 +185,7 @@ def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
 
 
 def built_alike(entry: Entry, source: Entry) -> bool:
-    """Whether every text of a content has a place of its own in the other: `group_of` says so."""
+    """Return whether every text of a content has a place of its own in the other."""
     if entry.wrong or source.wrong:
         return False
     return _kinds(entry.headers) == _kinds(source.headers) and (

@@ -187,7 +187,7 @@ class Part(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Tell it from all others of its text: 2, or 2.3 where it stands for the third time."""
+        """The name of it in its text: 2, or 2.3 where it stands for the third time."""
         return f"{self.number}.{self.again}" if self.again > 1 else str(self.number)
 
 
