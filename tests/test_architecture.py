@@ -64,7 +64,6 @@ DOORS = {
     "pyarrow": ("account/layout", "frames/", "bulk/comparison", "imports/"),
     "openpyxl": ("imports/tables/workbook",),
     "phonenumbers": ("imports/numbers",),
-    "rapidfuzz": ("localization/queue",),
     "babel": (
         *("localization/language", "localization/translation/files", "imports/numbers"),
         "imports/tables/encodings",

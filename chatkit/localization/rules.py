@@ -134,7 +134,7 @@ RULES: dict[str, Rule] = {
     "isolation": _warning("Unicode, UAX #9; whether the platform follows it is not stated"),
 }
 
-#: Codes of `chatkit.checks` for the characters of a text, none of them refused.
+#: Codes of `chatkit.imports.characters` for the characters of a text, none of them refused.
 CHARACTERS = (
     *("garbled", "lost letters", "control characters", "direction marks", "invisible"),
     *("unknown characters", "look-alike", "mixed scripts", "decomposed"),

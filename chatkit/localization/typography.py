@@ -1,7 +1,7 @@
 """Typography: the characters of texts, and how they are set: spaces, quotes, punctuation, dates.
 
-Odd characters are found by `chatkit.checks`, as in any text; the script and the direction of the
-language, and emoji, are added here. Most texts are plain, which the set of their characters shows.
+Odd characters are found by `chatkit.imports.characters`, as in any text; the script and the
+direction of the language, and emoji, are added here. Most texts are plain, which the set of their characters shows.
 
 The quotation marks of a language, its numbers, dates and times are those of CLDR (numbers, dates
 and times by Babel). What is compared with the source language is reported only where the
@@ -22,7 +22,6 @@ from chatkit.imports.characters import (
     TextFinding,
     both_directions,
     decomposed,
-    oddities,
     of_text,
     run_checks,
     script,
@@ -84,11 +83,11 @@ def _kind(c: str) -> tuple[_Kind, str]:
 def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str) -> Iterator[Flaw]:
     marks = {kind for kind, _ in kinds}
     mixed = len({letter for _, letter in kinds if letter in _ALIKE}) > 1
-    flaws: list[Oddity] = []
+    flaws: list[TextFinding] = []
     if "odd" in marks or mixed or _PAIR.search(text):
         flaws = of_text(text)
     elif "mark" in marks:
-        flaws = oddities(text, (decomposed,))
+        flaws = run_checks(text, (decomposed,))
     for odd in flaws:
         places = unseen(text) if odd.code in _UNSEEN else []
         hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
