@@ -33,7 +33,6 @@ logger = logging.getLogger("chatkit.sandbox")
 
 GRACE = 2
 KEEP_ALIVE = 75
-SEND_BUFFER = 1024 * 1024  # a page of a list leaves in one piece
 
 
 @contextmanager
@@ -47,42 +46,8 @@ def serve(sandbox: "Sandbox", host: str = "127.0.0.1", port: int = 0) -> Iterato
     Raises:
         OSError: The port is taken or the host is not an address of this machine.
     """
-    base_url, server = _serve(sandbox, host, port)
-    try:
-        yield base_url
-    finally:
-        server.stop()
-
-
-def run(
-    sandbox: "Sandbox",
-    host: str = "127.0.0.1",
-    port: int = 0,
-    on_ready: Callable[[str], None] | None = None,
-) -> None:
-    """Serve until SIGTERM or SIGINT; `on_ready` is told the base address once calls are taken.
-
-    Must be called in the main thread.
-
-    Raises:
-        OSError: The port is taken or the host is not an address of this machine.
-    """
-    with until_signal() as stop:
-        base_url, server = _serve(sandbox, host, port, stop.set)
-        try:
-            if on_ready:
-                on_ready(base_url)
-            stop.wait()
-        finally:
-            server.stop()
-
-
-def _serve(
-    sandbox: "Sandbox", host: str, port: int, on_end: Callable[[], None] = lambda: None
-) -> tuple[str, Server]:
-    """Bind the port, keep the address where the sandbox has a file, and begin."""
     again = _listen_again(host, sandbox.port_before()) if port == 0 else None
-    sock = again or _listen(host, port)
+    sock = again or listen(host, port, loopback=True)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
@@ -95,16 +60,24 @@ def _serve(
     names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
     hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
     app = SandboxApp(sandbox.middleware, frozenset(hosts))
-    server = Server(
-        app,
-        sock,
-        name="chatkit-sandbox",
-        grace=GRACE,
-        keep_alive=KEEP_ALIVE,
-        date_header=False,  # the sandbox has a clock of its own
-        on_end=on_end,
-    )
-    return base_url, server
+    server = Server(app, sock, name="chatkit-sandbox", grace=GRACE, keep_alive=KEEP_ALIVE)
+    try:
+        yield base_url
+    finally:
+        server.stop()
+
+
+def run(sandbox: "Sandbox", host: str, port: int, on_ready: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT; `on_ready` is called with the base address.
+
+    Must be called in the main thread.
+
+    Raises:
+        OSError: The port is taken or the host is not an address of this machine.
+    """
+    with until_signal() as stop, serve(sandbox, host, port) as base_url:
+        on_ready(base_url)
+        stop.wait()
 
 
 def _listen_again(host: str, port: int) -> "socket.socket | None":
@@ -112,16 +85,12 @@ def _listen_again(host: str, port: int) -> "socket.socket | None":
     if port == 0:
         return None
     try:
-        return _listen(host, port)
+        return listen(host, port, loopback=True)
     except OSError:
         logger.warning(
             "Port %d, which this sandbox had before, is taken: it has another address now.", port
         )
         return None
-
-
-def _listen(host: str, port: int) -> "socket.socket":
-    return listen(host, port, loopback=True, send_buffer=SEND_BUFFER)
 
 
 # --- the application: who may come in, and when an answer may go out ---------------------------
