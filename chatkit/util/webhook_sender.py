@@ -17,19 +17,17 @@ import os
 import re
 import socket
 import ssl
-import threading
 from collections.abc import Collection, Iterable
-from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import unquote
+
+from chatkit.api.background import loop
 
 MAX_ANSWER = 64 * 1024
 
 # --- addresses ------------------------------------------------------------------------
 
 _PORTS = {"http": 80, "https": 443}
-#: What `socket.getaddrinfo` gives for one address of a name.
-_Found = tuple[Any, ...]
 _VISIBLE = re.compile(r"[\x21-\x7e]{1,2048}")
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _URL = re.compile(
@@ -47,8 +45,8 @@ class BadReceiver(ValueError):
 class NotThisMachine(BadReceiver):
     """A host that is another machine, and was not named as one that may be posted to."""
 
-    def __init__(self, host: str, found: str) -> None:
-        super().__init__(f"{host} is {found}, which is not this machine")
+    def __init__(self, host: str, address: str) -> None:
+        super().__init__(f"{host} is {address}, which is not this machine")
         self.host = host
 
 
@@ -61,15 +59,10 @@ class Address(NamedTuple):
     path: str
     query: str
 
-    @property
-    def origin(self) -> tuple[str, str, int]:
-        """Scheme, host and port."""
-        return self.scheme, self.host, self.port
-
     def holds(self, other: Address) -> bool:
-        """Whether this one is a prefix of the other, by whole path segments."""
+        """Return whether this one is a prefix of the other, by whole path segments."""
         inside = other.path == self.path or other.path.startswith(self.path.rstrip("/") + "/")
-        return self.origin == other.origin and inside
+        return self[:3] == other[:3] and inside
 
 
 def read_address(url: str) -> Address:
@@ -98,7 +91,7 @@ def read_address(url: str) -> Address:
 
 
 def _host(host: str) -> str:
-    """A name, or an address in its usual spelling."""
+    """Return a name, or an address in its usual spelling."""
     try:
         if host.startswith("["):
             return str(ipaddress.IPv6Address(host[1:-1]))
@@ -113,8 +106,8 @@ def _host(host: str) -> str:
     return host
 
 
-def resolve(address: Address, outside: Collection[str] = ()) -> list[_Found]:
-    """Look the host up once; every one of its addresses must be loopback.
+def resolve(address: Address, outside: Collection[str] = ()) -> list[tuple[Any, ...]]:
+    """Look the host up once, as `socket.getaddrinfo`; all its addresses must be loopback.
 
     Args:
         address: Whose host.
@@ -125,40 +118,52 @@ def resolve(address: Address, outside: Collection[str] = ()) -> list[_Found]:
         NotThisMachine: It is another machine.
     """
     try:
-        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        entries = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise BadReceiver(f"the host {address.host} is not known") from None
     if address.host not in {name.lower() for name in outside}:
-        for *_, place in found:
-            if not is_loopback(str(place[0])):
-                raise NotThisMachine(address.host, str(place[0]))
-    return list(found)
+        for *_, (ip, *_port) in entries:
+            if not is_loopback(str(ip)):
+                raise NotThisMachine(address.host, str(ip))
+    return list(entries)
 
 
 def is_loopback(text: str) -> bool:
-    """Whether an address is 127.0.0.0/8 or ::1 itself, and no other spelling of them.
+    """Return whether an address is 127.0.0.0/8 or ::1 itself, and no other spelling of them.
 
     An IPv4 address inside an IPv6 one, or one with a zone, is refused: what it reaches
     depends on the system.
     """
     try:
-        found = ipaddress.ip_address(text)
+        address = ipaddress.ip_address(text)
     except ValueError:
         return False
-    if isinstance(found, ipaddress.IPv6Address):
-        return found == ipaddress.IPv6Address("::1") and not found.scope_id
-    return found.is_loopback
+    return address.is_loopback if address.version == 4 else address == ipaddress.ip_address("::1")
 
 
 # --- posting --------------------------------------------------------------------------
 
 
 class PostAnswer(NamedTuple):
-    """What a receiver answered; `error` says why there is no answer, or only a part of one."""
+    """The answer of a receiver; `error` says why there is none, or only a part of one."""
 
     status: int | None
     text: str
     error: str | None
+
+
+class _CheckedAddresses:
+    """A resolver that answers with the addresses that were checked: no name is looked up twice."""
+
+    def __init__(self, entries: list[tuple[Any, ...]]) -> None:
+        self._entries = entries
+
+    async def resolve(self, host: str, port: int, family: int) -> list[dict[str, Any]]:
+        names = ("family", "hostname", "host", "port", "proto", "flags")
+        return [
+            dict(zip(names, (family, host, ip, port, 0, 0), strict=True))
+            for family, *_, (ip, *_rest) in self._entries
+        ]
 
 
 def post(
@@ -183,73 +188,36 @@ def post(
     Raises:
         BadReceiver: Nothing may be posted there; nothing was connected to.
     """
-    found = resolve(address, outside)
-    posting = _post(address, found, headers, body, seconds, tls)
-    return asyncio.run_coroutine_threadsafe(posting, _loop()).result()
-
-
-@cache
-def _loop() -> asyncio.AbstractEventLoop:
-    """Start the event loop of all posts: the caller may have one, as in a notebook."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="chatkit-sender", daemon=True).start()
-    return loop
-
-
-async def _post(
-    address: Address,
-    found: list[_Found],
-    headers: Iterable[tuple[str, str]],
-    body: bytes,
-    seconds: float,
-    tls: ssl.SSLContext | None,
-) -> PostAnswer:
     import aiohttp
-    from multidict import CIMultiDict
     from yarl import URL
 
-    class Resolver(aiohttp.abc.AbstractResolver):
-        """Answers with the addresses that were checked: no name is looked up twice."""
-
-        async def resolve(
-            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-        ) -> list[aiohttp.abc.ResolveResult]:
-            return [
-                aiohttp.abc.ResolveResult(
-                    hostname=host, host=place[0], port=port, family=kind, proto=0, flags=0
-                )
-                for kind, *_, place in found
-            ]
-
-        async def close(self) -> None:
-            """Close nothing."""
-
-    status, text = None, bytearray()
-    connector = aiohttp.TCPConnector(
-        resolver=Resolver(), use_dns_cache=False, force_close=True, ssl=tls or True
-    )
+    checked: Any = _CheckedAddresses(resolve(address, outside))
+    scheme, host, port, path, query = address
     url = URL.build(
-        scheme=address.scheme, host=address.host, port=address.port, path=address.path,
-        query_string=address.query, encoded=True,
-    )  # fmt: skip
-    named = CIMultiDict(headers)  # some of them more than once
-    skipped = ("Accept", "Accept-Encoding", "User-Agent", "Content-Type")
-    try:
-        async with (
-            asyncio.timeout(seconds),
-            aiohttp.ClientSession(
-                connector=connector, auto_decompress=False, skip_auto_headers=skipped
-            ) as session,
-            session.post(url, data=body, headers=named, allow_redirects=False) as answer,
-        ):
-            status = answer.status
-            while len(text) < MAX_ANSWER and (part := await answer.content.read(MAX_ANSWER)):
-                text += part
-        error = None
-    except TimeoutError:
-        error = f"no full answer within {seconds:g} s"
-    except (OSError, aiohttp.ClientError, ValueError) as failed:
-        reason = getattr(failed, "os_error", failed)
-        number = None if isinstance(reason, ssl.SSLError) else getattr(reason, "errno", None)
-        error = (os.strerror(number) if number else str(reason)[:200]) or type(reason).__name__
-    return PostAnswer(status, text[:MAX_ANSWER].decode("utf-8", "replace").strip(), error)
+        scheme=scheme, host=host, port=port, path=path, query_string=query, encoded=True
+    )
+
+    async def send() -> PostAnswer:
+        status, text, error = None, b"", None
+        try:
+            async with (
+                asyncio.timeout(seconds),
+                aiohttp.ClientSession(
+                    connector=aiohttp.TCPConnector(resolver=checked, ssl=tls or True),
+                    auto_decompress=False,
+                    skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
+                ) as session,
+                session.post(url, data=body, headers=[*headers], allow_redirects=False) as answer,
+            ):
+                status = answer.status
+                while len(text) < MAX_ANSWER and (part := await answer.content.read(MAX_ANSWER)):
+                    text += part
+        except TimeoutError:
+            error = f"no full answer within {seconds:g} s"
+        except (OSError, aiohttp.ClientError, ValueError) as failed:
+            reason = getattr(failed, "os_error", failed)
+            number = None if isinstance(reason, ssl.SSLError) else getattr(reason, "errno", None)
+            error = (os.strerror(number) if number else str(reason)[:200]) or type(reason).__name__
+        return PostAnswer(status, text[:MAX_ANSWER].decode("utf-8", "replace").strip(), error)
+
+    return asyncio.run_coroutine_threadsafe(send(), loop()).result()
