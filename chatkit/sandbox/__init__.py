@@ -2,6 +2,7 @@
 
 import json
 import secrets
+import time
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -13,7 +14,7 @@ from uuid import uuid4
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
-from chatkit.sandbox.middleware import Middleware
+from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import QUIRKS, Quirk
 from chatkit.sandbox.request import PERMISSIONS, Request
 from chatkit.sandbox.service import Service
@@ -90,7 +91,7 @@ class Sandbox:
         self.store = SandboxStore(None if path is None else Path(path))
         self.service = Service(self.store, self.profile, clock, self.account_id, self.quirks)
         self.admin_token = clock.token()
-        self.middleware = Middleware(self.service, self.store, self.admin_token, self.reset)
+        self.middleware = Middleware(self.service, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
         self.access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
         kept = self._kept().get("token")
@@ -154,8 +155,10 @@ class Sandbox:
             headers: With lower-case names.
             body: The bytes of the body; empty without one.
         """
-        path, _, query = target.partition("?")
-        answer = self.middleware.answer(Request(method, path, query, headers, body))
+        started, (path, _, query) = time.perf_counter(), target.partition("?")
+        if path.startswith(API):
+            time.sleep(self.middleware.faults.latency)
+        answer = self.middleware.answer(Request(method, path, query, headers, body), started)
         return answer.status, answer.headers | {"date": self.middleware.date()}, answer.body
 
     def allow(

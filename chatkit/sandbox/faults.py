@@ -81,7 +81,6 @@ class Faults:
         self._edges = edges
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
-        self.active = bool(edges or latency)
 
     def shown(self) -> dict[str, object]:
         """The faults in force, as they were set."""

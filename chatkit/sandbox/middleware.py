@@ -19,7 +19,6 @@ from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker, PublishedE
 from chatkit.sandbox.faults import DrawnFault, Dropped, Faults
 from chatkit.sandbox.replies import ServiceAnswer, dumps
 from chatkit.sandbox.request import Request
-from chatkit.sandbox.store import SandboxStore
 
 if TYPE_CHECKING:
     from chatkit.sandbox.service import Service
@@ -41,122 +40,100 @@ class LoggedCall(NamedTuple):
     time: float
 
 
-class Batch:
-    """The writes that one commit makes durable together."""
-
-    __slots__ = ("saved",)
-
-    def __init__(self) -> None:
-        self.saved: bool | None = None  # None: neither committed nor lost yet
-
-
 class Middleware:
-    """One service behind a lock, with its faults and its log.
+    """One service behind a lock, with its faults and its log."""
 
-    Calls over HTTP are committed once for all of a loop turn, calls in process at once.
-    Whoever commits, commits for all: a call that waits holds the batch it belongs to, and
-    reads there what became of it.
-    """
-
-    def __init__(
-        self, service: "Service", store: SandboxStore, admin_token: str, reset: Callable[[], None]
-    ) -> None:
-        self.service, self.store = service, store
+    def __init__(self, service: "Service", admin_token: str, reset: Callable[[], None]) -> None:
+        self.service, self.store = service, service.store
         self.delivery_worker = DeliveryWorker(self)
         self.lock = threading.RLock()
         self.faults = Faults()
         self.admin = Admin(self, admin_token, reset)
         self.log: deque[LoggedCall] = deque(maxlen=LOG_LENGTH)
-        self._replies = service.replies
-        self._batch = Batch()
-        self._second, self._date = -1, ""
 
     def date(self) -> str:
-        """The `Date` of an answer made now, by the clock that stamps the records."""
-        if (second := int(self.service.clock.now())) != self._second:
-            self._second, self._date = second, formatdate(second, usegmt=True)
-        return self._date
+        """Return the `Date` of an answer made now, by the clock that stamps the records."""
+        return formatdate(self.service.clock.now(), usegmt=True)
 
-    def answer(self, request: Request) -> ServiceAnswer:
-        """Answer a call of this process; what it changed is saved when this returns.
+    def answer(self, request: Request, started: float) -> ServiceAnswer:
+        """Answer a call and log it; what it changed is saved when this returns.
+
+        Args:
+            request: The call.
+            started: When it came, by `time.perf_counter`.
 
         Raises:
             Dropped: A fault closed the connection.
         """
-        started = time.perf_counter()
         status = None
         try:
             answer = self._answer(request)
             status = answer.status
+            return answer
         finally:
             self.note(request.method, request.path, status, started)
-        return answer
 
     def _answer(self, request: Request) -> ServiceAnswer:
-        if not request.path.startswith(API):
-            return self.aside(request)
-        fault = None
-        if self.faults.active:
-            fault = self.faults.draw()
-            time.sleep(self.faults.latency)
-            if fault and not fault.after:
-                return self.spoilt(fault)
-        with self.lock:
-            answer, batch = self.take(request)
-            if batch is not None:
-                self.save()
-                if not batch.saved:
-                    answer = self.unsaved()
-        return self.spoilt(fault, answer) if fault else answer
+        try:
+            if request.path.startswith(API):
+                return self._call(request)
+            if request.path.startswith(ROOT):
+                return self.admin.answer(request)
+        except Dropped:
+            raise
+        except Exception as error:  # noqa: BLE001  a bug of ours must not end the sandbox
+            self.report(error)
+            return self.error(500, "The sandbox has a bug")
+        if request.path != "/openapi.json":
+            return self.error(404, "There is no such path")
+        if request.method not in ("GET", "HEAD"):
+            refused = self.error(405, "This path allows GET, HEAD")
+            refused.headers["allow"] = "GET, HEAD"
+            return refused
+        return ServiceAnswer(200, self._document, {"content-type": "application/json"})
 
-    def take(self, request: Request) -> tuple[ServiceAnswer, Batch | None]:
-        """Answer a call; with a batch, the answer must be held until that is saved.
+    def _call(self, request: Request) -> ServiceAnswer:
+        """Answer a call of the API, or let it meet a fault."""
+        fault = self.faults.draw()
+        if fault and not fault.after:
+            return self._faulty(fault)
+        try:
+            with self.alone() as service:
+                answer = service.answer(request)
+        except (StoreError, sqlite3.Error) as error:
+            logger.error("nothing was saved: %s", error)
+            answer = self.error(503, "The sandbox could not save this; nothing was changed")
+        return self._faulty(fault, answer) if fault else answer
 
-        A read after an uncommitted write waits too: it may tell of what is rolled back.
+    def _faulty(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
+        """Return the answer that a fault makes of this one.
+
+        Raises:
+            Dropped: The fault closes the connection.
         """
-        with self.lock:
-            try:
-                answer = self.service.answer(request)
-            except Exception as error:  # noqa: BLE001  a bug of ours must not end the sandbox
-                self.report(error)
-                # Half of a change may have been written, among the changes of others.
-                self.store.spoil()
-                self.save()
-                return self.error(500, "The sandbox has a bug"), None
-            return answer, self._batch if self.store.dirty else None
-
-    def save(self) -> None:
-        """Commit what was written; the batch then knows whether it is saved."""
-        with self.lock:
-            batch, self._batch = self._batch, Batch()
-            try:
-                self._commit()
-                batch.saved = True
-            except (StoreError, sqlite3.Error) as error:
-                logger.error("nothing was saved: %s", error)
-                batch.saved = False
+        if fault.kind in ("dropped", "truncated"):
+            raise Dropped(answer if fault.kind == "truncated" else None)
+        error = self.error(fault.status, "A fault of the sandbox, set on purpose")
+        if fault.kind == "429":
+            error.headers["retry-after"] = str(ceil(self.faults.retry_after))
+        return error
 
     @contextmanager
     def alone(self) -> "Iterator[Service]":
-        """The service to oneself: what others wrote is saved before, what the block writes after.
+        """Have the service to oneself; what the block wrote is saved after it, or undone.
 
         Raises:
-            StoreError: What the block wrote could not be saved, and is undone.
+            StoreError: What the block wrote could not be saved.
         """
         with self.lock:
-            self.save()
             try:
                 yield self.service
             except BaseException:
-                if self.store.dirty:
-                    self.store.rollback()
+                self.store.rollback()
                 raise
-            self._commit()
-
-    def _commit(self) -> None:
-        self.store.commit()
-        if self.service.outbox.fresh:
-            self.delivery_worker.wake()
+            self.store.commit()
+            if self.service.outbox.fresh:
+                self.delivery_worker.wake()
 
     def allow(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
         """Put an address on the list of receivers, and deliver what waited for it.
@@ -188,22 +165,6 @@ class Middleware:
         seconds = self.delivery_worker.timeout + 5 if wait is None else wait
         return self.delivery_worker.collect(deliveries, seconds)
 
-    def aside(self, request: Request) -> ServiceAnswer:
-        """Answer what is not a call of the API: the admin API and the OpenAPI document."""
-        if request.path.startswith(ROOT):
-            try:
-                return self.admin.answer(request)
-            except Exception as error:  # noqa: BLE001  as in `take`
-                self.report(error)
-                return self.error(500, "The sandbox has a bug")
-        if request.path != "/openapi.json":
-            return self.error(404, "There is no such path")
-        if request.method not in ("GET", "HEAD"):
-            refused = self.error(405, "This path allows GET, HEAD")
-            refused.headers["allow"] = "GET, HEAD"
-            return refused
-        return ServiceAnswer(200, self._document, {"content-type": "application/json"})
-
     @cached_property
     def _document(self) -> bytes:
         from chatkit.sandbox.openapi import document
@@ -211,28 +172,9 @@ class Middleware:
         made = document(self.service.resources, self.service.profile, self.service.replies)
         return dumps(made).encode()
 
-    def unsaved(self) -> ServiceAnswer:
-        """The answer to a call whose commit failed: the disk is full, or gone."""
-        return self.error(503, "The sandbox could not save this; nothing was changed")
-
-    def spoilt(self, fault: DrawnFault, answer: ServiceAnswer | None = None) -> ServiceAnswer:
-        """The answer that a fault makes of this one.
-
-        Raises:
-            Dropped: The fault closes the connection.
-        """
-        if fault.kind == "dropped":
-            raise Dropped
-        if fault.kind == "truncated":
-            raise Dropped(answer)
-        made = self.error(fault.status, "A fault of the sandbox, set on purpose")
-        if fault.kind == "429":
-            made.headers.update({"retry-after": str(ceil(self.faults.retry_after))})
-        return made
-
     def error(self, status: int, message: str) -> ServiceAnswer:
         """An error that is not the service's own, in the same form."""
-        return self._replies.error(status, message)
+        return self.service.replies.error(status, message)
 
     def report(self, error: BaseException) -> None:
         """Log a bug of ours: where it is, and not its message, which may quote a token."""

@@ -3,9 +3,6 @@
 Safe on localhost: any page in a browser and any process of the machine can reach a
 loopback port. So the Host must be exactly ours, a foreign Origin is refused, nothing is
 ever said about CORS.
-
-All calls taken in one turn of the event loop share one commit, made before any of their
-answers is released: durability costs one commit a turn, not one a call.
 """
 
 import asyncio
@@ -123,7 +120,6 @@ class SandboxApp:
         self._middleware = middleware
         self._hosts = hosts
         self._origins = frozenset(f"http://{host}" for host in hosts)
-        self._turn: asyncio.Event | None = None  # set once what this turn wrote is committed
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer one call; never with a bug."""
@@ -132,21 +128,24 @@ class SandboxApp:
         headers = {name.decode(): value.decode("latin-1") for name, value in scope["headers"]}
         has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
         try:
-            body = b""
             try:
                 self._check_head(scope, headers)
-                if has_body:
-                    body = await self._body(receive)
-                    has_body = False
+                body = await self._body(receive) if has_body else b""
+                has_body = False
                 query = scope["query_string"].decode("latin-1")
-                answer = await self._answer(Request(method, path, query, headers, body))
+                request = Request(method, path, query, headers, body)
+                if path.startswith(API):
+                    if middleware.faults.latency:
+                        await asyncio.sleep(middleware.faults.latency)
+                    answer = middleware.answer(request, started)
+                else:
+                    answer = await asyncio.to_thread(middleware.answer, request, started)
             except CallRefused as refused:
                 answer = middleware.error(refused.status, str(refused))
+                middleware.note(method, path, answer.status, started)
             except Dropped as dropped:
-                middleware.note(method, path, None, started)
                 await self._send_half(dropped.answer, method, send)
                 raise Disconnected from None
-            middleware.note(method, path, answer.status, started)
             if has_body and "expect" in headers:
                 answer.headers["connection"] = "close"  # so nobody knows whether the body comes
                 has_body = False
@@ -209,35 +208,6 @@ class SandboxApp:
         return bytes(body)
 
     # --- what goes out ----------------------------------------------------------------
-
-    async def _answer(self, request: Request) -> ServiceAnswer:
-        middleware, fault = self._middleware, None
-        if not request.path.startswith(API):
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(None, middleware.aside, request)
-        if middleware.faults.active:
-            fault = middleware.faults.draw()
-            await asyncio.sleep(middleware.faults.latency)
-            if fault and not fault.after:
-                return middleware.spoilt(fault)
-        answer, batch = middleware.take(request)
-        if batch is not None:
-            await self._committed()
-            if not batch.saved:
-                answer = middleware.unsaved()
-        return middleware.spoilt(fault, answer) if fault else answer
-
-    async def _committed(self) -> None:
-        """Wait until all that was written in this turn of the event loop is committed."""
-        if self._turn is None:
-            self._turn = asyncio.Event()
-            asyncio.get_running_loop().call_soon(self._commit, self._turn)
-        await self._turn.wait()
-
-    def _commit(self, turn: asyncio.Event) -> None:
-        self._turn = None
-        self._middleware.save()
-        turn.set()
 
     def _start(self, answer: ServiceAnswer) -> MutableMapping[str, Any]:
         headers = {"date": self._middleware.date(), **answer.headers}

@@ -5,7 +5,6 @@ whether it is one call too many. Then the handler of the resource answers it.
 """
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
@@ -31,8 +30,8 @@ _STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 class Service:
     """The core of the sandbox: four resources, and who may do what in them.
 
-    `answer` may leave a write transaction open: `store.dirty` tells, and the answer must
-    not be shown before `store.commit()`. Not for several threads at once.
+    `answer` may leave a write transaction open: the answer must not be shown before
+    `store.commit()`. Not for several threads at once.
 
     Raises:
         StoreError: The file was made with another profile or other quirks.
@@ -86,9 +85,6 @@ class Service:
             return self._handlers[operation](AllowedCall(grant, values, request.query, body))
         except RefusedRequest as refusal:
             return self.replies.refuse(refusal)
-        except sqlite3.Error as error:
-            self.store.spoil()
-            return self.replies.refuse(RefusedRequest("unavailable", f"The store failed: {error}"))
 
     def make_token(
         self, permissions: Iterable[str], account_id: str | None = None, actor: str | None = None

@@ -54,7 +54,6 @@ class SandboxStore:
 
     def __init__(self, path: Path | None = None) -> None:
         self.dirty = False
-        self._spoilt = False
         self.tables: list[Table] = []
         if path is not None:
             # Created before SQLite does it, so that others can never read it.
@@ -124,10 +123,6 @@ class SandboxStore:
             self.dirty = True
         return self.run(statement, values)
 
-    def spoil(self) -> None:
-        """Say that the writes since the last commit must not be committed: one failed."""
-        self.dirty = self._spoilt = True
-
     def commit(self) -> None:
         """Make all writes since the last commit durable.
 
@@ -135,8 +130,6 @@ class SandboxStore:
             StoreError: They are lost, all of them; the store is as at the last commit.
         """
         try:
-            if self._spoilt:
-                raise sqlite3.OperationalError("a write failed")
             if self.dirty:
                 self.run("COMMIT")
         except sqlite3.Error as error:
@@ -146,7 +139,7 @@ class SandboxStore:
 
     def rollback(self) -> None:
         """Undo all writes since the last commit."""
-        self.dirty = self._spoilt = False
+        self.dirty = False
         for table in self.tables:
             table.forget()
         # A full disk may have ended the transaction already.

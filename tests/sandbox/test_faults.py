@@ -15,7 +15,7 @@ def drawn(wanted: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, 
 
 
 def test_nothing_happens_until_faults_are_set() -> None:
-    assert not Faults().active
+    assert Faults().draw() is None
     assert drawn({}) == {None: 10_000}
 
 
@@ -62,10 +62,9 @@ def test_a_rate_of_one_hits_every_call() -> None:
 def test_an_empty_setting_ends_all() -> None:
     faults = Faults()
     faults.set({"429": 1, "latency": 2})
-    assert faults.active
+    assert faults.draw()
     assert faults.latency == 2
     faults.set({})
-    assert not faults.active
     assert faults.latency == 0
     assert faults.draw() is None
 

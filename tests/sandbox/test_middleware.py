@@ -1,11 +1,11 @@
-"""The middleware: shared commits, faults at both doors, the log, and what a bug of ours does."""
+"""The middleware: commits, faults at both doors, the log, and what a bug of ours does."""
 
 import http.client
 import json
 import logging
 import select
-import socket
-from contextlib import ExitStack, closing
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,6 @@ import pytest
 from chatkit import Sandbox
 from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import Request
-
-CALLS = 24
 
 
 def contact(number: int) -> dict[str, str]:
@@ -32,17 +30,6 @@ def request(door: Any, method: str, number: int = 0) -> Request:
     body = b"" if method == "GET" else json.dumps(contact(number)).encode()
     headers = {"authorization": f"Bearer {door.sandbox.token}", "content-type": "application/json"}
     return Request(method, f"{door.root}/contacts", "", headers, body)
-
-
-def connected(door: Any, stack: ExitStack) -> list[socket.socket]:
-    """Connections that have been served once, so that the next calls are read in one turn."""
-    socks = [stack.enter_context(door.connect()) for _ in range(CALLS)]
-    for sock in socks:
-        sock.sendall(door.head(Connection="keep-alive"))
-        answer = b""
-        while not answer.endswith(b"}}"):
-            answer += sock.recv(65536)
-    return socks
 
 
 def total(door: Any) -> int:
@@ -73,54 +60,20 @@ def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.Monk
     assert waited == [True]
 
 
-def test_calls_that_come_together_share_a_commit(
-    fresh: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store, commits = fresh.sandbox.middleware.store, []
-    commit = store.commit
-    monkeypatch.setattr(store, "commit", lambda: (commits.append(store.dirty), commit()))
-    with ExitStack() as stack:
-        socks = connected(fresh, stack)
-        with fresh.sandbox.middleware.lock:  # so that the first of them waits for the last
-            for number, sock in enumerate(socks):
-                sock.sendall(raw_create(fresh, number))
-        assert {fresh.status(fresh.read_to_end(sock)) for sock in socks} == {201}
-    assert 1 <= sum(commits) <= CALLS // 2
-
-
-def test_a_read_after_a_write_waits_for_the_same_commit(fresh: Any) -> None:
-    middleware = fresh.sandbox.middleware
-    assert middleware.take(request(fresh, "GET"))[1] is None
-    _, written = middleware.take(request(fresh, "POST"))
-    _, read = middleware.take(request(fresh, "GET"))
-    assert read is written
-    assert written.saved is None
-    middleware.save()
-    assert written.saved is True
-    assert middleware.take(request(fresh, "GET"))[1] is None
-
-
-def test_a_commit_that_fails_answers_503_to_all_who_waited_and_to_nobody_else(
+def test_a_commit_that_fails_is_answered_with_503_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    store = fresh.sandbox.middleware.store
-    commit = store.commit
+    run = fresh.sandbox.store.run
     assert create(fresh, 90_000) == 201
 
-    def full() -> None:
-        if store.dirty:
-            store.spoil()
-        commit()
+    def full(statement: str, values: Any = ()) -> Any:
+        if statement == "COMMIT":
+            raise sqlite3.OperationalError("the disk is full")
+        return run(statement, values)
 
     with monkeypatch.context() as patched:
-        patched.setattr(store, "commit", full)
-        with ExitStack() as stack:
-            socks = connected(fresh, stack)
-            with fresh.sandbox.middleware.lock:
-                for number, sock in enumerate(socks):
-                    sock.sendall(raw_create(fresh, number))
-            answers = [fresh.read_to_end(sock) for sock in socks]
-        assert {fresh.status(answer) for answer in answers} == {503}
+        patched.setattr(fresh.sandbox.store, "run", full)
+        assert create(fresh, 1) == 503
         assert total(fresh) == 1
         # In process too.
         status, _, _ = fresh.sandbox.answer(*inside(fresh, "POST", 5))
@@ -134,19 +87,6 @@ def test_a_commit_that_fails_answers_503_to_all_who_waited_and_to_nobody_else(
 def inside(door: Any, method: str, number: int = 0) -> tuple[str, str, dict[str, str], bytes]:
     made = request(door, method, number)
     return made.method, made.path, dict(made.headers), made.body
-
-
-def test_who_waits_learns_of_a_commit_that_another_door_made(fresh: Any) -> None:
-    middleware = fresh.sandbox.middleware
-    _, lost = middleware.take(request(fresh, "POST", 1))
-    middleware.store.spoil()
-    assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 503
-    assert lost.saved is False
-    _, kept = middleware.take(request(fresh, "POST", 3))
-    assert fresh.sandbox.answer(*inside(fresh, "POST", 4))[0] == 201
-    assert kept.saved is True
-    middleware.save()
-    assert (lost.saved, kept.saved) == (False, True)
 
 
 def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(

@@ -109,8 +109,8 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     assert any("If that answer is lost, so is the secret" in note for note in rotation.plan.notes)
     answer, lost = sandbox.middleware.answer, [True]
 
-    def losing(request: Request) -> ServiceAnswer:
-        answered = answer(request)
+    def losing(request: Request, started: float) -> ServiceAnswer:
+        answered = answer(request, started)
         if request.method == "POST" and lost:
             lost.clear()
             raise Dropped
