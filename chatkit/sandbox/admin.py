@@ -30,121 +30,125 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
 
 import sqlite3
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.delivery import OutboxFull, PublishedEvent
 from chatkit.sandbox.faults import BadFaults
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
+from chatkit.sandbox.replies import JSON_TYPE, Reason, RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.request import PERMISSIONS, Request, read_object
+from chatkit.sandbox.service import UnknownPermission
 from chatkit.util.webhook_sender import BadReceiver
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
 
 ROOT = "/_sandbox/"
-_STATUSES = {"malformed": 400, "too_large": 413, "media_type": 415}
-_LONGEST_KIND = 200
+_STATUSES: Mapping[Reason, int] = {
+    "malformed": 400,
+    "unauthenticated": 401,
+    "no_path": 404,
+    "wrong_method": 405,
+    "too_large": 413,
+    "media_type": 415,
+}
 
-Body = Mapping[str, Any]
-AdminAction = Callable[[Body], dict[str, object]]
-
-
-class RefusedAdminCall(Exception):
-    """A call of the admin API that is refused."""
-
-    def __init__(self, status: int, error: str, **more: object) -> None:
-        super().__init__(error)
-        self.status, self.body = status, {"error": error, **more}
+Json = dict[str, Any]
+_checked = validate_call(config=ConfigDict(strict=True))
 
 
 class Admin:
-    """The admin API of one sandbox; `answer` may be called from any thread."""
+    """The admin API of one sandbox; `answer` may be called from any thread.
+
+    Each action takes the fields of a body as its arguments.
+    """
 
     def __init__(self, middleware: "Middleware", token: str, reset: Callable[[], None]) -> None:
         self._middleware, self._token, self._restart = middleware, token.encode(), reset
         self._receivers, self._faults = middleware.service.receivers, middleware.faults
-        self._actions: dict[str, dict[str, AdminAction]] = {
+        self._actions: dict[str, dict[str, Callable[..., Json]]] = {
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
-            "faults": {"GET": lambda _: self._faults.shown(), "POST": self._set_faults},
+            "faults": {"GET": self._faults.shown, "POST": self._set_faults},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
 
     def answer(self, request: Request) -> ServiceAnswer:
         """Answer one call; waits for the receivers of an event."""
-        headers = {"content-type": "application/json"}
+        headers, body, status = {"content-type": JSON_TYPE}, Json(), 200
         try:
-            self._check_token(request.headers.get("authorization", ""))
-            actions = self._actions.get(request.path.removeprefix(ROOT))
-            if actions is None:
-                names = ", ".join(self._actions)
-                raise RefusedAdminCall(404, f"There is no such path; there are: {names}")
-            action = actions.get(request.method)
-            if action is None:
-                headers["allow"] = ", ".join(actions)
-                raise RefusedAdminCall(405, f"This path allows {headers['allow']}")
-            status, body = 200, action(self._body(request))
-        except RefusedAdminCall as refused:
-            status, body = refused.status, refused.body
-        except BadFaults as error:
-            status, body = 422, {"error": f"Not a fault: {error}"}
-        except BadReceiver as error:
-            status, body = 422, {"error": f"Not a receiver: {error}"}
+            body = self._answer(request)
+        except RefusedRequest as refusal:
+            status, body = _STATUSES[refusal.reason], {"error": refusal.message}
+            headers |= refusal.headers
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            status, body = 422, {"error": f"{first['loc'][0]}: {first['msg']}"}
+        except UnknownPermission as error:
+            status, body = 422, {"error": str(error), "permissions": PERMISSIONS}
+        except (BadFaults, BadReceiver) as error:
+            noun = "fault" if isinstance(error, BadFaults) else "receiver"
+            status, body = 422, {"error": f"Not a {noun}: {error}"}
         except OutboxFull as error:
             status, body = 503, {"error": str(error)}
         except (StoreError, sqlite3.Error) as error:
             status, body = 503, {"error": f"Nothing was saved: {error}"}
         return ServiceAnswer(status, dumps(body).encode(), headers)
 
-    def _check_token(self, authorization: str) -> None:
-        scheme, _, token = authorization.partition(" ")
+    def _answer(self, request: Request) -> Json:
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
         right = compare_digest(token.encode(errors="replace"), self._token)
         if scheme.lower() != "bearer" or not right:
-            raise RefusedAdminCall(401, "The admin token is required; the access token is another")
+            raise RefusedRequest(
+                "unauthenticated", "The admin token is required; the access token is another"
+            )
+        actions = self._actions.get(request.path.removeprefix(ROOT))
+        if actions is None:
+            names = ", ".join(self._actions)
+            raise RefusedRequest("no_path", f"There is no such path; there are: {names}")
+        if request.method not in actions:
+            allow = ", ".join(actions)
+            raise RefusedRequest(
+                "wrong_method", f"This path allows {allow}", headers={"allow": allow}
+            )
+        has_body = request.method == "POST" and request.body
+        fields = read_object(request.headers, request.body) if has_body else {}
+        return actions[request.method](**fields)
 
-    def _body(self, request: Request) -> Body:
-        if request.method == "GET" or not request.body:
-            return {}
-        try:
-            return read_object(request.headers, request.body)
-        except RefusedRequest as refusal:
-            raise RefusedAdminCall(_STATUSES[refusal.reason], refusal.message) from None
-
-    def _make_token(self, body: Body) -> dict[str, object]:
-        permissions = _take(body, "permissions", list, account_id=str, actor=str)
-        unknown = [name for name in permissions if name not in PERMISSIONS]
-        if unknown:
-            shown = ", ".join(map(str, unknown))
-            raise RefusedAdminCall(422, f"No such permission: {shown}", permissions=PERMISSIONS)
+    @_checked
+    def _make_token(
+        self, permissions: list[str], account_id: str | None = None, actor: str | None = None
+    ) -> Json:
         with self._middleware.alone() as service:
-            token = service.make_token(permissions, body.get("account_id"), body.get("actor"))
-        return {"token": token}
+            return {"token": service.make_token(permissions, account_id, actor)}
 
-    def _send_event(self, body: Body) -> dict[str, object]:
-        kind = _take(body, "kind", str, payload=object)
-        if not 0 < len(kind) <= _LONGEST_KIND or "payload" not in body:
-            raise RefusedAdminCall(422, "An event has a kind and a payload")
-        deliveries = self._middleware.deliver([PublishedEvent(kind, body["payload"])])
+    @_checked
+    def _send_event(
+        self, kind: Annotated[str, Field(min_length=1, max_length=200)], payload: Any
+    ) -> Json:
+        deliveries = self._middleware.deliver([PublishedEvent(kind, payload)])
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
-    def _show_receivers(self, body: Body) -> dict[str, object]:
+    def _show_receivers(self) -> Json:
         return {"receivers": self._receivers.shown()}
 
-    def _add_receiver(self, body: Body) -> dict[str, object]:
-        url = _take(body, "url", str, to=str, authority=str)
-        self._middleware.allow(url, body.get("to"), body.get("authority"))
-        return self._show_receivers(body)
+    @_checked
+    def _add_receiver(self, url: str, to: str | None = None, authority: str | None = None) -> Json:
+        self._middleware.allow(url, to, authority)
+        return self._show_receivers()
 
-    def _set_faults(self, body: Body) -> dict[str, object]:
-        self._faults.set(body)
+    @_checked
+    def _set_faults(self, **faults: Any) -> Json:
+        self._faults.set(faults)
         return self._faults.shown()
 
-    def _reset(self, body: Body) -> dict[str, object]:
+    @_checked
+    def _reset(self, **_: Any) -> Json:
         self._restart()
         self._faults.set({})
         self._middleware.log.clear()
@@ -152,29 +156,5 @@ class Admin:
         self._receivers.clear()
         return {}
 
-    def _show_requests(self, body: Body) -> dict[str, object]:
-        return {
-            "requests": [
-                {
-                    "method": entry.method,
-                    "path": entry.path,
-                    "status": entry.status,
-                    "ms": round(entry.milliseconds, 3),
-                    "time": datetime.fromtimestamp(entry.time, UTC).isoformat(),
-                }
-                for entry in list(self._middleware.log)
-            ]
-        }
-
-
-def _take(body: Body, name: str, kind: type, **optional: type) -> Any:
-    """Return the required field of a body, once all its fields are known to be valid."""
-    allowed = {name: kind, **optional}
-    for field, value in body.items():
-        if field not in allowed:
-            raise RefusedAdminCall(422, f"No such field: {field}; there are: {', '.join(allowed)}")
-        if not isinstance(value, allowed[field]):
-            raise RefusedAdminCall(422, f"{field} must be a {allowed[field].__name__}")
-    if name not in body:
-        raise RefusedAdminCall(422, f"{name} is required")
-    return body[name]
+    def _show_requests(self) -> Json:
+        return {"requests": [call._asdict() for call in list(self._middleware.log)]}

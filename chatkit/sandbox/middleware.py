@@ -8,6 +8,7 @@ import traceback
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from email.utils import formatdate
 from functools import cached_property
 from math import ceil
@@ -36,8 +37,8 @@ class LoggedCall(NamedTuple):
     method: str
     path: str
     status: int | None
-    milliseconds: float
-    time: float
+    ms: float
+    time: str
 
 
 class Middleware:
@@ -184,5 +185,6 @@ class Middleware:
     def note(self, method: str, path: str, status: int | None, started: float) -> None:
         """Write a call into the log: never its headers, query or body, which hold secrets."""
         if path.startswith(API):
-            milliseconds = (time.perf_counter() - started) * 1000
-            self.log.append(LoggedCall(method, path[:_LONGEST], status, milliseconds, time.time()))
+            ms = round((time.perf_counter() - started) * 1000, 3)
+            now = datetime.now(UTC).isoformat()
+            self.log.append(LoggedCall(method, path[:_LONGEST], status, ms, now))

@@ -92,11 +92,15 @@ class Service:
         """Make an access token with exactly these permissions, for the account or another.
 
         Raises:
-            ValueError: A permission the API does not name.
+            UnknownPermission: The API does not name one of them.
         """
         return self.access.issue(
             permissions, account_id or self.account_id, actor or "Sandbox user"
         )
+
+
+class UnknownPermission(ValueError):
+    """A permission that the API does not name."""
 
 
 class AccessTokens:
@@ -125,13 +129,12 @@ class AccessTokens:
         """Make a token that has exactly these permissions.
 
         Raises:
-            ValueError: A permission the API does not name.
+            UnknownPermission: The API does not name one of them.
             StoreError: It could not be stored.
         """
         grant = Grant(account, actor, permissions)
-        unknown = grant.permissions.difference(PERMISSIONS)
-        if unknown:
-            raise ValueError(
+        if unknown := grant.permissions.difference(PERMISSIONS):
+            raise UnknownPermission(
                 f"no such permission: {', '.join(sorted(unknown))}; there are: "
                 + " · ".join(PERMISSIONS)
             )
