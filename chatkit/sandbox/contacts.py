@@ -137,7 +137,8 @@ class ContactsHandler(ResourceHandler):
             other = self.table.find(call.grant.account, key)
             if other is not None and other.active:
                 raise RefusedRequest("clash", "An active contact has this number")
-        self._touch(record, call.grant.actor)
+        record["updated_by"] = call.grant.actor
+        self._touch(record)
         self._rewrite(row, record, row.more)
         return self.replies.done("Contact updated", self._only_id(row.id))
 
@@ -201,7 +202,8 @@ class ContactsHandler(ResourceHandler):
         record = json.loads(row.item) | {"country_code": code}
         if "name" in given:
             record |= zip(_NAMES, self._split(given["name"]), strict=True)
-        self._touch(record, actor)
+        record["updated_by"] = actor
+        self._touch(record)
         self._rewrite(row, record, row.more)
 
     def _rewrite(self, row: StoredRecord, record: dict[str, Any], more: str) -> None:
@@ -213,12 +215,6 @@ class ContactsHandler(ResourceHandler):
         names = " ".join([record[part] for part in _NAMES if record[part] is not None])
         key = self._key(number, code)
         return key, dumps(record), more, hidden, names.casefold(), code + number
-
-    def _touch(self, record: dict[str, Any], actor: str) -> None:
-        now = self.clock.stamp()
-        if "constant_updated_at" not in self.quirks:
-            record["updated_at"] = now
-        record["updated_by"] = actor
 
     def _number(self, digits: str, code: str) -> str:
         """A number as it is stored, with the digits of its country code if the profile says so."""

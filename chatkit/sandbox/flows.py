@@ -140,9 +140,7 @@ class FlowsHandler(ResourceHandler):
         old = record["wa_status"]
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
-        now = self.clock.stamp()
-        if "constant_updated_at" not in self.quirks:
-            record["updated_at"] = now
+        self._touch(record)
         kept = self._kept(more)
         self.table.rewrite(row, row.key, dumps(record), kept, row.hidden, record["wa_status"])
         self._publisher.flow(call.grant.account, record, old)

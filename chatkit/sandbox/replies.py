@@ -100,7 +100,6 @@ class Replies:
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
         self.quirks = quirks
-        self._heads: dict[tuple[int, str | None], bytes] = {}
         self.statuses: Mapping[Reason, int] = {
             "malformed": 400,
             "unauthenticated": profile.unauthenticated_status,
@@ -119,8 +118,11 @@ class Replies:
 
     def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
         """A success whose `data` is this JSON text."""
-        head = self._heads.get((status, message)) or self._head(status, message)
-        return ServiceAnswer(status, b"%b%b}" % (head, payload), {"content-type": JSON_TYPE})
+        fields: dict[str, object] = {"success": True, "statusCode": status}
+        if message is not None:
+            fields["message"] = message
+        body = b'%b,"data":%b}' % (dumps(fields)[:-1].encode(), payload)
+        return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
 
     def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
         """One page of a list, with its `pagination`."""
@@ -157,10 +159,3 @@ class Replies:
         if problems:
             body["errors"] = [problem._asdict() for problem in problems]
         return ServiceAnswer(status, dumps(body).encode(), {"content-type": JSON_TYPE})
-
-    def _head(self, status: int, message: str | None) -> bytes:
-        fields: dict[str, object] = {"success": True, "statusCode": status}
-        if message is not None:
-            fields["message"] = message
-        head = self._heads[status, message] = f'{dumps(fields)[:-1]},"data":'.encode()
-        return head

@@ -6,13 +6,15 @@ The table of operations is the whole public interface (sections Endpoints, Authe
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
-from urllib.parse import unquote_to_bytes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
+from urllib.parse import parse_qsl, unquote
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.replies import FieldProblem, RefusedRequest, invalid
 from chatkit.util.json_reader import JsonFault, read_json
+
+Decoded = TypeVar("Decoded")
 
 # --- the operations ---------------------------------------------------------------------
 
@@ -96,7 +98,7 @@ def route(method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
     """
     segments = path.split("/")
     if "%" in path or not path.isascii():
-        segments = [decode(segment) for segment in segments]
+        segments = [_decode(unquote, segment) for segment in segments]
     for names, operations in _PATHS.items():
         if len(names) != len(segments):
             continue
@@ -117,7 +119,7 @@ def route(method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
     raise RefusedRequest("no_path", "There is no such path")
 
 
-def decode(text: str, *, plus: bool = False) -> str:
+def _decode(read: Callable[..., Decoded], text: str, **options: bool) -> Decoded:
     """Undo percent-encoding, strictly.
 
     Raises:
@@ -126,7 +128,7 @@ def decode(text: str, *, plus: bool = False) -> str:
     if _BROKEN_ESCAPE.search(text) or not text.isascii():
         raise RefusedRequest("malformed", "The address has a broken percent-escape")
     try:
-        return unquote_to_bytes(text.replace("+", " ") if plus else text).decode()
+        return read(text, errors="strict", **options)
     except UnicodeDecodeError:
         raise RefusedRequest("malformed", "The address is not UTF-8") from None
 
@@ -147,24 +149,17 @@ class Page(NamedTuple):
 
 
 def parameters(query: str) -> dict[str, str]:
-    """The parameters of a raw query by name.
+    """Return the parameters of a raw query by name.
 
     Raises:
         RefusedRequest: A name is given twice, or the query is not percent-encoded UTF-8.
     """
-    if not query:
-        return {}
-    found: dict[str, str] = {}
-    for part in query.split("&"):
-        name, _, value = part.partition("=")
-        if not part:
-            continue
-        if "%" in part or "+" in part or not part.isascii():
-            name, value = decode(name, plus=True), decode(value, plus=True)
-        if name in found:
+    values: dict[str, str] = {}
+    for name, value in _decode(parse_qsl, query, keep_blank_values=True) if query else ():
+        if name in values:
             raise invalid(FieldProblem(name, "is given twice"))
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def page(given: dict[str, str], profile: ServiceProfile) -> Page:

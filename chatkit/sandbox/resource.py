@@ -232,6 +232,12 @@ class ResourceHandler:
     def _unknown(self) -> RefusedRequest:
         return RefusedRequest("not_found", f"{self.noun} not found")
 
+    def _touch(self, record: dict[str, Any]) -> None:
+        """Give a record that is changed its time."""
+        now = self.clock.stamp()
+        if "constant_updated_at" not in self.quirks:
+            record["updated_at"] = now
+
     def _page(self, ids: Sequence[int], given: dict[str, str]) -> ServiceAnswer:
         """One page of these ids as list items."""
         asked, total = page(given, self.profile), len(ids)

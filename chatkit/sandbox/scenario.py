@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 _BATCH = 200
-_MOST_PEOPLE = 5000
+_MOST_CUSTOMERS = 5000
 _STRANGER = Person("12125550142", "Ada Park")
 _FLOW_TOKENS = 10**9
 # Seconds that a message takes to be sent, delivered and read.
@@ -104,167 +104,21 @@ def play(
         except (TypeError, ValueError, RecursionError):
             raise BadScenario(f"{name} cannot be written as JSON") from None
     with middleware.alone() as service:
-        stage = Stage(service, seed)
+        timeline = Timeline(service.profile, service.clock, seed)
         try:
-            act(stage, **options)
+            act(service, timeline, **options)
         except ValidationError as error:
-            names = ", ".join(list(inspect.signature(act).parameters)[1:])
+            names = ", ".join(list(inspect.signature(act).parameters)[2:])
             first = error.errors(include_url=False)[0]
             option, why = first["loc"][0], first["msg"]
             raise BadScenario(f"{scenario}, {option}: {why}; its options: {names}") from None
-        happened = stage.timeline.events()
+        happened = timeline.events()
     deliveries: list[DeliveryOutcome] = []
     end = time.monotonic() + wait
     for at in range(0, len(happened), _BATCH):
         left = max(0.0, end - time.monotonic())
         deliveries += middleware.deliver(happened[at : at + _BATCH], left)
     return Played(scenario, happened, deliveries)
-
-
-# --- the scenarios --------------------------------------------------------------------
-
-
-class Stage:
-    """What a scenario is played on: the records of an account, and the timeline that is made."""
-
-    def __init__(self, service: Service, seed: int) -> None:
-        self.service = service
-        self.timeline = Timeline(service.profile, service.clock, seed)
-
-    def people(self, wanted: int | Sequence[str]) -> list[Person]:
-        """The customers meant: so many of the account's contacts, or those of these numbers.
-
-        Raises:
-            BadScenario: There are not so many, or one is no number.
-        """
-        known = self._contacts()
-        if isinstance(wanted, int):
-            if not 0 < wanted <= min(len(known), _MOST_PEOPLE):
-                raise BadScenario(
-                    f"contacts must be from 1 to {min(len(known), _MOST_PEOPLE)}, as many as the "
-                    "account has, or a list of numbers"
-                )
-            return list(known.values())[:wanted]
-        if not 0 < len(wanted) <= _MOST_PEOPLE:
-            raise BadScenario("contacts must be a count, or a list of numbers with country codes")
-        found = []
-        for number in wanted:
-            digits = number.removeprefix("+").replace(" ", "")
-            if not (digits.isascii() and digits.isdigit()):
-                raise BadScenario(f"{number[:40]!r} is not a number: write +12125550142")
-            found.append(known.get(digits) or Person(digits, f"+{digits}"))
-        return found
-
-    def _contacts(self) -> dict[str, Person]:
-        found = {}
-        for row in self.service.contacts.table.rows(self.service.account_id):
-            record = json.loads(row.item)
-            parts = (record[part] for part in ("first_name", "middle_name", "last_name"))
-            number = record["country_code"].removeprefix("+") + record["number"]
-            name = " ".join(part for part in parts if part)
-            if row.active:
-                found[number] = Person(number, name or f"+{number}")
-        return found
-
-
-Text = Annotated[str, Field(min_length=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-_checked = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))
-
-
-@_checked
-def conversation(
-    stage: Stage, lines: str | Sequence[str], contact: Text | None = None, name: Text | None = None
-) -> None:
-    """One customer and the account, line by line."""
-    script, timeline = parse_script(lines), stage.timeline
-    person = stage.people([contact])[0] if contact else _STRANGER
-    person = person._replace(name=name) if name else person
-    at, sent = 0, ""
-    for line in script:
-        at += timeline.random.randint(3, 40)
-        if line.ours:
-            sent, at = timeline.send(person, at, "text", events.text(line.text))
-        elif line.kind == "reaction":
-            if not sent:
-                raise BadScenario("there is no message of the account yet to react to")
-            timeline.write(person, at, "reaction", events.reaction(sent, line.text))
-        elif line.kind in MEDIA:
-            content = events.media(line.kind, timeline.new_id(), line.text)
-            timeline.write(person, at, line.kind, content)
-        else:
-            timeline.write(person, at, "text", events.text(line.text))
-
-
-@_checked
-def campaign(
-    stage: Stage,
-    template: Text,
-    lang_code: Text = "en",
-    contacts: int | Sequence[str] = 20,
-    failures: Share = 0.0,
-    unread: Share = 0.3,
-    replies: Sequence[Text] = (),
-) -> None:
-    """One template to many contacts: the share `failures` fails, of the others `unread` stay so.
-
-    Each of the `replies` is written by one of those who read it, in turn.
-    """
-    timeline, people = stage.timeline, stage.people(contacts)
-    content = {"name": template, "language": {"code": lang_code}}
-    failing = round(failures * len(people))
-    silent = round(unread * (len(people) - failing))
-    fates = [*["failed"] * failing, *["delivered"] * silent]
-    fates += ["read"] * (len(people) - len(fates))
-    timeline.random.shuffle(fates)
-    answers = list(replies)
-    for at, (person, fate) in enumerate(zip(people, fates, strict=True)):
-        error = timeline.random.choice(list(ERRORS)) if fate == "failed" else None
-        sent, done = timeline.send(
-            person, at, "template", content, until=fate, error=error, category="marketing"
-        )
-        if fate == "read" and answers:
-            reply = events.text(answers.pop(0))
-            timeline.write(person, done + timeline.random.randint(5, 600), "text", reply, sent)
-
-
-@_checked
-def flow(
-    stage: Stage,
-    flow: int,
-    answers: Annotated[Sequence[Mapping[str, Any]], Field(min_length=1)],
-    contacts: int | Sequence[str] | None = None,
-    text: Text = "Please fill this in.",
-) -> None:
-    """A flow is sent, and each of the `answers` comes from a contact of its own."""
-    row = stage.service.flows.table.get(flow, stage.service.account_id)
-    if row is None or not row.active:
-        raise BadScenario(f"the account has no flow {flow!r}")
-    people = stage.people(len(answers) if contacts is None else contacts)
-    if len(people) < len(answers):
-        raise BadScenario(f"{len(answers)} answers need {len(answers)} contacts")
-    timeline, record = stage.timeline, json.loads(row.item)
-    for at, (person, answer) in enumerate(zip(people, answers, strict=False)):
-        token = f"flow-{timeline.random.randrange(_FLOW_TOKENS):09d}"
-        action = {
-            "name": "flow",
-            "parameters": {"flow_id": record["wa_flow_id"], "flow_token": token},
-        }
-        sent: dict[str, Any] = {
-            "type": "flow",
-            "body": {"text": text},
-            "action": action,
-        }
-        name, done = timeline.send(person, at, "interactive", sent)
-        reply = events.flow_answer(answer, token)
-        timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
-
-
-SCENARIOS: Mapping[str, Callable[..., None]] = {
-    "conversation": conversation,
-    "campaign": campaign,
-    "flow": flow,
-}
 
 
 # --- the timeline: what happens when --------------------------------------------------
@@ -287,11 +141,8 @@ class Timeline:
     ) -> None:
         """Let a customer write, at this second."""
         name = self.new_id("wamid.")
-        family = self.kinds.inbound
-        if kind == "reaction":
-            family = self.kinds.reaction
-        elif kind in events.MEDIA:
-            family = self.kinds.media
+        media = self.kinds.media if kind in MEDIA else self.kinds.inbound
+        family = self.kinds.reaction if kind == "reaction" else media
         shown = "audio" if kind == "voice" else kind
 
         def told(moment: int) -> Json:
@@ -313,11 +164,11 @@ class Timeline:
     ) -> tuple[str, int]:
         """Let the account send, from this second; the id of the message, and when it is done."""
         name = self.new_id("wamid.")
-        self.add(
-            at,
-            self.kinds.outbound,
-            lambda moment: events.outbound(person, events.message(kind, name, moment, content)),
-        )
+
+        def sent(second: int) -> Json:
+            return events.outbound(person, events.message(kind, name, second, content))
+
+        self.add(at, self.kinds.outbound, sent)
         passed = ["failed"] if error else STATUSES[: STATUSES.index(until) + 1]
         for status in passed:
             at += self.random.randint(*_TAKES[status])
@@ -351,6 +202,143 @@ class Timeline:
 
 def _stamp(moment: int) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# --- the scenarios --------------------------------------------------------------------
+
+
+def _customers(service: Service, chosen: int | Sequence[str]) -> list[Person]:
+    """Return so many of the account's contacts, or those of these numbers.
+
+    Raises:
+        BadScenario: There are not so many, or one is no number.
+    """
+    contacts = {}
+    for row in service.contacts.table.rows(service.account_id):
+        record = json.loads(row.item)
+        parts = (record[part] for part in ("first_name", "middle_name", "last_name"))
+        number = record["country_code"].removeprefix("+") + record["number"]
+        if row.active:
+            contacts[number] = Person(number, " ".join(filter(None, parts)) or f"+{number}")
+    most = min(len(contacts), _MOST_CUSTOMERS)
+    if isinstance(chosen, int):
+        if not 0 < chosen <= most:
+            raise BadScenario(
+                f"contacts must be from 1 to {most}, as many as the account has, or a list of "
+                "numbers"
+            )
+        return list(contacts.values())[:chosen]
+    if not 0 < len(chosen) <= _MOST_CUSTOMERS:
+        raise BadScenario("contacts must be a count, or a list of numbers with country codes")
+    customers = []
+    for number in chosen:
+        digits = number.removeprefix("+").replace(" ", "")
+        if not (digits.isascii() and digits.isdigit()):
+            raise BadScenario(f"{number[:40]!r} is not a number: write +12125550142")
+        customers.append(contacts.get(digits) or Person(digits, f"+{digits}"))
+    return customers
+
+
+Text = Annotated[str, Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+_checked = validate_call(config=ConfigDict(strict=True, arbitrary_types_allowed=True))
+
+
+@_checked
+def conversation(
+    service: Service,
+    timeline: Timeline,
+    lines: str | Sequence[str],
+    contact: Text | None = None,
+    name: Text | None = None,
+) -> None:
+    """One customer and the account, line by line."""
+    script = parse_script(lines)
+    person = _customers(service, [contact])[0] if contact else _STRANGER
+    person = person._replace(name=name) if name else person
+    at, sent = 0, ""
+    for line in script:
+        at += timeline.random.randint(3, 40)
+        if line.ours:
+            sent, at = timeline.send(person, at, "text", events.text(line.text))
+        elif line.kind == "reaction":
+            if not sent:
+                raise BadScenario("there is no message of the account yet to react to")
+            timeline.write(person, at, "reaction", events.reaction(sent, line.text))
+        elif line.kind in MEDIA:
+            content = events.media(line.kind, timeline.new_id(), line.text)
+            timeline.write(person, at, line.kind, content)
+        else:
+            timeline.write(person, at, "text", events.text(line.text))
+
+
+@_checked
+def campaign(
+    service: Service,
+    timeline: Timeline,
+    template: Text,
+    lang_code: Text = "en",
+    contacts: int | Sequence[str] = 20,
+    failures: Share = 0.0,
+    unread: Share = 0.3,
+    replies: Sequence[Text] = (),
+) -> None:
+    """One template to many contacts: the share `failures` fails, of the others `unread` stay so.
+
+    Each of the `replies` is written by one of those who read it, in turn.
+    """
+    customers = _customers(service, contacts)
+    content = {"name": template, "language": {"code": lang_code}}
+    failing = round(failures * len(customers))
+    silent = round(unread * (len(customers) - failing))
+    last = [*["failed"] * failing, *["delivered"] * silent]  # the last status of each
+    last += ["read"] * (len(customers) - len(last))
+    timeline.random.shuffle(last)
+    answers = list(replies)
+    for at, (person, until) in enumerate(zip(customers, last, strict=True)):
+        error = timeline.random.choice(list(ERRORS)) if until == "failed" else None
+        sent, done = timeline.send(
+            person, at, "template", content, until=until, error=error, category="marketing"
+        )
+        if until == "read" and answers:
+            reply = events.text(answers.pop(0))
+            timeline.write(person, done + timeline.random.randint(5, 600), "text", reply, sent)
+
+
+@_checked
+def flow(
+    service: Service,
+    timeline: Timeline,
+    flow: int,
+    answers: Annotated[Sequence[Mapping[str, Any]], Field(min_length=1)],
+    contacts: int | Sequence[str] | None = None,
+    text: Text = "Please fill this in.",
+) -> None:
+    """A flow is sent, and each of the `answers` comes from a contact of its own."""
+    row = service.flows.table.get(flow, service.account_id)
+    if row is None or not row.active:
+        raise BadScenario(f"the account has no flow {flow!r}")
+    customers = _customers(service, len(answers) if contacts is None else contacts)
+    if len(customers) < len(answers):
+        raise BadScenario(f"{len(answers)} answers need {len(answers)} contacts")
+    record = json.loads(row.item)
+    for at, (person, answer) in enumerate(zip(customers, answers, strict=False)):
+        token = f"flow-{timeline.random.randrange(_FLOW_TOKENS):09d}"
+        action = {
+            "name": "flow",
+            "parameters": {"flow_id": record["wa_flow_id"], "flow_token": token},
+        }
+        sent: Json = {"type": "flow", "body": {"text": text}, "action": action}
+        name, done = timeline.send(person, at, "interactive", sent)
+        reply = events.flow_answer(answer, token)
+        timeline.write(person, done + timeline.random.randint(20, 300), "interactive", reply, name)
+
+
+SCENARIOS: Mapping[str, Callable[..., None]] = {
+    "conversation": conversation,
+    "campaign": campaign,
+    "flow": flow,
+}
 
 
 # --- the script of a conversation -----------------------------------------------------

@@ -100,9 +100,7 @@ class WebhooksHandler(ResourceHandler):
         given = self.update_body.read(call.body)
         self._check_url(call.grant, given.get("url", row.key), row)
         record = json.loads(row.item) | given
-        now = self.clock.stamp()
-        if "constant_updated_at" not in self.quirks:
-            record["updated_at"] = now
+        self._touch(record)
         self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
         if "secret_in_update" in self.quirks:
             record |= json.loads(row.hidden)
