@@ -4,12 +4,12 @@ A flow or a template content that is written through the API exists upstream too
 tells what becomes of it (sections States and Events). Contacts and webhooks cause no events: the
 document names none.
 
-An event is put into the outbox in the transaction of the change that it tells of, and struck off
+An event is put into the outbox in the transaction of the change that it tells of, and removed
 in the one that records how its delivery went. So neither a crash nor a full disk loses a
 delivery; one whose answer was not recorded is made again: at least once. It goes to addresses of
 this machine alone, and only to those on the list of receivers, which is empty at first.
 
-Each webhook has a lane of its own, a thread that lives while something waits for it: its
+Each webhook has a queue of its own, and a thread that lives while something waits for it: its
 deliveries are attempted one at a time, in the order they are due. So a receiver that is slow
 holds up nobody else, and the attempt recorded last is the latest one. A delivery that waits for
 its next attempt does not hold up those behind it.
@@ -52,7 +52,7 @@ LOG_LENGTH = 10_000  #: attempts
 TIMEOUT = 10.0  #: seconds that a receiver may take to answer
 #: Seconds to wait before each further attempt: the schedule that Standard Webhooks 1.0 proposes.
 RETRIES: Sequence[float] = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
-#: Seconds until it is tried again to write down what came of an attempt.
+#: Seconds until it is tried again to write down the result of an attempt.
 _PAUSE = 1.0
 _LONGEST_WAIT = 60.0  #: the machine's clock may be set meanwhile
 
@@ -172,7 +172,7 @@ class Outbox:
 
     def __init__(self, store: SandboxStore) -> None:
         self._store = store
-        # Ids are never given twice, so that a late answer cannot strike off another delivery.
+        # Ids are never given twice, so that a late answer cannot remove another delivery.
         store.run(
             "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT,"
             " account TEXT NOT NULL, webhook_id INTEGER NOT NULL, message_id TEXT NOT NULL,"
@@ -183,17 +183,14 @@ class Outbox:
         # The webhooks that something new waits for. What was left by an earlier process waits
         # until its receiver is named again: the list of receivers is not kept.
         self.fresh: set[tuple[str, int]] = set()
-        self._count: int | None = None
 
     def forget(self) -> None:
         """Drop what is kept in memory: the store was cleared or rolled back."""
-        self._count = None
         self.fresh.clear()
 
     def count(self) -> int:
-        """How many deliveries wait."""
-        found: int = self._store.run("SELECT count(*) FROM outbox").fetchone()[0]
-        return found
+        """Return how many deliveries wait."""
+        return int(self._store.run("SELECT count(*) FROM outbox").fetchone()[0])
 
     def add(
         self,
@@ -209,9 +206,7 @@ class Outbox:
         Raises:
             OutboxFull: Too many wait already; nothing was added.
         """
-        if self._count is None:
-            self._count = self.count()
-        if self._count >= MOST_WAITING:
+        if self.count() >= MOST_WAITING:
             raise OutboxFull(f"{MOST_WAITING} deliveries wait: their receivers do not take them")
         waiting = {}
         for webhook_id in webhook_ids:
@@ -222,26 +217,25 @@ class Outbox:
             )
             waiting[int(inserted.fetchone()[0])] = webhook_id
             self.fresh.add((account, webhook_id))
-        self._count += len(waiting)
         return waiting
 
     def receivers(self) -> list[tuple[str, int]]:
-        """The webhooks that something waits for, as account and id."""
+        """Return the webhooks that something waits for, as account and id."""
         return list(self._store.run("SELECT DISTINCT account, webhook_id FROM outbox"))
 
     def next(self, account: str, webhook_id: int) -> Waiting | None:
-        """What is due first for a webhook; None: nothing waits for it."""
-        found = self._store.run(
+        """Return what is due first for a webhook; None: nothing waits for it."""
+        row = self._store.run(
             "SELECT id, account, webhook_id, message_id, kind, body, attempts, due FROM outbox"
             " WHERE account = ? AND webhook_id = ? ORDER BY due, id LIMIT 1",
             (account, webhook_id),
         ).fetchone()
-        return None if found is None else Waiting(*found)
+        return None if row is None else Waiting(*row)
 
     def holds(self, delivery: Waiting) -> bool:
-        """Whether a delivery still waits: a reset forgets them all."""
-        found = self._store.run("SELECT 1 FROM outbox WHERE id = ?", (delivery.id,)).fetchone()
-        return found is not None
+        """Return whether a delivery still waits: a reset forgets them all."""
+        query = "SELECT 1 FROM outbox WHERE id = ?"
+        return self._store.run(query, (delivery.id,)).fetchone() is not None
 
     def again(self, delivery: Waiting, due: float) -> None:
         """Let a delivery that failed wait for its next attempt."""
@@ -250,17 +244,15 @@ class Outbox:
         )
 
     def done(self, delivery: Waiting) -> None:
-        """Strike off a delivery that arrived, or is given up."""
+        """Remove a delivery that arrived, or is given up."""
         self._store.write("DELETE FROM outbox WHERE id = ?", (delivery.id,))
-        self._count = None if self._count is None else self._count - 1
 
     def drop(self, account: str, webhook_id: int) -> list[int]:
-        """Strike off all that waits for a webhook that is no more; their ids."""
+        """Remove all that waits for a webhook that is no more; return their ids."""
         deleted = self._store.write(
             "DELETE FROM outbox WHERE account = ? AND webhook_id = ? RETURNING id",
             (account, webhook_id),
         )
-        self._count = None
         return [delivery for (delivery,) in deleted]
 
 
@@ -302,7 +294,7 @@ class Receivers:
         self._entries = {**self._entries, prefix: ({"url": url, "to": to}, route)}
 
     def shown(self) -> list[dict[str, str | None]]:
-        """The entries, as they were added."""
+        """Return the entries, as they were added."""
         return [shown for shown, _ in self._entries.values()]
 
     def clear(self) -> None:
@@ -310,27 +302,27 @@ class Receivers:
         self._entries = {}
 
     def allows(self, url: str) -> bool:
-        """Whether an entry allows this address."""
+        """Return whether an entry allows this address."""
         try:
             return bool(self._entries and self.route(url))
         except BadReceiver:
             return False
 
     def route(self, url: str) -> Route:
-        """Where a delivery to this address goes.
+        """Return where a delivery to this address goes.
 
         Raises:
             BadReceiver: No entry allows it.
         """
-        wanted, entries = read_address(url), self._entries
-        allowing = [prefix for prefix in entries if prefix.holds(wanted)]
+        address, entries = read_address(url), self._entries
+        allowing = [prefix for prefix in entries if prefix.holds(address)]
         if not allowing:
             raise BadReceiver("the address is not on the sandbox's list of receivers")
         prefix = max(allowing, key=lambda entry: len(entry.path))
         target, context = entries[prefix][1]
-        rest = wanted.path[len(prefix.path.rstrip("/")) :]
+        rest = address.path[len(prefix.path.rstrip("/")) :]
         path = target.path.rstrip("/") + rest if rest else target.path
-        return Route(target._replace(path=path or "/", query=wanted.query), context)
+        return Route(target._replace(path=path or "/", query=address.query), context)
 
 
 def _context(authority: str | bytes | None) -> ssl.SSLContext | None:
@@ -349,7 +341,7 @@ Status = Literal["delivered", "failed", "refused", "waiting"]
 
 
 class DeliveryOutcome(NamedTuple):
-    """What came of one attempt.
+    """The result of one attempt.
 
     refused: nothing was connected to, no receiver allows it. waiting: it was not made yet.
     """
@@ -361,11 +353,7 @@ class DeliveryOutcome(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """One attempt to deliver, for the log; `again_in` is None when it was the last.
-
-    Two with one number are one attempt of the schedule, sent again at once because the
-    receiver had closed the connection that was kept since the delivery before it.
-    """
+    """One attempt to deliver, for the log; `again_in` is None when it was the last."""
 
     webhook_id: int
     message_id: str
@@ -385,7 +373,7 @@ def attempt(
     profile: ServiceProfile,
     seconds: float = TIMEOUT,
 ) -> DeliveryOutcome:
-    """Post one body to one webhook, signed with its secret, and return what came of it."""
+    """Post one body to one webhook, signed with its secret."""
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
@@ -410,7 +398,7 @@ class DeliveryWorker:
         self.log: deque[Attempt] = deque(maxlen=LOG_LENGTH)
         # Whoever holds it never waits for the middleware's lock, which may be held by who wants it.
         self._changed = threading.Condition()
-        self._lanes: dict[tuple[str, int], threading.Thread] = {}
+        self._threads: dict[tuple[str, int], threading.Thread] = {}  # by account and webhook
         self._awaited: dict[int, DeliveryOutcome | None] = {}
         self._closed = False
 
@@ -422,25 +410,27 @@ class DeliveryWorker:
         service = self._middleware.service
         fresh, service.outbox.fresh = service.outbox.fresh, set()
         with self._changed:
-            for lane in service.outbox.receivers():
-                if self._closed or lane in self._lanes:
+            for queue in service.outbox.receivers():
+                if self._closed or queue in self._threads:
                     continue
-                webhook = service.webhooks.receiver(*lane)
-                if lane in fresh or (webhook and service.receivers.allows(webhook.url)):
-                    thread = threading.Thread(
-                        target=self._run, args=lane, name=f"chatkit-delivery-{lane[1]}", daemon=True
+                webhook = service.webhooks.receiver(*queue)
+                if queue in fresh or (webhook and service.receivers.allows(webhook.url)):
+                    self._threads[queue] = threading.Thread(
+                        target=self._run,
+                        args=queue,
+                        name=f"chatkit-delivery-{queue[1]}",
+                        daemon=True,
                     )
-                    self._lanes[lane] = thread
-                    thread.start()
+                    self._threads[queue].start()
             self._changed.notify_all()
 
     def expect(self, deliveries: Iterable[int]) -> None:
-        """Keep what comes of the first attempts of these; called before they can be made."""
+        """Keep the results of the first attempts of these; called before they can be made."""
         with self._changed:
             self._awaited |= dict.fromkeys(deliveries)
 
     def collect(self, deliveries: Mapping[int, int], seconds: float) -> list[DeliveryOutcome]:
-        """Wait for the first attempts of these, by their webhooks; return what came of each."""
+        """Wait for the first attempts of these, by their webhooks; return the results."""
         with self._changed:
             self._changed.wait_for(
                 lambda: self._closed or all(self._awaited[one] for one in deliveries), seconds
@@ -454,32 +444,32 @@ class DeliveryWorker:
     def settle(self, seconds: float) -> bool:
         """Wait until nothing waits any more, neither for a receiver nor for another attempt."""
         with self._changed:
-            return self._changed.wait_for(lambda: not self._lanes, seconds)
+            return self._changed.wait_for(lambda: not self._threads, seconds)
 
     def close(self, seconds: float) -> None:
         """Begin no further attempt, and wait so long for those under way."""
         with self._changed:
             self._closed = True
-            lanes = list(self._lanes.values())
+            threads = list(self._threads.values())
             self._changed.notify_all()
         end = time.monotonic() + seconds
-        for lane in lanes:
-            lane.join(max(0.0, end - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0.0, end - time.monotonic()))
 
     def _run(self, account: str, webhook_id: int) -> None:
         """Deliver to one webhook until nothing waits for it."""
         while True:
             try:
-                taken = self._take(account, webhook_id)
-                if taken is None:
+                due = self._next(account, webhook_id)
+                if due is None:
                     return
-                delivery, webhook = taken
-                if webhook is None:
-                    self._pause(delivery.due - time.time())
-                    continue
-                self._record(delivery, self._attempt(delivery, webhook))
+                delivery, webhook = due
+                if (wait := delivery.due - time.time()) > 0:
+                    self._pause(wait)
+                else:
+                    self._record(delivery, self._attempt(delivery, webhook))
             except (StoreError, sqlite3.Error) as error:
-                # What came of the attempt is not written down, so it will be made again.
+                # The result of the attempt is not written down, so it will be made again.
                 logger.error("a delivery was not recorded: %s", error)
                 self._pause(_PAUSE)
 
@@ -492,58 +482,50 @@ class DeliveryWorker:
             self._middleware.report(error)
             return DeliveryOutcome(webhook.id, "failed", None, "The sandbox has a bug")
 
-    def _take(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook | None] | None:
-        """What to do next: a delivery that is due and its webhook, or one to wait for, or none."""
+    def _next(self, account: str, webhook_id: int) -> tuple[Waiting, ActiveWebhook] | None:
+        """Return what is due first for a webhook; None ends its thread."""
         with self._middleware.lock:
-            delivery = None
             if not self._closed:
                 with self._middleware.alone() as service:
                     delivery = service.outbox.next(account, webhook_id)
                     webhook = service.webhooks.receiver(account, webhook_id)
-                    if webhook is None:
-                        delivery = None
-                        self._drop(service.outbox.drop(account, webhook_id), webhook_id)
-            if delivery is None:
-                # Under the middleware's lock: nothing can be added for it meanwhile.
+                    if delivery and webhook:
+                        return delivery, webhook
+                    dropped = [] if webhook else service.outbox.drop(account, webhook_id)
+                outcome = DeliveryOutcome(
+                    webhook_id, "refused", None, "the webhook is inactive or deleted"
+                )
                 with self._changed:
-                    del self._lanes[account, webhook_id]
-                    self._changed.notify_all()
-                return None
-        return delivery, webhook if delivery.due <= time.time() else None
+                    self._awaited |= {one: outcome for one in dropped if one in self._awaited}
+            # Under the middleware's lock: nothing can be added for it meanwhile.
+            with self._changed:
+                del self._threads[account, webhook_id]
+                self._changed.notify_all()
+        return None
 
-    def _drop(self, deliveries: Iterable[int], webhook_id: int) -> None:
-        """Forget what waited for a webhook that was deleted or turned inactive."""
-        gone = DeliveryOutcome(webhook_id, "refused", None, "the webhook is inactive or deleted")
-        with self._changed:
-            self._awaited |= {one: gone for one in deliveries if one in self._awaited}
-
-    def _record(self, delivery: Waiting, came: DeliveryOutcome) -> None:
-        """Write down what came of an attempt, and when the next one is due."""
+    def _record(self, delivery: Waiting, outcome: DeliveryOutcome) -> None:
+        """Write down the result of an attempt, and when the next one is due."""
         with self._middleware.alone() as service:
             if not service.outbox.holds(delivery):
                 return  # forgotten by a reset while it was under way
             # A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn
             # its registration inactive, but section States knows no way to that but an update.
             wait = None
-            retried = came.status == "failed" and came.http_status != 410
+            retried = outcome.status == "failed" and outcome.http_status != 410
             if retried and delivery.attempts < len(self.retries):
                 wait = self.retries[delivery.attempts]
-            if wait is None:
-                service.outbox.done(delivery)
-            else:
                 service.outbox.again(delivery, time.time() + wait)
-            service.webhooks.record_delivery(delivery.account, *came)
-        self._log(delivery, came, wait)
+            else:
+                service.outbox.done(delivery)
+            service.webhooks.record_delivery(delivery.account, *outcome)
+        identity = delivery.message_id, delivery.kind, delivery.attempts + 1
+        self.log.append(Attempt(outcome.webhook_id, *identity, *outcome[1:], wait))
         with self._changed:
             if delivery.id in self._awaited:
-                self._awaited[delivery.id] = came
+                self._awaited[delivery.id] = outcome
                 self._changed.notify_all()
-
-    def _log(self, delivery: Waiting, came: DeliveryOutcome, again_in: float | None) -> None:
-        told = (delivery.message_id, delivery.kind, delivery.attempts + 1)
-        self.log.append(Attempt(came.webhook_id, *told, *came[1:], again_in))
 
     def _pause(self, seconds: float) -> None:
         with self._changed:
             if not self._closed:
-                self._changed.wait(min(max(seconds, 0.001), _LONGEST_WAIT))
+                self._changed.wait(min(seconds, _LONGEST_WAIT))
