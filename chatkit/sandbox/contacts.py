@@ -1,8 +1,7 @@
 """Contacts: telephone numbers with names (sections Contact, Contacts, States)."""
 
-import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -16,7 +15,6 @@ _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
 
 _NAMES = ("first_name", "middle_name", "last_name")
-_MORE = '{"ref_id":null}'
 #: Who has made the records of a demo, and of a copy that does not say it.
 OWNER = "Ines Okafor"
 
@@ -63,6 +61,7 @@ class ContactsHandler(ResourceHandler):
     """The contacts of an account; deleted ones stay stored and come back when created again."""
 
     noun = "Contact"
+    details = ("ref_id",)
     conflicts = ("create",)
     clashes = ("update",)
 
@@ -97,12 +96,12 @@ class ContactsHandler(ResourceHandler):
         given = self.create_body.read(call.body)
         code = given["country_code"]
         number = self._number(_digits(given["number"]), code)
-        key = self._key(number, code)
+        key = self._key({"number": number, "country_code": code})
         row = self.table.find(call.grant.account, key)
         if row is None:
             record_id, names = self.table.next_id(), self._split(given.get("name"))
             record = self._new_record(record_id, names, number, code, call.grant.actor)
-            self._insert(call.grant.account, record_id, record, _MORE)
+            self._insert(call.grant.account, record_id, record)
         elif row.active:
             raise RefusedRequest("conflict", "An active contact has this number")
         else:
@@ -121,7 +120,7 @@ class ContactsHandler(ResourceHandler):
         """Change a contact's name or number."""
         row = self.find(call)
         given = self.update_body.read(call.body)
-        record = json.loads(row.item)
+        record = self._load(row)
         if "name" in given or self.profile.put == "replace":
             record |= zip(_NAMES, self._split(given.get("name")), strict=True)
         # A contact cannot be without number and country code: replacing keeps them too.
@@ -132,14 +131,13 @@ class ContactsHandler(ResourceHandler):
         elif before != record["country_code"] and self.profile.number_form == "international":
             number = record["number"].removeprefix(before[1:])
             record["number"] = record["country_code"][1:] + number
-        key = self._key(record["number"], record["country_code"])
-        if key != row.key:
+        if (key := self._key(record)) != row.key:
             other = self.table.find(call.grant.account, key)
             if other is not None and other.active:
                 raise RefusedRequest("clash", "An active contact has this number")
         record["updated_by"] = call.grant.actor
         self._touch(record)
-        self._rewrite(row, record, row.more)
+        self._rewrite(row, record)
         return self.replies.done("Contact updated", self._only_id(row.id))
 
     def annotate(self, contact_id: int, account: str, **fields: Any) -> None:
@@ -153,22 +151,18 @@ class ContactsHandler(ResourceHandler):
         row = self.table.get(contact_id, account)
         if row is None or not row.active:
             raise KeyError(contact_id)
-        record, more = json.loads(row.item), json.loads(row.more)
-        for name, value in fields.items():
-            if name not in ("tags", "ai_mode", "meta_name", "ref_id"):
-                raise KeyError(name)
-            (more if name == "ref_id" else record)[name] = value
-        self._rewrite(row, record, dumps(more))
+        if unknown := fields.keys() - {"tags", "ai_mode", "meta_name", "ref_id"}:
+            raise KeyError(*unknown)
+        self._rewrite(row, self._load(row) | fields)
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a contact of another account as it is, under its id; the newest ids last."""
-        contact_id, given = self._copied_id(record), dict(record)
-        given.pop("id", None)
-        more = {"ref_id": given.pop("ref_id", None)}
-        number, code, name = given["number"], given["country_code"], given.pop("name", None)
-        whole = name if given.keys().isdisjoint(_NAMES) else None  # the parts tell more
-        new = self._new_record(contact_id, self._split(whole), number, code, OWNER)
-        self._insert(account, contact_id, new | given, dumps(more))
+        contact_id = self._copied_id(record)
+        copied = {field: value for field, value in record.items() if field not in ("id", "name")}
+        name = record.get("name") if copied.keys().isdisjoint(_NAMES) else None
+        number, code = copied["number"], copied["country_code"]
+        new = self._new_record(contact_id, self._split(name), number, code, OWNER)
+        self._insert(account, contact_id, new | copied)
 
     def _new_record(
         self, record_id: int, names: Names, number: str, code: str, actor: str
@@ -187,34 +181,22 @@ class ContactsHandler(ResourceHandler):
             "updated_by": actor,
             "ai_mode": "ai_paused",
             "tags": [],
+            "ref_id": None,
         }
-
-    def _insert(self, account: str, record_id: int, record: dict[str, Any], more: str) -> None:
-        self.table.insert(record_id, account, *self._stored_texts(record, more, "{}"))
 
     def _restore(
         self, row: StoredRecord, given: dict[str, Any], number: str, code: str, actor: str
     ) -> None:
         if self.profile.restore_keeps == "nothing":
             names = self._split(given.get("name"))
-            self._rewrite(row, self._new_record(row.id, names, number, code, actor), _MORE)
+            self._rewrite(row, self._new_record(row.id, names, number, code, actor))
             return
-        record = json.loads(row.item) | {"country_code": code}
+        record = self._load(row) | {"country_code": code}
         if "name" in given:
             record |= zip(_NAMES, self._split(given["name"]), strict=True)
         record["updated_by"] = actor
         self._touch(record)
-        self._rewrite(row, record, row.more)
-
-    def _rewrite(self, row: StoredRecord, record: dict[str, Any], more: str) -> None:
-        self.table.rewrite(row, *self._stored_texts(record, more, row.hidden))
-
-    def _stored_texts(self, record: dict[str, Any], more: str, hidden: str) -> tuple[str, ...]:
-        """The key, the list item, the rest, what is hidden, and what search looks in."""
-        number, code = record["number"], record["country_code"]
-        names = " ".join([record[part] for part in _NAMES if record[part] is not None])
-        key = self._key(number, code)
-        return key, dumps(record), more, hidden, names.casefold(), code + number
+        self._rewrite(row, record)
 
     def _number(self, digits: str, code: str) -> str:
         """A number as it is stored, with the digits of its country code if the profile says so."""
@@ -222,8 +204,14 @@ class ContactsHandler(ResourceHandler):
             return digits
         return code[1:] + digits
 
-    def _key(self, number: str, code: str) -> str:
-        return number if self.profile.contact_key == "number" else f"{code} {number}"
+    def _key(self, record: Mapping[str, Any]) -> str:
+        number: str = record["number"]
+        by_number = self.profile.contact_key == "number"
+        return number if by_number else f"{record['country_code']} {number}"
+
+    def _extra(self, record: Mapping[str, Any]) -> Sequence[str]:
+        names = " ".join([record[part] for part in _NAMES if record[part] is not None])
+        return names.casefold(), record["country_code"] + record["number"]
 
     def _only_id(self, record_id: int) -> bytes:
         return dumps({"id": self._shown_id(record_id)}).encode()

@@ -72,6 +72,8 @@ class FlowsHandler(ResourceHandler):
     """The flows of an account. A broken document is kept as a draft, with what is wrong in it."""
 
     noun = "Flow"
+    natural_key = "name"
+    details = ("profile_id", "categories", "flow_json", "flow_json_raw")
     clashes = ("create", "delete")
 
     def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
@@ -97,7 +99,7 @@ class FlowsHandler(ResourceHandler):
         """Answer with one flow, with its document if the profile says so."""
         row = self.find(call)
         return self.replies.data(
-            self._whole(row) if self.profile.flow_json_in_get else _brief(json.loads(row.item))
+            self._whole(row) if self.profile.flow_json_in_get else _brief(self._load(row))
         )
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
@@ -109,22 +111,8 @@ class FlowsHandler(ResourceHandler):
             if same is not None and same.active:
                 raise RefusedRequest("clash", "A flow has this name")
         flow_id = self.table.next_id()
-        record = {
-            "id": self._shown_id(flow_id),
-            "name": name,
-            "wa_flow_id": upstream_id(flow_id, "8140"),
-            "wa_status": "DRAFT",
-            "template_name": given["template_name"],
-            "updated_at": self.clock.stamp(),
-        }
-        item = dumps(record)
-        more = {
-            "profile_id": _PROFILE_ID,
-            "categories": given.get("categories", []),
-            "flow_json": given["flow_json"],
-            "flow_json_raw": given.get("flow_json_raw", ""),
-        }
-        self.table.insert(flow_id, call.grant.account, name, item, self._kept(more), "{}", "DRAFT")
+        record = self._new_record(flow_id, self.clock.stamp()) | given
+        self._insert(call.grant.account, flow_id, record)
         self._publisher.flow(call.grant.account, record, None)
         return self.replies.data(_brief(record), 201, "Flow created")
 
@@ -132,18 +120,16 @@ class FlowsHandler(ResourceHandler):
         """Change a flow's document."""
         row = self.find(call)
         given = self.update_body.read(call.body)
-        record, more = json.loads(row.item), json.loads(row.more)
         # A flow cannot be without a document: replacing keeps it too.
         if self.profile.put == "replace":
             given.setdefault("flow_json_raw", "")
-        more |= given
-        old = record["wa_status"]
+        before = self._load(row)
+        record = before | given
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
         self._touch(record)
-        kept = self._kept(more)
-        self.table.rewrite(row, row.key, dumps(record), kept, row.hidden, record["wa_status"])
-        self._publisher.flow(call.grant.account, record, old)
+        self._rewrite(row, record)
+        self._publisher.flow(call.grant.account, record, before["wa_status"])
         return self.replies.done("Flow updated", _brief(record))
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
@@ -155,33 +141,41 @@ class FlowsHandler(ResourceHandler):
         row = self.table.get(flow_id, account)
         if row is None or not row.active:
             raise KeyError(flow_id)
-        before = json.loads(row.item)
+        before = self._load(row)
         record = before | {"wa_status": wa_status}
-        self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden, wa_status)
+        self._rewrite(row, record)
         self._publisher.flow(account, record, before["wa_status"])
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a flow of another account as it is, under its id; the newest ids last."""
-        flow_id, given = self._copied_id(record), dict(record)
-        document, raw = given.pop("flow_json", None), given.pop("flow_json_raw", None)
-        found = _document(document) or _document(raw)
-        more = {
-            "profile_id": given.pop("profile_id", _PROFILE_ID),
-            "categories": given.pop("categories", None) or [],
-            "flow_json": found or {},
+        flow_id = self._copied_id(record)
+        document, raw = record.get("flow_json"), record.get("flow_json_raw")
+        new = self._new_record(flow_id, record.get("updated_at") or self.clock.stamp())
+        new |= {name: value for name, value in record.items() if name != "id"} | {
+            "categories": record.get("categories") or [],
+            "flow_json": _document(document) or _document(raw) or {},
             "flow_json_raw": raw or "",
         }
-        item: dict[str, Any] = {
+        self._insert(account, flow_id, new)
+
+    def _new_record(self, flow_id: int, updated_at: str) -> dict[str, Any]:
+        return {
             "id": self._shown_id(flow_id),
             "name": "",
             "wa_flow_id": upstream_id(flow_id, "8140"),
             "wa_status": "DRAFT",
             "template_name": "default",
-            "updated_at": given.get("updated_at") or self.clock.stamp(),
+            "updated_at": updated_at,
+            "profile_id": _PROFILE_ID,
+            "categories": [],
+            "flow_json": {},
+            "flow_json_raw": "",
         }
-        item |= {name: value for name, value in given.items() if name != "id"}
-        texts = dumps(item), self._kept(more), "{}", str(item["wa_status"])
-        self.table.insert(flow_id, account, item["name"], *texts)
+
+    def _texts(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        if "raw_flow_json" in self.quirks:  # whatever was sent in it
+            record = {**record, "flow_json_raw": dumps(record["flow_json"])}
+        return super()._texts(record)
 
     def _whole(self, row: StoredRecord) -> bytes:
         """A flow with its document."""
@@ -192,20 +186,15 @@ class FlowsHandler(ResourceHandler):
         record["flow_json"] = dumps(record["flow_json"]) if text else None
         return dumps(record).encode()
 
-    def _kept(self, more: dict[str, Any]) -> str:
-        """What is stored of a flow beside its list item."""
-        if "raw_flow_json" in self.quirks:  # whatever was sent in it
-            more["flow_json_raw"] = dumps(more["flow_json"])
-        return dumps(more)
-
     def _may_delete(self, row: StoredRecord) -> None:
         if json.loads(row.item)["wa_status"] == "PUBLISHED":  # error 139004 upstream
             raise RefusedRequest("clash", "A published flow cannot be deleted")
 
 
 def _brief(record: dict[str, Any]) -> bytes:
-    """What a flow is answered with where its document is not shown."""
-    return dumps(record | {"profile_id": _PROFILE_ID}).encode()
+    """Return a flow without its document, as JSON."""
+    documents = ("categories", "flow_json", "flow_json_raw")
+    return dumps({n: v for n, v in record.items() if n not in documents}).encode()
 
 
 def _document(shown: Any) -> dict[str, Any] | None:

@@ -6,8 +6,9 @@ handler of a resource then has what is its own; to find, get and delete one reco
 list into pages, is the same for all.
 """
 
+import json
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
@@ -20,6 +21,7 @@ from chatkit.sandbox.replies import (
     RefusedRequest,
     Replies,
     ServiceAnswer,
+    dumps,
     invalid,
 )
 from chatkit.sandbox.request import Verb, page
@@ -178,8 +180,12 @@ class ResourceHandler:
     record: type[Fields]
     created: type[Fields]
     updated: type[Fields]
-    # The field of a record that its path names it by.
+    # The field of a record that its path names it by, and that no two active ones share.
     key_field = "id"
+    natural_key: str
+    # The fields that only a get shows, and that only a create shows.
+    details: Collection[str] = ()
+    secrets: Collection[str] = ()
     # The verbs that another record, or the record's own state, can be in the way of.
     conflicts: tuple[Verb, ...] = ()
     clashes: tuple[Verb, ...] = ()
@@ -225,6 +231,36 @@ class ResourceHandler:
     def _stored(self, call: AllowedCall) -> StoredRecord | None:
         record_id = read_id(call.values[0])
         return None if record_id is None else self.table.get(record_id, call.grant.account)
+
+    def _key(self, record: Mapping[str, Any]) -> str:
+        """Return what no two active records share."""
+        return str(record[self.natural_key])
+
+    def _extra(self, record: Mapping[str, Any]) -> Sequence[str]:
+        """Return the values of the extra columns of the table."""
+        return [str(record[name]) for name in self.table.extra]
+
+    def _texts(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return the columns that a record is stored in."""
+        item: dict[str, Any] = {}
+        more: dict[str, Any] = {}
+        hidden: dict[str, Any] = {}
+        for name, value in record.items():
+            part = more if name in self.details else hidden if name in self.secrets else item
+            part[name] = value
+        parts = dumps(item), dumps(more), dumps(hidden)
+        return self._key(record), *parts, *self._extra(record)
+
+    def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:
+        self.table.insert(record_id, scope, *self._texts(record))
+
+    def _rewrite(self, row: StoredRecord, record: Mapping[str, Any]) -> None:
+        self.table.rewrite(row, *self._texts(record))
+
+    def _load(self, row: StoredRecord) -> dict[str, Any]:
+        """Return a stored record with all its fields."""
+        record: dict[str, Any] = json.loads(row.shown) | json.loads(row.hidden)
+        return record
 
     def _may_delete(self, row: StoredRecord) -> None:
         """Raise a Refusal if the record must stay."""

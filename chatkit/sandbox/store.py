@@ -213,7 +213,7 @@ class ResourceTable:
         extra: Sequence[str] = (),
         lists_deleted: bool = False,
     ) -> None:
-        self._store, self.name, self._first_id = store, name, first_id
+        self._store, self.name, self._first_id, self.extra = store, name, first_id, extra
         self._listed = "scope = ?" if lists_deleted else "scope = ? AND active = 1"
         self._run = store.run
         # The short columns first: SQLite reads a record from its beginning.

@@ -136,7 +136,8 @@ class TemplatesHandler(ResourceHandler):
     """The contents of an account's templates; templates themselves are made elsewhere."""
 
     noun = "Template content"
-    key_field = "lang_code"
+    key_field = natural_key = "lang_code"
+    details = ContentRecord.model_fields.keys() - ContentItem.model_fields.keys()
     conflicts = ("create",)
     clashes = ("update",)
     paged = False
@@ -185,12 +186,12 @@ class TemplatesHandler(ResourceHandler):
                     raise RefusedRequest("conflict", "The template has a content in this language")
                 case "invalid":
                     raise RefusedRequest("invalid", "The template has a content in this language")
-            content = self._rewrite(row, CONTENT_DEFAULTS | given)
+            content = self._change(row, CONTENT_DEFAULTS | given)
         else:
             content_id = self.table.next_id()
             content = _shown({"id": self._shown_id(content_id), **_complete(given)})
             self.clock.stamp()
-            self.table.insert(content_id, scope, lang_code, *_texts(content))
+            self._insert(scope, content_id, content)
         self._publisher.content(call.grant.account, call.values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
@@ -202,10 +203,10 @@ class TemplatesHandler(ResourceHandler):
             raise RefusedRequest("clash", "The body names another language than the path")
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
-            before = json.loads(row.shown)
+            before = self._load(row)
             kept = {name: before[name] for name in self.create_body.required}
             given = CONTENT_DEFAULTS | kept | given
-        content = self._rewrite(row, given)
+        content = self._change(row, given)
         self._publisher.content(call.grant.account, call.values[0], content, "update")
         return self.replies.done("Template content updated", dumps(content).encode())
 
@@ -214,9 +215,7 @@ class TemplatesHandler(ResourceHandler):
         row = self._stored(call)
         answer = super().delete(call)
         if row is not None and row.active:
-            self._publisher.content(
-                call.grant.account, call.values[0], json.loads(row.shown), "delete"
-            )
+            self._publisher.content(call.grant.account, call.values[0], self._load(row), "delete")
         return answer
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
@@ -224,15 +223,12 @@ class TemplatesHandler(ResourceHandler):
         content_id = self._copied_id(record)
         given = {n: v for n, v in record.items() if n not in ("id", "template_code")}
         shown = {"id": self._shown_id(content_id), **_complete(given)}
-        texts = _texts(_shown(shown))
-        self.table.insert(
-            content_id, f"{account}/{record['template_code']}", given["lang_code"], *texts
-        )
+        self._insert(f"{account}/{record['template_code']}", content_id, _shown(shown))
 
-    def _rewrite(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
-        content = _shown(json.loads(row.shown) | given)
+    def _change(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
+        content = _shown(self._load(row) | given)
         self.clock.stamp()
-        self.table.rewrite(row, row.key, *_texts(content))
+        self._rewrite(row, content)
         return content
 
     def _stored(self, call: AllowedCall) -> StoredRecord | None:
@@ -265,14 +261,6 @@ def _shown(content: dict[str, Any]) -> dict[str, Any]:
             for item in content[name] or []
         ]
     return content
-
-
-def _texts(content: dict[str, Any]) -> tuple[str, str, str]:
-    """The list item, the rest, and that nothing is hidden."""
-    listed = ContentItem.model_fields
-    item = {name: content[name] for name in listed}
-    more = {name: value for name, value in content.items() if name not in listed}
-    return dumps(item), dumps(more), "{}"
 
 
 def _holds(item: dict[str, Any], term: str) -> bool:

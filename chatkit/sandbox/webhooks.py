@@ -1,6 +1,5 @@
 """Webhooks: callback URLs that are told of events (sections Webhook registration, Events)."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -64,6 +63,8 @@ class WebhooksHandler(ResourceHandler):
     """The webhooks of an account, at most ten."""
 
     noun = "Webhook"
+    natural_key = "url"
+    secrets = ("webhook_secret",)
     clashes = ("create", "update")
     paged = False
 
@@ -87,34 +88,30 @@ class WebhooksHandler(ResourceHandler):
         if len(self.table.listed(call.grant.account)) >= MOST:
             raise RefusedRequest("invalid", f"An account has at most {MOST} webhooks")
         webhook_id = self.table.next_id()
-        record = self._new_item(webhook_id, given)
-        hidden = {"webhook_secret": self.clock.secret()}
-        self.table.insert(
-            webhook_id, call.grant.account, given["url"], dumps(record), "{}", dumps(hidden)
-        )
-        return self.replies.data(dumps(record | hidden).encode(), 201, "Webhook created")
+        record = self._new_record(webhook_id, given)
+        self._insert(call.grant.account, webhook_id, record)
+        return self.replies.data(dumps(record).encode(), 201, "Webhook created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
         row = self.find(call)
         given = self.update_body.read(call.body)
         self._check_url(call.grant, given.get("url", row.key), row)
-        record = json.loads(row.item) | given
+        record = self._load(row) | given
         self._touch(record)
-        self.table.rewrite(row, record["url"], dumps(record), row.more, row.hidden)
-        if "secret_in_update" in self.quirks:
-            record |= json.loads(row.hidden)
+        self._rewrite(row, record)
+        if "secret_in_update" not in self.quirks:
+            del record["webhook_secret"]
         return self.replies.done("Webhook updated", dumps(record).encode())
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a webhook of another account under its id, with a signing secret of its own."""
         webhook_id = self._copied_id(record)
-        item = self._new_item(webhook_id, record)
-        item |= {name: value for name, value in record.items() if name != "id"}
-        hidden = dumps({"webhook_secret": self.clock.secret()})
-        self.table.insert(webhook_id, account, item["url"], dumps(item), "{}", hidden)
+        own = ("id", "webhook_secret")
+        copied = {name: value for name, value in record.items() if name not in own}
+        self._insert(account, webhook_id, self._new_record(webhook_id, record) | copied)
 
-    def _new_item(self, webhook_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _new_record(self, webhook_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
         now = self.clock.stamp()
         return {
             "id": self._shown_id(webhook_id),
@@ -128,24 +125,23 @@ class WebhooksHandler(ResourceHandler):
             "last_delivery_error": None,
             "created_at": now,
             "updated_at": now,
+            "webhook_secret": self.clock.secret(),
         }
 
     def active(self, account: str, kind: str) -> Sequence[ActiveWebhook]:
-        """The active webhooks that ask for events of this kind."""
+        """Return the active webhooks that ask for events of this kind."""
+        records = map(self._load, self.table.rows(account))
         return [
-            _receiver(row, record)
-            for row in self.table.rows(account)
-            if (record := json.loads(row.item))["is_active"]
-            and not {ALL, kind}.isdisjoint(record["events"])
+            _receiver(record)
+            for record in records
+            if record["is_active"] and not {ALL, kind}.isdisjoint(record["events"])
         ]
 
     def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
-        """What a delivery needs of a webhook; None when it is deleted or inactive."""
+        """Return what a delivery needs of a webhook; None when it is deleted or inactive."""
         row = self.table.get(webhook_id, account)
-        if row is None or not row.active:
-            return None
-        record = json.loads(row.item)
-        return _receiver(row, record) if record["is_active"] else None
+        record = self._load(row) if row and row.active else {"is_active": False}
+        return _receiver(record) if record["is_active"] else None
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
@@ -154,13 +150,13 @@ class WebhooksHandler(ResourceHandler):
         row = self.table.get(webhook_id, account)
         if row is None or not row.active:
             return
-        record = json.loads(row.item) | {
+        attempt = {
             "last_delivery_at": self.clock.stamp(),
             "last_delivery_status": status,
             "last_delivery_http_status": http_status,
             "last_delivery_error": error,
         }
-        self.table.rewrite(row, row.key, dumps(record), row.more, row.hidden)
+        self._rewrite(row, self._load(row) | attempt)
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
         """Raise a Refusal if another webhook has the URL and the profile allows one only."""
@@ -170,5 +166,5 @@ class WebhooksHandler(ResourceHandler):
                 raise RefusedRequest("clash", "A webhook has this URL")
 
 
-def _receiver(row: StoredRecord, record: dict[str, Any]) -> ActiveWebhook:
-    return ActiveWebhook(row.id, record["url"], json.loads(row.hidden)["webhook_secret"])
+def _receiver(record: dict[str, Any]) -> ActiveWebhook:
+    return ActiveWebhook(int(record["id"]), record["url"], record["webhook_secret"])
