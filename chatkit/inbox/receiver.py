@@ -10,18 +10,18 @@ slowly, or not whole · 413 it is too large · 503 it could not be stored
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 import threading
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Literal, NamedTuple, Self, TypeAlias
 
 import trustme
 
 from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, StoreError, steady
-from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
+from chatkit.inbox.delivery import Intake, Which
 from chatkit.inbox.store import InboxStore
 from chatkit.util import temporary
 from chatkit.util.asgi_server import Server, listen
@@ -33,9 +33,20 @@ BODY_SECONDS = 10.0
 STORE_SECONDS = 10.0
 
 Unverified = Literal["keep", "refuse"]
+Answer: TypeAlias = tuple[int, str]  # status and text
+_NOT_STORED: Answer = (503, "not stored: send it again")
 
 _Receive: TypeAlias = Callable[[], Awaitable[Mapping[str, Any]]]
 _Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Arrival(NamedTuple):
+    """A delivery as it came, at a time in seconds since 1970."""
+
+    path: str
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    time: float
 
 
 class Receiver(metaclass=HelpPage):
@@ -61,17 +72,13 @@ class Receiver(metaclass=HelpPage):
         self.intake = intake
         self._store = store
         self._begin = store.last()  # what came before this receiver is left to `Inbox.verify`
-        self._judging = threading.Lock()
+        self._verifying = threading.Lock()
         self._unverified = unverified
-        self._writer = DeliveryWriter(store)
+        self._batches = Batches(self._write)
         self._authority = Authority() if tls else None
         serving = self._authority.serving(host) if self._authority else None
-        try:
-            sock = listen(host, port)
-            self._server = Server(self._asgi, sock, name="chatkit-receiver", tls=serving)
-        except BaseException:
-            self._writer.close()
-            raise
+        sock = listen(host, port)
+        self._server = Server(self._asgi, sock, name="chatkit-receiver", tls=serving)
         shown = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{shown}]" if ":" in shown else shown
         self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"
@@ -110,16 +117,14 @@ class Receiver(metaclass=HelpPage):
         """
         covered = [Secret(secret) for secret in secrets]
         del secrets  # a traceback that prints variables must not find their text
-        with self._judging:  # what is being taken was judged by the old ones, or will be by these
+        with self._verifying:  # what is not stored by now will be verified with these
             self.intake.accept(covered)
-        self._writer.flush()
         unverified = Which(since=self._begin, verified=False, repeats=True)
         self._store.judge(self.intake.again(self._store.read(unverified)))
 
     def stop(self) -> None:
         """Finish what is under way, and take no more. A second call does nothing."""
         self._server.stop()
-        self._writer.close()
 
     def wait(self, seconds: float | None = None) -> None:
         """Wait until the receiver has ended, or so many seconds."""
@@ -128,8 +133,8 @@ class Receiver(metaclass=HelpPage):
     # --- one delivery ---
 
     async def _asgi(self, scope: Mapping[str, Any], receive: _Receive, send: _Send) -> None:
-        status, said = await self._take(scope, receive)
-        body = f"{said}\n".encode()
+        status, message = await self._answer(scope, receive)
+        body = f"{message}\n".encode()
         headers = [
             (b"content-type", b"text/plain; charset=utf-8"),
             (b"content-length", b"%d" % len(body)),
@@ -142,7 +147,7 @@ class Receiver(metaclass=HelpPage):
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    async def _take(self, scope: Mapping[str, Any], receive: _Receive) -> tuple[int, str]:
+    async def _answer(self, scope: Mapping[str, Any], receive: _Receive) -> Answer:
         if scope["method"] != "POST":
             return 405, "a delivery is a POST"
         headers = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in scope["headers"]]
@@ -153,16 +158,19 @@ class Receiver(metaclass=HelpPage):
             return 408, "the body came too slowly, or not whole"
         if body is None:
             return 413, f"a body may have {MAX_BODY:,} bytes"
-        try:
-            with self._judging:
-                entry = self.intake.take(scope["path"], headers, body)
-                if not entry.verified and self._unverified == "refuse":
-                    return 401, entry.reason
-                stored = self._writer.put(entry)
-            await stored
-        except (StoreError, TimeoutError):
-            return 503, "not stored: send it again"
-        return 200, "stored"
+        return await self._batches.put(Arrival(scope["path"], headers, body, time.time()))
+
+    def _write(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+        """Store deliveries, all or none, and return the answer to each."""
+        answers: list[Answer] = [(200, "stored")] * len(arrivals)
+        with self._verifying:
+            entries = [self.intake.take(*arrival) for arrival in arrivals]
+            if self._unverified == "refuse":
+                answers = [(200, "stored") if e.verified else (401, e.reason) for e in entries]
+                entries = [entry for entry in entries if entry.verified]
+            if entries:
+                self._store.write(entries)
+        return answers
 
 
 async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes | None:
@@ -192,142 +200,63 @@ async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes 
 #
 # Many deliveries that arrive together become durable in one commit. A commit waits for the disk,
 # and costs the same for one delivery as for a hundred: while one is under way the next ones
-# gather. Who is told that a delivery was stored is told so after the commit, never before; the
-# event loop is woken once for all of a commit.
+# gather. Nobody is answered before the commit.
 
-_GROUP = 500
-_GROUP_BYTES = 16_000_000
-
-#: A delivery, and what its handler waits for.
-_Waiting: TypeAlias = tuple[ReceivedDelivery, asyncio.Future[None]]
+_BATCH = 500
+_BATCH_BYTES = 16_000_000
+_MOST_BYTES = 256_000_000  #: that may wait
 
 
-class DeliveryWriter:
-    """A thread that stores the deliveries of an event loop, in groups.
+class Batches:
+    """Gathers the deliveries of an event loop, and has each batch written by a thread.
 
     Args:
-        store: Where to.
-        most_bytes: How much may wait; what comes then is refused, and will be sent again.
+        write: Stores deliveries, all or none, and returns the answer to each.
     """
 
-    def __init__(self, store: InboxStore, most_bytes: int = 256_000_000) -> None:
-        self._store = store
-        self._most = most_bytes
-        self._waiting: deque[_Waiting] = deque()
+    def __init__(self, write: Callable[[Sequence[Arrival]], list[Answer]]) -> None:
+        self._write = write
+        self._waiting: deque[tuple[Arrival, asyncio.Future[Answer]]] = deque()
         self._bytes = 0
-        self._put = self._done = 0  # deliveries: how many were given, and are finished with
-        self._deadlines: deque[tuple[float, asyncio.Future[None]]] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-        self._changed = threading.Condition()
-        self._waking = False  # whether the loop is about to wake the thread
-        self._closed = False
-        self._thread = threading.Thread(target=self._run, name="chatkit-inbox", daemon=True)
-        self._thread.start()
+        self._writing: asyncio.Task[None] | None = None
 
-    def put(self, entry: ReceivedDelivery) -> asyncio.Future[None]:
-        """Store a delivery: the future is done when it is durable, or fails when it is not.
-
-        It fails with TimeoutError after `STORE_SECONDS`. Call it in the event loop's thread.
-
-        Raises:
-            StoreError: Too many wait already, or the writer is closed.
-        """
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
-        with self._changed:
-            if self._closed:
-                raise StoreError("the inbox is being closed")
-            if self._bytes + len(entry.body) > self._most:
-                raise StoreError("too many deliveries wait to be stored")
-            self._waiting.append((entry, done))
-            self._bytes += len(entry.body)
-            self._put += 1
-        if not self._waking:
-            # What else has come is put in the same turn of the loop: it joins the group.
-            self._waking = True
-            loop.call_soon(self._wake)
-        while self._deadlines and self._deadlines[0][1].done():
-            self._deadlines.popleft()
-        self._deadlines.append((loop.time() + STORE_SECONDS, done))
-        if self._timer is None:  # one for all: nearly none is ever needed
-            self._timer = loop.call_later(STORE_SECONDS, self._expire, loop)
-        return done
-
-    def _wake(self) -> None:
-        """Have the thread store what waits."""
-        self._waking = False
-        with self._changed:
-            self._changed.notify_all()
-
-    def _expire(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Fail what has waited too long, and come again for the next that may."""
-        now, self._timer = loop.time(), None
-        while self._deadlines:
-            due, done = self._deadlines[0]
-            if not done.done():
-                if due > now:
-                    self._timer = loop.call_at(due, self._expire, loop)
-                    return
-                done.set_exception(TimeoutError())
-            self._deadlines.popleft()
-
-    def flush(self) -> None:
-        """Wait until everything that was put is stored, or could not be."""
-        with self._changed:
-            given = self._put
-            self._changed.wait_for(lambda: self._done >= given)
-
-    def close(self) -> None:
-        """Store what waits, and end the thread."""
-        with self._changed:
-            self._closed = True
-            self._changed.notify_all()
-        self._thread.join()
-
-    def _run(self) -> None:
-        while group := self._next():
-            self._store_all(group)
-            with self._changed:
-                self._done += len(group)
-                self._changed.notify_all()
-
-    def _next(self) -> list[_Waiting]:
-        """Wait for deliveries; an empty list is the end."""
-        group: list[_Waiting] = []
-        size = 0
-        with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            while self._waiting and len(group) < _GROUP and size < _GROUP_BYTES:
-                entry, done = self._waiting.popleft()
-                size += len(entry.body)
-                group.append((entry, done))
-            self._bytes -= size
-        return group
-
-    def _store_all(self, group: Sequence[_Waiting]) -> None:
-        failed: Exception | None = None
+    async def put(self, arrival: Arrival) -> Answer:
+        """Store a delivery, and return its answer when it is durable, or cannot be."""
+        if self._bytes + len(arrival.body) > _MOST_BYTES:
+            return _NOT_STORED
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._waiting.append((arrival, answer))
+        self._bytes += len(arrival.body)
+        if self._writing is None or self._writing.done():
+            self._writing = asyncio.create_task(self._write_all())
         try:
-            self._store.write([entry for entry, _ in group])
-        except Exception as error:  # noqa: BLE001  whoever waits is told
-            if len(group) > 1 and isinstance(error, StoreError) and error.of_one:
-                for one in group:  # one that no database takes must not refuse the others
-                    self._store_all([one])
-                return
-            failed = error
-        waiting = [done for _, done in group]
-        with contextlib.suppress(RuntimeError):  # the loop has ended: nobody waits
-            waiting[0].get_loop().call_soon_threadsafe(_tell, waiting, failed)
+            return await asyncio.wait_for(answer, STORE_SECONDS)
+        except TimeoutError:
+            return _NOT_STORED
 
+    async def _write_all(self) -> None:
+        """Write what waits, a batch at a time."""
+        while self._waiting:
+            batch: list[tuple[Arrival, asyncio.Future[Answer]]] = []
+            size = 0
+            while self._waiting and len(batch) < _BATCH and size < _BATCH_BYTES:
+                batch.append(self._waiting.popleft())
+                size += len(batch[-1][0].body)
+            self._bytes -= size
+            arrivals = [arrival for arrival, _ in batch]
+            answers = await asyncio.to_thread(self._write_each, arrivals)
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
 
-def _tell(waiting: Sequence[asyncio.Future[None]], error: Exception | None) -> None:
-    """Finish futures, unless who waited for one has gone: then it will be sent again."""
-    for done in waiting:
-        if done.done():
-            continue
-        if error is None:
-            done.set_result(None)
-        else:
-            done.set_exception(error)
+    def _write_each(self, arrivals: Sequence[Arrival]) -> list[Answer]:
+        try:
+            return self._write(arrivals)
+        except Exception as error:  # noqa: BLE001  whoever waits gets an answer
+            if len(arrivals) > 1 and isinstance(error, StoreError) and error.of_one:
+                # One that no database takes must not refuse the others.
+                return [answer for one in arrivals for answer in self._write_each([one])]
+            return [_NOT_STORED] * len(arrivals)
 
 
 # --- certificates -------------------------------------------------------------------------

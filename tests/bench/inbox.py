@@ -20,7 +20,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -58,7 +58,7 @@ from inbox.senders import SECRET, signed
 from chatkit.api.secret import Secret
 from chatkit.inbox.delivery import Intake, Which
 from chatkit.inbox.inbox import Inbox
-from chatkit.inbox.receiver import DeliveryWriter
+from chatkit.inbox.receiver import Arrival, Batches
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.util.asgi_server import Server as Serving
@@ -253,13 +253,24 @@ def serve(kind: str, database: str = "") -> None:
         print(receiver.url, flush=True)
         return receiver.wait()
     intake = Intake(ServiceProfile(), [Secret(SECRET)])
-    writer = DeliveryWriter(InboxStore(database)) if kind == "queue" else None
+    store = InboxStore(database) if kind == "queue" else None
+    tasks: set[asyncio.Task[Any]] = set()
+
+    def write(arrivals: Sequence[Arrival]) -> list[tuple[int, str]]:
+        store.write([intake.take(*one) for one in arrivals])
+        return [(200, "stored")] * len(arrivals)
+
+    batches = Batches(write)
 
     async def take(request: Request) -> PlainTextResponse:
         body = await request.body()
-        if writer:
+        if store:
             pairs = [(n.decode("latin-1"), v.decode("latin-1")) for n, v in request.headers.raw]
-            writer.put(intake.take(request.url.path, pairs, body))
+            task = asyncio.create_task(
+                batches.put(Arrival(request.url.path, pairs, body, time.time()))
+            )
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
         return PlainTextResponse("taken\n")
 
     app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
