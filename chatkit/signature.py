@@ -16,7 +16,6 @@ import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Literal, Protocol
 
 #: More signatures than this in one header are no rotation but an attack on our time.
@@ -107,16 +106,15 @@ def sign(
     """
     secret = _Covered(secret)  # a traceback that prints variables must not find its text
     scheme = named(scheme)
-    moment = str(timestamp)
-    digest = _digest(scheme, key_of(scheme, secret), _signed(scheme, message_id, moment, body))
-    header = scheme.prefix + digest
+    signed = _signed(scheme, message_id, str(timestamp), body)
+    header = scheme.prefix + _digest(scheme, key_of(scheme, secret), signed)
     if scheme.timestamp_prefix:
-        header = f"{scheme.timestamp_prefix}{moment}{scheme.separator}{header}"
+        header = f"{scheme.timestamp_prefix}{timestamp}{scheme.separator}{header}"
     headers = {scheme.signature_header: header}
     if scheme.id_header and "{id}" in scheme.signed:
         headers[scheme.id_header] = message_id
     if scheme.timestamp_header and "{timestamp}" in scheme.signed and not scheme.timestamp_prefix:
-        headers[scheme.timestamp_header] = moment
+        headers[scheme.timestamp_header] = str(timestamp)
     return headers
 
 
@@ -144,7 +142,9 @@ def verify(
     Raises:
         BadSignature: Anything is wrong, whatever it is. No other error leaves here.
     """
-    secrets = _covered(secret)
+    if isinstance(secret, str) or hasattr(secret, "reveal"):
+        secret = [secret]
+    secrets = [_Covered(one) for one in secret]
     del secret  # a traceback that prints variables must not find its text
     scheme = named(scheme)
     if not secrets:
@@ -154,33 +154,20 @@ def verify(
     lower = {str(name).lower(): str(value) for name, value in headers.items()}
     parts = _parts(scheme, _header(lower, scheme.signature_header))
     message_id = _header(lower, scheme.id_header) if scheme.id_header else ""
-    moment = _moment(scheme, lower, parts)
-    signed = _signed(scheme, message_id, moment, body)
-    if not _fits(scheme, secrets, signed, parts):
+    timestamp = _timestamp(scheme, lower, parts)
+    signed = _signed(scheme, message_id, timestamp, body)
+    expected = [
+        (scheme.prefix + _digest(scheme, key_of(scheme, one), signed)).encode() for one in secrets
+    ]
+    # Every candidate is compared with every secret: the time shows nothing of which fits.
+    fits = [hmac.compare_digest(digest, part) for digest in expected for part in parts]
+    if not any(fits):
         raise BadSignature(f"no signature in {scheme.signature_header} fits this body and secret")
-    if moment:
-        age, limit = now - int(moment), scheme.tolerance if tolerance is None else tolerance
+    if timestamp:
+        age, limit = now - int(timestamp), scheme.tolerance if tolerance is None else tolerance
         if abs(age) > limit:
             when = f"{abs(age)} s {'old' if age > 0 else 'ahead'}"
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
-
-
-def _covered(secret: str | Revealing | Sequence[str | Revealing]) -> list[_Covered]:
-    return [
-        _Covered(one)
-        for one in ([secret] if isinstance(secret, str) or hasattr(secret, "reveal") else secret)
-    ]
-
-
-def _fits(scheme: Scheme, secrets: Sequence[_Covered], signed: bytes, parts: list[bytes]) -> bool:
-    """Compare every candidate with every secret, so that the time tells nothing of which fits."""
-    digests = [_digest(scheme, key_of(scheme, secret), signed) for secret in secrets]
-    fits = [
-        hmac.compare_digest((scheme.prefix + digest).encode(), part)
-        for digest in digests
-        for part in parts
-    ]
-    return any(fits)
 
 
 def named(scheme: str | Scheme) -> Scheme:
@@ -210,7 +197,7 @@ def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
 
 
 def _key(scheme: Scheme, secret: str) -> bytes:
-    """The key that a secret is; empty when it cannot be read as the scheme says."""
+    """Return the key that a secret is; empty when it cannot be read as the scheme says."""
     try:
         if scheme.key == "hex":
             return bytes.fromhex(secret)
@@ -224,21 +211,21 @@ def _key(scheme: Scheme, secret: str) -> bytes:
 
 
 def _parts(scheme: Scheme, header: str) -> list[bytes]:
-    """The entries of the signature header."""
+    """Return the entries of the signature header."""
     parts = header.split(None if scheme.separator == " " else scheme.separator)
     if len(parts) > _MOST_CANDIDATES:
         raise BadSignature(f"{scheme.signature_header} holds more than {_MOST_CANDIDATES} entries")
     return [part.strip().encode("utf-8", "replace") for part in parts]
 
 
-def _moment(scheme: Scheme, headers: Mapping[str, str], parts: list[bytes]) -> str:
-    """The timestamp that was signed, as it was written; empty in a scheme that has none."""
+def _timestamp(scheme: Scheme, headers: Mapping[str, str], parts: list[bytes]) -> str:
+    """Return the timestamp that was signed, as it was written; empty in a scheme without one."""
     if scheme.timestamp_prefix:
         prefix = scheme.timestamp_prefix.encode()
-        moments = [part.removeprefix(prefix) for part in parts if part.startswith(prefix)]
-        if len(moments) != 1:
+        timestamps = [part.removeprefix(prefix) for part in parts if part.startswith(prefix)]
+        if len(timestamps) != 1:
             raise BadSignature(f"{scheme.signature_header} must hold one timestamp")
-        return moments[0].decode("utf-8", "replace")
+        return timestamps[0].decode("utf-8", "replace")
     return _header(headers, scheme.timestamp_header) if scheme.timestamp_header else ""
 
 
@@ -249,8 +236,8 @@ def _header(headers: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _signed(scheme: Scheme, message_id: str, moment: str, body: bytes) -> bytes:
-    """The text that is signed."""
+def _signed(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -> bytes:
+    """Return the text that is signed."""
     values = {"{body}": body}
     if "{id}" in scheme.signed:
         # A dot in the id, or a timestamp that is not plain digits, would let one signed
@@ -260,17 +247,11 @@ def _signed(scheme: Scheme, message_id: str, moment: str, body: bytes) -> bytes:
             raise BadSignature("the message id must be plain text without a dot or space")
         values["{id}"] = message_id.encode()
     if "{timestamp}" in scheme.signed:
-        if not (moment.isascii() and moment.isdigit() and len(moment) <= 12):
+        if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
             raise BadSignature("the timestamp must be seconds since 1970")
-        values["{timestamp}"] = moment.encode()
-    pieces = _pieces(scheme.signed)
-    return b"".join([values[piece] if piece in values else piece.encode() for piece in pieces])
-
-
-@lru_cache(maxsize=64)
-def _pieces(signed: str) -> list[str]:
-    """The places of a text that is signed, and what stands between them."""
-    return [piece for piece in _PLACES.split(signed) if piece]
+        values["{timestamp}"] = timestamp.encode()
+    pieces = _PLACES.split(scheme.signed)
+    return b"".join([values.get(piece, piece.encode()) for piece in pieces])
 
 
 def _digest(scheme: Scheme, key: bytes, signed: bytes) -> str:

@@ -59,15 +59,15 @@ class Delivery(NamedTuple):
 
 
 class LateVerdict(NamedTuple):
-    """What was found of a stored delivery when it was verified again."""
+    """A stored delivery that was verified later than it came."""
 
     id: int
     identity: str
     reason: str
 
 
-class Which(NamedTuple):
-    """Which deliveries are meant; the database chooses them.
+class Selection(NamedTuple):
+    """A choice of deliveries, which the database makes.
 
     `since` and `until` are ids of deliveries (after it, up to it) or times (from it on,
     before it). `contact` takes what may be about a contact in E.164 form: all of it, and more.
@@ -137,7 +137,7 @@ class Intake:
             lower = name.lower()
             together[lower] = f"{together[lower]},{value}" if lower in together else value
             kept.append((name, MASK if lower in _MASKED else value))
-        reason = self._doubt(together, body, int(now))
+        reason = self._refusal(together, body, int(now))
         kind, contact, broken = self._read(body)
         return ReceivedDelivery(
             received=int(now * 1_000_000),
@@ -153,17 +153,17 @@ class Intake:
         )
 
     def again(self, deliveries: Iterable[Delivery]) -> Iterator[LateVerdict]:
-        """Look again at deliveries that were not verified; tell those that are now.
+        """Verify deliveries again that were not verified; yield those that are now.
 
-        Each is judged as of the time it came: a timestamp was fresh then, or never.
+        Each is verified as of the time it came: a timestamp was fresh then, or never.
         """
         for one in deliveries:
             entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())
             if entry.verified:
                 yield LateVerdict(one.id, entry.identity, entry.reason)
 
-    def _doubt(self, headers: dict[str, str], body: bytes, now: int) -> str:
-        """Why a delivery is not verified; empty when it is."""
+    def _refusal(self, headers: dict[str, str], body: bytes, now: int) -> str:
+        """Return why a delivery is not verified; empty when it is."""
         if not self._secrets:
             return "no signing secret was given to the receiver"
         try:

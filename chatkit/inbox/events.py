@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -36,13 +36,8 @@ _LISTS: Mapping[str, tuple[str, Family | None]] = {
     "statuses": ("status", "status"),
     "calls": ("call", "call"),
 }
-#: Fields of a content that name the customer.
-_CONTACTS = ("from", "from_user_id", "to", "to_user_id", "recipient_id", "recipient_user_id")
 _MEDIA = ("image", "video", "audio", "document", "sticker")
 _LONGEST_CONTACT = 200
-_NESTED = (dict, list)
-#: Names that a body must have at its top to be about anybody, unless it is an envelope.
-_TELLING = frozenset((*_LISTS, "value", *_CONTACTS))
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
 
@@ -190,11 +185,9 @@ def contact_in(body: Any) -> str:
     try:
         values: list[Any] = [body]
         if isinstance(body, dict):
-            # An envelope that nothing is taken out of has no contact: most are none but that.
-            values = [] if _TELLING.isdisjoint(body) else [body]
-            values += [one for one in body.values() if isinstance(one, _NESTED)]
+            values += [one for one in body.values() if isinstance(one, dict | list)]
         for value in values:
-            for family, content, around in _single(value) or _apart(value, "body", None, {}):
+            for family, content, around in _apart(value, "body", None, {}):
                 contact = Event(0, 0, _NO_TIME, False, None, family, content, around).contact
                 if contact and contact != one:
                     if one:
@@ -204,28 +197,6 @@ def contact_in(body: Any) -> str:
         return ""
     plain = len(one) <= _LONGEST_CONTACT and one.isprintable()  # what any database takes
     return one if plain else ""
-
-
-def _single(value: Any) -> Sequence[tuple[Family, Any, Mapping[str, Object]]]:
-    """What `_apart` finds when it is one thing, as most deliveries are; empty when it is not so.
-
-    A receiver looks at each delivery: this is a third of the work.
-    """
-    try:
-        (entry,) = value["entry"]
-        (change,) = entry["changes"]
-        inner = change["value"]
-        levels = [_LISTS.keys() & level.keys() for level in (value, entry, change, inner)]
-        ((name,), elements) = levels[3], inner[next(iter(levels[3]))]
-        (content,) = elements
-    except (LookupError, TypeError, ValueError, AttributeError, StopIteration):
-        return ()
-    family = _LISTS[name][1]
-    if [len(level) for level in levels] != [1, 1, 0, 1] or family is None:
-        return ()
-    if not isinstance(elements, list) or not isinstance(content, dict):
-        return ()
-    return [(family, content, {"value": inner})]
 
 
 def _apart(

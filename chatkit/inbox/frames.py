@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,20 +50,11 @@ def _label(event: Event) -> str:
 
 
 def _came(event: Event) -> Row:
-    return {
-        "delivery": event.delivery,
-        "received_at": event.received_at,
-        "verified": event.verified,
-    }
+    return {name: getattr(event, name) for name in _CAME}
 
 
 def _who(event: Event) -> Row:
-    return {
-        "message_id": event.id,
-        "contact": event.contact,
-        "name": event.name,
-        "at": event.at,
-    }
+    return {"message_id": event.id, "contact": event.contact, "name": event.name, "at": event.at}
 
 
 def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
@@ -250,40 +240,38 @@ def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
         "size": "number", "headers": "json", "body": "text",
     }  # fmt: skip
     rows = (
-        one._asdict()
-        | {
-            "delivery": one.id,
-            "size": len(one.body),
-            "body": one.body.decode("utf-8", "replace"),
-        }
+        {name: getattr(one, name, None) for name in columns}
+        | {"delivery": one.id, "size": len(one.body), "body": one.body.decode("utf-8", "replace")}
         for one in deliveries
     )
-    return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")
+    return frame(rows, columns, "delivery")
 
 
 def deletions(rows: Iterable[Row]) -> pd.DataFrame:
-    """Deliveries that are to be deleted, without their bodies."""
+    """Return deliveries that are to be deleted, without their bodies."""
     columns: dict[str, Kind] = {
         "delivery": "number", "received_at": "time", "kind": "text", "contact": "text",
         "verified": "flag", "size": "number", "mixed": "flag",
     }  # fmt: skip
-    return frame(({name: row[name] for name in columns} for row in rows), columns, "delivery")
+    return frame(rows, columns, "delivery")
 
 
-# --- the status of each message: where it has got to, and how long each step took ------------
-#
-# Deliveries come in any order and more than once. So a status only moves up, from sent over
-# delivered and read to played; failed is the end whenever it comes. What is found is the
-# same for every order of the same deliveries.
+def statuses(events: Iterable[Event]) -> pd.DataFrame:
+    """Return the status of each message, with the time that each step took, NA if not reached."""
+    made = frame(status_rows(events), STATUS_COLUMNS, "message_id")
+    after = list(made.columns).index("failed_at") + 1
+    made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
+    made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
+    return made
+
 
 _RANKS = {"sent": 1, "delivered": 2, "read": 3, "played": 4, "failed": 5}
-_STEPS = tuple(_RANKS)
 
 STATUS_COLUMNS: dict[str, Kind] = {
     "message_id": "text",
     "contact": "text",
     "status": "text",
-    **{f"{step}_at": "time" for step in _STEPS},
+    **{f"{step}_at": "time" for step in _RANKS},
     "error_code": "text",
     "error": "text",
     "category": "text",
@@ -292,87 +280,40 @@ STATUS_COLUMNS: dict[str, Kind] = {
 }
 
 
-class Course:
-    """What is known of one message's way."""
+def status_rows(events: Iterable[Event]) -> Iterable[Row]:
+    """Return a row for each message; in memory are the messages, not the events.
 
-    __slots__ = ("category", "contact", "delivery", "error", "number_id", "status", "times")
-
-    def __init__(self) -> None:
-        self.status: tuple[int, datetime | None, str] | None = None
-        self.times: dict[str, datetime] = {}
-        self.contact: str | None = None
-        self.number_id: str | None = None
-        self.category: str | None = None
-        self.error: tuple[str | None, str | None] | None = None
-        self.delivery = 0
-
-    def add(self, event: Event) -> None:
-        """Take one status in."""
-        name, at = event.type or "", event.at
-        self.delivery = max(self.delivery, event.delivery)
-        # The earliest and the smallest: the same whichever came first.
-        if at is not None and name in _RANKS:
-            self.times[name] = min(at, self.times.get(name, at))
-        reached = (_RANKS.get(name, 0), at, name)
-        if self.status is None or _order(reached) > _order(self.status):
-            self.status = reached
-        self.contact = _least(self.contact, event.contact)
-        self.number_id = _least(self.number_id, event.number_id)
-        pricing = event.fields.get("pricing")
-        if isinstance(pricing, dict):
-            self.category = _least(self.category, text(pricing.get("category")))
-        error = event.error
-        if error is not None and (self.error is None or _known(error) < _known(self.error)):
-            self.error = error
-
-    def row(self, message_id: str) -> dict[str, Any]:
-        """The row of a frame."""
-        code, error = self.error or (None, None)
-        return {
-            "message_id": message_id,
-            "contact": self.contact,
-            "status": self.status[2] if self.status else None,
-            **{f"{step}_at": self.times.get(step) for step in _STEPS},
-            "error_code": code,
-            "error": error,
-            "category": self.category,
-            "number_id": self.number_id,
-            "delivery": self.delivery,
-        }
-
-
-def courses(events: Iterable[Event]) -> dict[str, Course]:
-    """Follow each message through these events. In memory are the messages, not the events."""
-    found: dict[str, Course] = {}
+    Deliveries come in any order and more than once. So a status only moves up, from sent over
+    delivered and read to played; failed is the end whenever it comes; of times, the earliest
+    counts, and of texts that differ, the smallest. The rows are the same for every order.
+    """
+    rows: dict[str, Row] = {}
+    reached: dict[str, tuple[int, float, str]] = {}
     for event in events:
         # Calls have statuses of another kind under the same name.
-        if event.family == "status" and event.id and event.fields.get("type", "message") != "call":
-            found.setdefault(event.id, Course()).add(event)
-    return found
-
-
-def status_rows(found: dict[str, Course]) -> Iterator[dict[str, Any]]:
-    """The rows of a frame, in the order of the messages."""
-    return (course.row(message_id) for message_id, course in found.items())
-
-
-def _order(reached: tuple[int, datetime | None, str]) -> tuple[int, float, str]:
-    rank, at, name = reached
-    return rank, at.timestamp() if at else 0.0, name
-
-
-def _least(known: str | None, new: str | None) -> str | None:
-    return min((one for one in (known, new) if one), default=None)
-
-
-def _known(error: tuple[str | None, str | None]) -> tuple[str, str]:
-    return error[0] or "", error[1] or ""
-
-
-def statuses(found: dict[str, Course]) -> pd.DataFrame:
-    """Statuses with the time that each step took; what has not been reached is NA."""
-    made = frame(status_rows(found), STATUS_COLUMNS, "message_id")
-    after = list(made.columns).index("failed_at") + 1
-    made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
-    made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])
-    return made
+        if event.family != "status" or not event.id or event.fields.get("type") == "call":
+            continue
+        row = rows.setdefault(event.id, {**dict.fromkeys(STATUS_COLUMNS), "message_id": event.id})
+        name, at = event.type or "", event.at
+        if at is not None and name in _RANKS:
+            row[f"{name}_at"] = min(at, row[f"{name}_at"] or at)
+        status = (_RANKS.get(name, 0), at.timestamp() if at else 0.0, name)
+        reached[event.id] = max(status, reached.get(event.id, status))
+        row["status"] = reached[event.id][2]
+        row["delivery"] = max(event.delivery, row["delivery"] or 0)
+        pricing = event.fields.get("pricing")
+        category = text(pricing.get("category")) if isinstance(pricing, dict) else None
+        for field, value in (
+            ("contact", event.contact),
+            ("number_id", event.number_id),
+            ("category", category),
+        ):
+            row[field] = min(filter(None, (row[field], value)), default=None)
+        errors = [
+            one for one in ((row["error_code"], row["error"]), event.error) if one and any(one)
+        ]
+        if errors:
+            row["error_code"], row["error"] = min(
+                errors, key=lambda one: (one[0] or "", one[1] or "")
+            )
+    return rows.values()

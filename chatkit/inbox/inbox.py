@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ from weakref import WeakSet
 
 from chatkit.api.secret import MASK, Secret
 from chatkit.errors import HelpPage, InputError, steady
-from chatkit.inbox.delivery import Delivery, Which
+from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.events import Event, contact_of, events
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -30,17 +30,14 @@ if TYPE_CHECKING:
     from chatkit.signature import Scheme
 
 Bound = date | timedelta | str | int | None
-#: How far back a text like "2 days" leads, by the first letters of its unit.
-_UNITS = {
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), timedelta(seconds=1)),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), timedelta(minutes=1)),
-    **dict.fromkeys(("h", "hour", "hours"), timedelta(hours=1)),
-    **dict.fromkeys(("d", "day", "days"), timedelta(days=1)),
-    **dict.fromkeys(("w", "week", "weeks"), timedelta(weeks=1)),
-}
+#: How far back a text like "2 days" leads, by the first letter of its unit.
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO = re.compile(
+    r"([0-9]{1,6}(?:[.][0-9]+)?)\s*"
+    r"(s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?:\s+ago)?"
+)
 _SHORTEST = 5  # characters of a contact: any delivery holds a shorter text
 _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is counted to show it
-_AGO = re.compile(r"([0-9]{1,6}(?:[.][0-9]+)?)\s*([a-z]+)(?:\s+ago)?")
 
 
 class Reader(Protocol):
@@ -102,12 +99,14 @@ class Inbox(metaclass=HelpPage):
     def __repr__(self) -> str:
         if not (last := self._store.last()):
             return f"<inbox {self.shown}: there are no deliveries yet>"
-        told = f"<inbox {self.shown}: the last delivery is {last:,}"
-        if doubtful := self._store.doubtful(_LOOKED_BACK):
-            are = "is" if doubtful == 1 else "are"
-            told += f"; of the last {_LOOKED_BACK:,}, {doubtful:,} {are} not verified and left out"
-            told += " of frames"
-        return f"{told}>"
+        text = f"<inbox {self.shown}: the last delivery is {last:,}"
+        if unverified := self._store.unverified(_LOOKED_BACK):
+            are = "is" if unverified == 1 else "are"
+            text += (
+                f"; of the last {_LOOKED_BACK:,}, {unverified:,} {are} not verified and left out "
+                "of frames"
+            )
+        return f"{text}>"
 
     def __enter__(self) -> Self:
         return self
@@ -166,9 +165,10 @@ class Inbox(metaclass=HelpPage):
         from chatkit.inbox.delivery import Intake
         from chatkit.inbox.receiver import Receiver
 
-        given = [] if secret is None else [secret] if isinstance(secret, str | Secret) else secret
-        covered = [Secret(one) for one in given]
-        del secret, given  # a traceback that prints variables must not find their text
+        if secret is None or isinstance(secret, str | Secret):
+            secret = [] if secret is None else [secret]
+        covered = [Secret(one) for one in secret]
+        del secret  # a traceback that prints variables must not find its text
         intake = Intake(self.profile, covered, scheme)
         receiver = Receiver(
             self._store, intake, host=host, port=port, tls=tls, unverified=unverified
@@ -196,16 +196,35 @@ class Inbox(metaclass=HelpPage):
             trusting: A TLS context that trusts the receiver, like `receiver.trusting()`.
 
         Raises:
-            InputError: There is no such delivery, or the address is not allowed.
+            InputError: There is no such delivery, or the address is none, or not allowed.
+            BadSignature: The secret cannot be used.
         """
         signing = None if secret is None else Secret(secret)
         del secret  # a traceback that prints variables must not find its text
-        return send_again(self.delivery(delivery), url, self.profile, signing, allow, trusting)
+        stored = self.delivery(delivery)
+        headers = _headers(stored, self.profile, signing)
+        try:
+            answer = post(
+                read_address(url), headers, stored.body,
+                seconds=_SECONDS, tls=trusting, outside=allow,
+            )  # fmt: skip
+        except NotThisMachine as elsewhere:
+            raise InputError(
+                f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
+                f"allow=[{elsewhere.host!r}]."
+            ) from None
+        except BadReceiver as error:
+            raise InputError(
+                f"Nothing can be sent there, {error}: write http://127.0.0.1:8000/path."
+            ) from None
+        if answer.error is not None:
+            return Replayed(None, answer.error)
+        return Replayed(answer.status, answer.text)
 
     def verify(self, *secrets: str | Secret, scheme: Scheme | None = None) -> int:
         """Verify again what is stored and not verified; return how many deliveries now are.
 
-        Each is judged as of the time it came. Frames show it from then on.
+        Each is verified as of the time it came. Frames show it from then on.
 
         Args:
             secrets: Signing secrets of registrations; those that the receivers of this inbox
@@ -229,13 +248,16 @@ class Inbox(metaclass=HelpPage):
                 "No signing secret is known: pass that of the registration, which its create "
                 "showed once, as inbox.verify(secret)."
             )
-        unverified = Which(verified=False, repeats=True)
-        return sum(self._store.judge(one.again(self._store.read(unverified))) for one in intakes)
+        unverified = Selection(verified=False, repeats=True)
+        return sum(
+            self._store.note_verified(intake.again(self._store.read(unverified)))
+            for intake in intakes
+        )
 
     @property
-    def judged(self) -> int:
-        """How many deliveries were verified later than they came, through this object."""
-        return self._store.judged
+    def verified_later(self) -> int:
+        """The number of deliveries that were verified later than they came, through this object."""
+        return self._store.verified_later
 
     # --- deleting ---
 
@@ -294,12 +316,12 @@ class Inbox(metaclass=HelpPage):
         """
         from chatkit.inbox import retention
 
-        found = _contact(contact) or ""
-        if len(found.removeprefix("+")) < _SHORTEST:
+        number = _contact(contact) or ""
+        if len(number.removeprefix("+")) < _SHORTEST:
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.Forgetting(self._store, self.profile, found)
+        return retention.Forgetting(self._store, self.profile, number)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
@@ -318,7 +340,7 @@ class Inbox(metaclass=HelpPage):
 
     def deliveries(self, **choice: Any) -> Iterator[Delivery]:
         """Read deliveries one by one, however many there are; `repeats=True` takes repeats too."""
-        return self._store.read(self._which(**choice))
+        return self._store.read(self._selection(**choice))
 
     def events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one, however many there are."""
@@ -330,23 +352,23 @@ class Inbox(metaclass=HelpPage):
 
     def frame(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of everything: one row for each event, known or not."""
-        return self._table("frame", self.events(**choice))
+        return self._table("frame", choice)
 
     def messages(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of messages of both sides, each once, indexed by their ids."""
-        return self._table("messages", self.events(**choice))
+        return self._table("messages", choice)
 
     def reactions(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the last reaction of each contact to each message, indexed by message."""
-        return self._table("reactions", self.events(**choice))
+        return self._table("reactions", choice)
 
     def media(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the files in messages: id, type, checksum, caption."""
-        return self._table("media", self.events(**choice))
+        return self._table("media", choice)
 
     def templates(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of what the platform decided about templates: approved, rejected, paused."""
-        return self._table("templates", self.events(**choice))
+        return self._table("templates", choice)
 
     def flow_answers(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the answers to flows, each field of the form in a column of its own."""
@@ -358,7 +380,7 @@ class Inbox(metaclass=HelpPage):
         """Make a frame of the status of each message, with the time that each step took."""
         from chatkit.inbox import frames
 
-        return frames.statuses(frames.courses(self.events(**choice)))
+        return frames.statuses(self.events(**choice))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
@@ -366,13 +388,13 @@ class Inbox(metaclass=HelpPage):
 
         return frames.raw(self.deliveries(**{"verified": None, "repeats": True, **choice}))
 
-    def _table(self, name: str, found: Iterable[Event]) -> pd.DataFrame:
+    def _table(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
         from chatkit.inbox import frames
 
         table = frames.TABLES[name]
-        return frames.frame(table.rows(found), table.columns, table.key)
+        return frames.frame(table.rows(self.events(**choice)), table.columns, table.key)
 
-    def _which(
+    def _selection(
         self,
         since: Bound = None,
         until: Bound = None,
@@ -381,13 +403,13 @@ class Inbox(metaclass=HelpPage):
         verified: bool | None = True,
         repeats: bool = False,
         **unknown: Any,
-    ) -> Which:
+    ) -> Selection:
         if unknown:
             raise InputError(
                 f"An inbox is not filtered by {', '.join(unknown)}: choose from since, until, "
                 "kinds, contact, verified and repeats."
             )
-        return Which(
+        return Selection(
             read_bound(since),
             read_bound(until),
             [kinds] if isinstance(kinds, str) else kinds,
@@ -397,57 +419,55 @@ class Inbox(metaclass=HelpPage):
         )
 
 
-def _contact(given: str | None) -> str | None:
+def _contact(written: str | None) -> str | None:
     """Read a contact as a person writes it, in any notation.
 
     Raises:
         InputError: It is not text, or a number without its country code.
     """
-    if given is None:
+    if written is None:
         return None
-    found = contact_of(given) if isinstance(given, str) else ""
-    if not isinstance(given, str) or (found.startswith("+0") and not given.startswith("+")):
+    contact = contact_of(written) if isinstance(written, str) else "+0"
+    if contact.startswith("+0") and not str(written).startswith("+"):
         raise InputError(
-            f"contact {given!r:.40} has no country code: write a text like '+4915112345678'."
+            f"contact {written!r:.40} has no country code: write a text like '+4915112345678'."
         )
-    return found
+    return contact
 
 
-def read_bound(given: Bound, now: datetime | None = None) -> datetime | int | None:
+def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | None:
     """Read a bound as a person writes it: an id of a delivery, a time, or how long ago.
 
     Args:
-        given: As `since` and `until` of an inbox.
+        bound: As `since` and `until` of an inbox.
         now: The time, for "2 days" and "yesterday"; a test says it.
 
     Raises:
         InputError: It is none of these.
     """
     now = (now or datetime.now(UTC)).astimezone(UTC)
-    if isinstance(given, timedelta):
-        return now - given
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return datetime(given.year, given.month, given.day)
-    if isinstance(given, str):
-        words = given.strip().casefold()
-        days = {"now": None, "today": 0, "yesterday": 1}
-        if words in days:
-            back = days[words]
-            day = now.replace(hour=0, minute=0, second=0, microsecond=0)
-            return now if back is None else day - timedelta(days=back)
-        ago = _AGO.fullmatch(words)
-        if ago and (unit := _UNITS.get(ago[2])):
-            return now - float(ago[1]) * unit
-        with suppress(ValueError):
-            return datetime.fromisoformat(given.strip())
-    elif (
-        given is None
-        or isinstance(given, datetime)
-        or (isinstance(given, int) and not isinstance(given, bool))
-    ):
-        return given
+    match bound:
+        case None | datetime():
+            return bound
+        case int() if not isinstance(bound, bool):
+            return bound
+        case timedelta():
+            return now - bound
+        case date():
+            return datetime(bound.year, bound.month, bound.day)
+        case str():
+            words = bound.strip().casefold()
+            if words == "now":
+                return now
+            if words in ("today", "yesterday"):
+                midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+                return midnight - timedelta(days=words == "yesterday")
+            if ago := _AGO.fullmatch(words):
+                return now - timedelta(**{_UNITS[ago[2][0]]: float(ago[1])})
+            with suppress(ValueError):
+                return datetime.fromisoformat(bound.strip())
     raise InputError(
-        f"{given!r:.40} is not a time: write 2026-11-20 or 2026-11-20T14:00, 'yesterday', '1h' or "
+        f"{bound!r:.40} is not a time: write 2026-11-20 or 2026-11-20T14:00, 'yesterday', '1h' or "
         "'2 days' (ago), or the id of a delivery."
     )
 
@@ -472,56 +492,16 @@ class Replayed(NamedTuple):
         return f"<{self.status or 'no answer'}: {self.answer[:80]!r}>"
 
 
-def send_again(
-    delivery: Delivery,
-    url: str,
-    profile: ServiceProfile,
-    secret: Secret | None = None,
-    allow: Sequence[str] = (),
-    trusting: ssl.SSLContext | None = None,
-) -> Replayed:
-    """Send a stored delivery to another address: `Inbox.replay` tells the rest.
-
-    What customers wrote must not leave this machine by a slip: a host outside it is named.
-
-    Raises:
-        InputError: The address is none, or not allowed.
-        BadSignature: The secret cannot be used.
-    """
-    headers = _headers(delivery, profile, secret)
-    try:
-        address = read_address(url)
-        answer = post(
-            address, headers, delivery.body, seconds=_SECONDS, tls=trusting, outside=allow
-        )
-    except NotThisMachine as elsewhere:
-        raise InputError(
-            f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "
-            f"allow=[{elsewhere.host!r}]."
-        ) from None
-    except BadReceiver as error:
-        raise InputError(
-            f"Nothing can be sent there, {error}: write http://127.0.0.1:8000/path."
-        ) from None
-    if answer.error is not None:
-        return Replayed(None, answer.error)
-    return Replayed(answer.status, answer.text)
-
-
 def _headers(
     delivery: Delivery, profile: ServiceProfile, secret: Secret | None
 ) -> list[tuple[str, str]]:
-    """The headers that came with it; with a secret, those of the signature are new."""
-    kept = [
-        (name, value)
-        for name, value in delivery.headers
-        if name.lower() not in _HOP and value != MASK
-    ]
+    """Return the headers that came with it; with a secret, those of the signature are new."""
+    kept = [(n, v) for n, v in delivery.headers if n.lower() not in _HOP and v != MASK]
     if secret is None:
         return kept
     scheme = named(profile.signature_scheme)
-    given = {name.lower(): value for name, value in kept}
-    message_id = given.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
+    values = {name.lower(): value for name, value in kept}
+    message_id = values.get((scheme.id_header or "").lower()) or f"replay_{delivery.id}"
     signed = sign(scheme, secret, message_id, int(time.time()), delivery.body)
     new = {name.lower() for name in signed}
     return [pair for pair in kept if pair[0].lower() not in new] + [*signed.items()]

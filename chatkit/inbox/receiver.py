@@ -21,7 +21,7 @@ import trustme
 
 from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, StoreError, steady
-from chatkit.inbox.delivery import Intake, Which
+from chatkit.inbox.delivery import Intake, Selection
 from chatkit.inbox.store import InboxStore
 from chatkit.util import temporary
 from chatkit.util.asgi_server import Server, listen
@@ -119,8 +119,8 @@ class Receiver(metaclass=HelpPage):
         del secrets  # a traceback that prints variables must not find their text
         with self._verifying:  # what is not stored by now will be verified with these
             self.intake.accept(covered)
-        unverified = Which(since=self._begin, verified=False, repeats=True)
-        self._store.judge(self.intake.again(self._store.read(unverified)))
+        unverified = Selection(since=self._begin, verified=False, repeats=True)
+        self._store.note_verified(self.intake.again(self._store.read(unverified)))
 
     def stop(self) -> None:
         """Finish what is under way, and take no more. A second call does nothing."""

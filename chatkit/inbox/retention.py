@@ -19,9 +19,9 @@ from html import escape
 from typing import TYPE_CHECKING, Self
 
 from chatkit.errors import PlanRefused
-from chatkit.inbox.delivery import Delivery, Which, contact_of_body
+from chatkit.inbox.delivery import Delivery, Selection, contact_of_body
 from chatkit.inbox.events import events
-from chatkit.inbox.store import Head, InboxStore, stretches
+from chatkit.inbox.store import Head, InboxStore, spans
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, html_heading, html_list, wrapped
 from chatkit.util.display import many, visible
@@ -52,18 +52,18 @@ class Deletion(Report):
         self.mixed = 0  #: how many are about other contacts too, or only mention this one
         self.repeats = 0  #: how many have a repeat that came later and stays
         self.deleted = 0  #: how many have been deleted so far
-        self._people: set[str] = set()
+        self._contacts: set[str] = set()
         self._others: set[str] = set()
         self._complete = False
 
     @property
     def contacts(self) -> int:
-        """How many contacts the deliveries are about."""
-        return len(self._people)
+        """The number of contacts that the deliveries are about."""
+        return len(self._contacts)
 
     @property
     def others(self) -> int:
-        """How many other contacts are in deliveries that are not about one alone."""
+        """The number of other contacts in deliveries that are not about one alone."""
         return len(self._others)
 
     def apply(self, *, mixed: bool | None = None) -> Self:
@@ -104,12 +104,9 @@ class Deletion(Report):
         """
         from chatkit.inbox import frames
 
-        rows = (
-            {"delivery": head.id, **head._asdict(), "mixed": mixed} for head, mixed in self._heads()
-        )
-        return frames.deletions(rows)
+        return frames.deletions(head._asdict() for head in self._heads())
 
-    # --- what a subclass tells ---
+    # --- what a subclass has of its own ---
 
     _rewrites = False  # whether nothing of it may be left in any page of the file
 
@@ -119,19 +116,22 @@ class Deletion(Report):
 
     @abstractmethod
     def _delete(self, mixed: bool) -> Iterator[int]:
-        """Delete them, some at a time; tell how many each time."""
+        """Delete them, some at a time; yield how many each time."""
 
     @abstractmethod
-    def _heads(self) -> Iterator[tuple[Head, bool]]:
-        """Read them without their bodies, each with whether it is about others too."""
+    def _heads(self) -> Iterator[Head]:
+        """Read them without their bodies."""
 
     # --- counting ---
 
-    def _saw(self, first: datetime, last: datetime) -> None:
-        self.first, self.last = min(self.first or first, first), max(self.last or last, last)
+    def _count(self, received_at: datetime, size: int) -> None:
+        self.deliveries += 1
+        self.bytes += size
+        self.first = min(self.first or received_at, received_at)
+        self.last = max(self.last or received_at, received_at)
 
-    def _of(self, delivery: Delivery) -> set[str]:
-        return {one.contact for one in events(delivery, self._profile) if one.contact}
+    def _contacts_of(self, delivery: Delivery) -> set[str]:
+        return {event.contact for event in events(delivery, self._profile) if event.contact}
 
     # --- showing ---
 
@@ -191,32 +191,29 @@ class Pruning(Deletion):
         self._before = before
         self._low, self._top = store.ids_before(before)
         with Progress("deliveries", self._top - self._low) as progress:
-            for begin, end in stretches(self._low, self._top):
-                tally = store.tally(before, begin, end)
-                if tally.number:
-                    self.deliveries += tally.number
-                    self.bytes += tally.bytes
-                    self.repeats += tally.repeats
-                    self._people.update(tally.contacts)
-                    self._saw(tally.first, tally.last)
+            for begin, end in spans(self._low, self._top):
+                early = store.early(before, begin, end)
+                for head in store.heads(early):
+                    self._count(head.received_at, head.size)
+                    self._contacts |= {head.contact} if head.contact else set()
+                self.repeats += store.repeated_since(early, before)
                 progress.add(end - begin)
         # Of nobody, or of several: the bodies tell.
-        unclear = Which(self._low, self._top, verified=None, contact="", repeats=True)
+        unclear = Selection(self._low, self._top, verified=None, contact="", repeats=True)
         for delivery in store.read(unclear):
             if delivery.received_at < before:
-                self._people.update(self._of(delivery))
+                self._contacts |= self._contacts_of(delivery)
 
     def _what(self) -> str:
         return f"{_deliveries(self.deliveries)} received before {self._before:%Y-%m-%d %H:%M} UTC"
 
     def _delete(self, mixed: bool) -> Iterator[int]:
-        for begin, end in stretches(self._low, self._top, _CHUNK):
-            yield self._store.delete_before(self._before, begin, end)
+        for begin, end in spans(self._low, self._top, _CHUNK):
+            yield self._store.delete(self._store.early(self._before, begin, end))
 
-    def _heads(self) -> Iterator[tuple[Head, bool]]:
-        for begin, end in stretches(self._low, self._top):
-            for head in self._store.heads_before(self._before, begin, end):
-                yield head, False
+    def _heads(self) -> Iterator[Head]:
+        for begin, end in spans(self._low, self._top):
+            yield from self._store.heads(self._store.early(self._before, begin, end))
 
 
 class Forgetting(Deletion):
@@ -227,26 +224,22 @@ class Forgetting(Deletion):
     def __init__(self, store: InboxStore, profile: ServiceProfile, contact: str) -> None:
         super().__init__(store, profile)
         self._contact = contact
-        self._own: list[int] = []  # ids; of what is theirs alone
+        self._own: list[int] = []  # ids of what is about this contact alone
         self._shared: list[int] = []
         top, pattern = store.last(), _pattern(contact)
+        every = Selection(until=top, verified=None, repeats=True)
         with Progress("deliveries", top) as progress:
-            for one in store.read(Which(until=top, verified=None, repeats=True), progress.add):
-                if contact_of_body(one.body) == contact or _mentions(one, pattern):
-                    self._take(one)
-        self._people = {contact, *self._others} if self.deliveries else set()
-
-    def _take(self, one: Delivery) -> None:
-        others = self._of(one) - {self._contact}
-        if contact_of_body(one.body) == self._contact:
-            self._own.append(one.id)
-        else:
-            self._shared.append(one.id)
-            self._others |= others
-            self.mixed += 1
-        self.deliveries += 1
-        self.bytes += len(one.body)
-        self._saw(one.received_at, one.received_at)
+            for one in store.read(every, progress.add):
+                if contact_of_body(one.body) == contact:
+                    self._own.append(one.id)
+                elif _mentions(one, pattern):
+                    self._shared.append(one.id)
+                    self._others |= self._contacts_of(one) - {contact}
+                    self.mixed += 1
+                else:
+                    continue
+                self._count(one.received_at, len(one.body))
+        self._contacts = {contact, *self._others} if self.deliveries else set()
 
     def _what(self) -> str:
         return f"{_deliveries(self.deliveries)} about {visible(self._contact)}"
@@ -254,14 +247,14 @@ class Forgetting(Deletion):
     def _delete(self, mixed: bool) -> Iterator[int]:
         for ids in (self._own, self._shared if mixed else []):
             while ids:
-                yield self._store.delete(ids[-_CHUNK:])
+                yield self._store.delete(self._store.named(ids[-_CHUNK:]))
                 del ids[-_CHUNK:]
 
-    def _heads(self) -> Iterator[tuple[Head, bool]]:
+    def _heads(self) -> Iterator[Head]:
         shared, ids = {*self._shared}, sorted([*self._own, *self._shared])
         for begin in range(0, len(ids), _CHUNK):
-            for head in self._store.heads(ids[begin : begin + _CHUNK]):
-                yield head, head.id in shared
+            for head in self._store.heads(self._store.named(ids[begin : begin + _CHUNK])):
+                yield head._replace(mixed=head.delivery in shared)
 
 
 # --- how a number may be written --------------------------------------------------------------

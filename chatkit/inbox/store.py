@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
@@ -32,17 +32,19 @@ from chatkit.inbox.delivery import (
     Delivery,
     LateVerdict,
     ReceivedDelivery,
-    Which,
+    Selection,
 )
 from chatkit.util.lock import make_folder
 
 _SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
-_STRETCH = 10_000  # ids that one question asks about: the same effort for any choice
+_SPAN = 10_000  # ids that one question asks about: the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
 _PATIENCE = 60  # seconds for a statement of a reader: nobody waits to be acknowledged
 _LOCK = 0x63686B69  # any number: it orders the writers of one PostgreSQL database
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+Condition: TypeAlias = sa.ColumnElement[bool]
 
 _metadata = sa.MetaData()
 _about = sa.Table("inbox", _metadata, sa.Column("version", sa.Integer))
@@ -72,26 +74,16 @@ _VIEW = """delivery_once AS SELECT * FROM delivery AS d WHERE NOT EXISTS
  (SELECT 1 FROM delivery AS e WHERE e.identity = d.identity AND e.id < d.id)"""
 
 
-class Tally(NamedTuple):
-    """What some deliveries are together; `contacts` are those of deliveries about one alone."""
-
-    number: int
-    bytes: int
-    first: datetime
-    last: datetime
-    repeats: int
-    contacts: Sequence[str]
-
-
 class Head(NamedTuple):
-    """What is known of a delivery without its body."""
+    """A delivery without its body."""
 
-    id: int
+    delivery: int  #: its id
     received_at: datetime
     kind: str | None
     verified: bool
-    contact: str | None  #: of whom it is, if it is about one alone
+    contact: str | None  #: if it is about one alone
     size: int  #: of its body, in bytes
+    mixed: bool = False  #: it is about others than the contact too, or only mentions this one
 
 
 class InboxStore:
@@ -109,7 +101,7 @@ class InboxStore:
     def __init__(self, url: str | Path | Secret | None = None) -> None:
         address = _address(Secret(url) if isinstance(url, str) else url)
         del url  # a traceback that prints variables must not find a password
-        self.judged = 0  #: deliveries whose verdict was changed through this object
+        self.verified_later = 0  #: deliveries that were verified through this object
         self.shown = address.render_as_string(hide_password=True)
         self._sqlite = address.get_backend_name() == "sqlite"
         try:
@@ -150,7 +142,7 @@ class InboxStore:
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
-    def judge(self, verdicts: Iterable[LateVerdict]) -> int:
+    def note_verified(self, verdicts: Iterable[LateVerdict]) -> int:
         """Note that deliveries were verified after they had come; return how many.
 
         Raises:
@@ -171,7 +163,7 @@ class InboxStore:
             rows = [{"of": v.id, "identity": v.identity, "reason": v.reason} for v in batch]
             self._change(change, rows, "verdicts")
             count += len(batch)
-            self.judged += len(batch)
+            self.verified_later += len(batch)
         return count
 
     def _change(self, statement: Any, rows: Sequence[Mapping[str, Any]] | None, what: str) -> int:
@@ -185,65 +177,46 @@ class InboxStore:
     # --- deleting ---
 
     def ids_before(self, before: datetime) -> tuple[int, int]:
-        """After which id, and up to which, all lies that was received before a time."""
+        """Return after which id, and up to which, all lies that was received before a time."""
         ids, early = _delivery.c.id, _delivery.c.received < _microseconds(before)
         top = self._number(sa.select(sa.func.coalesce(sa.func.max(ids + 0), 0)).where(early))
         first = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1)))
         return min(first - 1, top), top
 
-    def tally(self, before: datetime, begin: int, end: int) -> Tally:
-        """Count what was received before a time, after one id and up to another."""
-        at = _delivery.c.received
-        early = self._early(before, begin, end)
-        later = _delivery.alias()
-        stays = sa.exists().where(
-            later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(before)
-        )
-        size = sa.func.sum(sa.func.length(_delivery.c.body))
-        sums = [sa.func.count(), size, sa.func.min(at), sa.func.max(at)]
-        ((count, size, first, last),) = self._rows(sa.select(*sums).where(*early))
-        people = sa.select(_delivery.c.contact).where(*early, _delivery.c.contact != "").distinct()
-        repeats = sa.select(sa.func.count()).select_from(_delivery).where(*early, stays)
-        return Tally(
-            count,
-            int(size or 0),
-            _moment(first or 0),
-            _moment(last or 0),
-            self._number(repeats),
-            [row.contact for row in self._rows(people)],
-        )
+    def early(self, before: datetime, begin: int, end: int) -> Condition:
+        """Mean what was received before a time, after one id and up to another."""
+        ids = _delivery.c.id
+        # A sum, so that it is sought between the ids alone.
+        return sa.and_(ids > begin, ids <= end, _delivery.c.received + 0 < _microseconds(before))
 
-    def heads_before(self, before: datetime, begin: int, end: int) -> list[Head]:
-        """Read of what was received before a time, between two ids, all but the bodies."""
-        return self._heads(*self._early(before, begin, end))
+    def named(self, ids: Sequence[int]) -> Condition:
+        """Mean the deliveries of these ids."""
+        return _delivery.c.id.in_(ids)
 
-    def heads(self, ids: Sequence[int]) -> list[Head]:
-        """Read all of deliveries but the bodies."""
-        return self._heads(_delivery.c.id.in_(ids))
-
-    def _heads(self, *conditions: Any) -> list[Head]:
-        columns = _delivery.c
-        query = sa.select(
-            columns.id,
-            columns.received,
-            columns.kind,
-            columns.verified,
-            columns.contact,
-            sa.func.length(columns.body),
-        )
-        rows = self._rows(query.where(*conditions).order_by(columns.id))
+    def heads(self, condition: Condition) -> list[Head]:
+        """Read deliveries without their bodies."""
+        c = _delivery.c
+        size = sa.func.length(c.body)
+        query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, size)
         return [
-            Head(id, _moment(received), kind, verified, contact or None, size)
-            for id, received, kind, verified, contact, size in rows
+            Head(id, _time(received), kind, verified, contact or None, size)
+            for id, received, kind, verified, contact, size in self._rows(
+                query.where(condition).order_by(c.id)
+            )
         ]
 
-    def delete_before(self, before: datetime, begin: int, end: int) -> int:
-        """Delete what was received before a time, after one id and up to another; how many."""
-        return self._delete(*self._early(before, begin, end))
+    def repeated_since(self, condition: Condition, time: datetime) -> int:
+        """Return how many deliveries have a repeat that came at this time or later."""
+        later = _delivery.alias()
+        repeat = sa.exists().where(
+            later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(time)
+        )
+        query = sa.select(sa.func.count()).select_from(_delivery)
+        return self._number(query.where(condition, repeat))
 
-    def delete(self, ids: Sequence[int]) -> int:
+    def delete(self, condition: Condition) -> int:
         """Delete deliveries; return how many there were."""
-        return self._delete(_delivery.c.id.in_(ids))
+        return self._change(sa.delete(_delivery).where(condition), None, "deletion")
 
     def wipe(self, *, rewrite: bool = False) -> None:
         """Leave nothing of what was deleted in a SQLite file: its log is emptied.
@@ -282,55 +255,49 @@ class InboxStore:
                 )
             pause()
 
-    def _early(self, before: datetime, begin: int, end: int) -> tuple[Any, ...]:
-        """Received before a time; a sum, so that it is sought between the ids alone."""
-        ids = _delivery.c.id
-        return ids > begin, ids <= end, _delivery.c.received + 0 < _microseconds(before)
-
-    def _delete(self, *conditions: Any) -> int:
-        return self._change(sa.delete(_delivery).where(*conditions), None, "deletion")
-
     # --- reading ---
 
     def read(
-        self, which: Which, watch: Callable[[int], object] | None = None
+        self, selection: Selection, watch: Callable[[int], object] | None = None
     ) -> Iterator[Delivery]:
         """Read deliveries in the order of their ids, some at a time; later ones are left out.
 
         Args:
-            which: Those that are meant.
+            selection: Those that are read.
             watch: Called with how many ids have been gone through, each time.
         """
-        table = _delivery if which.repeats else _once
-        last, top = self._bounds(which)
+        table = _delivery if selection.repeats else _once
+        last, top = self._bounds(selection)
         # Ids that bound a page already: bounded twice, SQLite seeks the wrong end and reads on.
-        which = which._replace(
-            since=None if isinstance(which.since, int) else which.since,
-            until=None if isinstance(which.until, int) else which.until,
+        selection = selection._replace(
+            since=None if isinstance(selection.since, int) else selection.since,
+            until=None if isinstance(selection.until, int) else selection.until,
         )
         # Of a contact an index has nearly all: there are few bodies to search.
-        stretch, most = _PAGE, _STRETCH if which.contact is None else 20 * _STRETCH
+        span, most = _PAGE, _SPAN if selection.contact is None else 20 * _SPAN
         while last < top:  # no transaction stays open while a page is worked on
-            end = min(last + stretch, top)
-            query = self._chosen(sa.select(table), table, which, (last, end)).order_by(table.c.id)
+            end = min(last + span, top)
+            query = self._chosen(sa.select(table), table, selection, (last, end)).order_by(
+                table.c.id
+            )
             rows = self._rows(query.limit(_PAGE))
             yield from map(_delivered, rows)
             last, begin = end if len(rows) < _PAGE else rows[-1].id, last
             if watch is not None:
                 watch(last - begin)
             few = len(rows) < _PAGE // 4
-            stretch = min(stretch * 4, most) if few else max(stretch // 4, _PAGE)
+            span = min(span * 4, most) if few else max(span // 4, _PAGE)
 
-    def _bounds(self, which: Which) -> tuple[int, int]:
+    def _bounds(self, selection: Selection) -> tuple[int, int]:
         """After which id to begin, and with which to end."""
         ids = _delivery.c.id
         first, top = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1))) - 1, self.last()
-        if isinstance(which.until, int):
-            top = min(top, which.until)
-        if isinstance(which.since, int):
-            first = max(first, which.since)
-        elif which.since is not None:
-            since = _delivery.c.received >= _microseconds(which.since)
+        if isinstance(selection.until, int):
+            top = min(top, selection.until)
+        if isinstance(selection.since, int):
+            first = max(first, selection.since)
+        elif selection.since is not None:
+            since = _delivery.c.received >= _microseconds(selection.since)
             # A sum, for which the planner does not walk the primary key: an index has the times.
             before = sa.func.min(_delivery.c.id + 0) - 1
             first = self._number(sa.select(sa.func.coalesce(before, top)).where(since))
@@ -344,74 +311,70 @@ class InboxStore:
         """
         if isinstance(delivery, SupportsIndex):  # ids of a frame are numbers of numpy
             number = int(delivery)
-            for found in self.read(Which(since=number - 1, until=number, repeats=True)):
-                return found
+            for row in self.read(Selection(since=number - 1, until=number, repeats=True)):
+                return row
         raise InputError(
             f"The inbox has no delivery {delivery!r:.40}: inbox.raw().index lists them."
         )
 
     def last(self) -> int:
-        """The id of the last delivery; 0 while there is none."""
+        """Return the id of the last delivery; 0 while there is none."""
         return self._number(sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)))
 
-    def doubtful(self, ids: int) -> int:
-        """How many of the last so many ids are of deliveries that are not verified."""
+    def unverified(self, ids: int) -> int:
+        """Return how many deliveries of the last so many ids are not verified."""
         last = sa.select(sa.func.coalesce(sa.func.max(_delivery.c.id), 0)).scalar_subquery()
         query = sa.select(sa.func.count()).select_from(_delivery)
         return self._number(
             query.where(_delivery.c.id > last - ids, _delivery.c.verified.is_(False))
         )
 
-    def count(self, which: Which) -> int:
-        """How many deliveries are meant."""
-        table = _delivery if which.repeats else _once
+    def count(self, selection: Selection) -> int:
+        """Return how many deliveries are selected."""
+        table = _delivery if selection.repeats else _once
         query = sa.select(sa.func.count()).select_from(table)
-        return self._number(self._chosen(query, table, which))
+        return self._number(self._chosen(query, table, selection))
 
     def _chosen(
-        self, query: Any, table: sa.Table, which: Which, within: tuple[int, int] | None = None
+        self,
+        query: Any,
+        table: sa.Table,
+        selection: Selection,
+        within: tuple[int, int] | None = None,
     ) -> Any:
-        """Narrow a query down to what is meant, between two ids if they are given."""
+        """Narrow a query down to a selection, between two ids if they are given."""
         if within is not None:
             query = query.where(table.c.id > within[0], table.c.id <= within[1])
-        for bound, after in ((which.since, True), (which.until, False)):
+        for bound, after in ((selection.since, True), (selection.until, False)):
             if isinstance(bound, datetime):
-                moment = _microseconds(bound)
-                received = table.c.received
-                query = query.where(received >= moment if after else received < moment)
+                received, at = table.c.received, _microseconds(bound)
+                query = query.where(received >= at if after else received < at)
             elif bound is not None:
                 query = query.where(table.c.id > bound if after else table.c.id <= bound)
-        if which.contact is not None:
-            query = query.where(table.c.id.in_(self._about(which.contact, within)))
-        if which.kinds is not None:
-            query = query.where(table.c.kind.in_([*which.kinds]))
-        if which.verified is not None:
-            query = query.where(table.c.verified == which.verified)
+        if selection.contact is not None:
+            query = query.where(table.c.id.in_(self._about(selection.contact, within)))
+        if selection.kinds is not None:
+            query = query.where(table.c.kind.in_([*selection.kinds]))
+        if selection.verified is not None:
+            query = query.where(table.c.verified == selection.verified)
         return query
 
     def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
         """The ids of what may be about a contact: each part is found by the index of contacts."""
-        column = _delivery.c.contact
+        ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
+        number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
         # Of nobody, or of several: the body tells.
-        named = self._holds(_delivery, contact.removeprefix("+").encode())
+        if self._sqlite:
+            holds = sa.func.instr(body, number) > 0
+        else:
+            holds = sa.func.position(number.op("IN")(body)) > 0
         parts = [
-            sa.select(_delivery.c.id).where(*conditions)
-            for conditions in (
-                (column == contact,),
-                (column == "", named),
-            )
+            sa.select(ids).where(column == contact),
+            sa.select(ids).where(column == "", holds),
         ]
         if within is not None:
-            ids = _delivery.c.id
             parts = [part.where(ids > within[0], ids <= within[1]) for part in parts]
         return sa.union_all(*parts)
-
-    def _holds(self, table: sa.Table, piece: bytes) -> Any:
-        """Whether the body holds a piece, byte by byte."""
-        given = sa.literal(piece, sa.LargeBinary)
-        if self._sqlite:
-            return sa.func.instr(table.c.body, given) > 0
-        return sa.func.position(given.op("IN")(table.c.body)) > 0
 
     def _number(self, query: Any) -> int:
         return int(self._rows(query)[0][0])
@@ -521,7 +484,7 @@ def _make_file(path: Path) -> None:
 def _delivered(row: Any) -> Delivery:
     return Delivery(
         id=row.id,
-        received_at=_moment(row.received),
+        received_at=_time(row.received),
         identity=row.identity,
         kind=row.kind,
         verified=row.verified,
@@ -530,24 +493,24 @@ def _delivered(row: Any) -> Delivery:
         path=row.path,
         headers=tuple((name, value) for name, value in json.loads(row.headers)),
         body=bytes(row.body),
-        verified_at=None if row.verified_at is None else _moment(row.verified_at),
+        verified_at=None if row.verified_at is None else _time(row.verified_at),
     )
 
 
-def stretches(low: int, top: int, size: int = _STRETCH) -> Iterator[tuple[int, int]]:
+def spans(low: int, top: int, size: int = _SPAN) -> Iterator[tuple[int, int]]:
     """Part the ids after `low`, up to `top`: each part after its first, up to its second."""
     for begin in range(low, top, size):
         yield begin, min(begin + size, top)
 
 
-def _moment(microseconds: int) -> datetime:
+def _time(microseconds: int) -> datetime:
     return _EPOCH + timedelta(microseconds=microseconds)
 
 
-def _microseconds(moment: datetime) -> int:
+def _microseconds(time: datetime) -> int:
     """A time as it is stored. Without an offset it is UTC."""
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return (moment - _EPOCH) // timedelta(microseconds=1)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return (time - _EPOCH) // timedelta(microseconds=1)
 
 
 def _short(error: BaseException) -> str:

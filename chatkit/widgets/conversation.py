@@ -75,7 +75,7 @@ class Conversation(Follower):
         self._whole = True  #: whether these are all
         self._events: list[Event] = []
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox.judged
+        self._judged = inbox.verified_later
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
@@ -89,7 +89,7 @@ class Conversation(Follower):
             StoreError: The inbox cannot be read.
         """
         with self._looking:
-            if judged := self._inbox.judged - self._judged:  # known ones may count now
+            if judged := self._inbox.verified_later - self._judged:  # known ones may count now
                 self._events, self._at = [], 0
             seen = self._read()
             self._judged += judged
@@ -139,7 +139,7 @@ class Conversation(Follower):
                 frames.frame(table.rows(self._events), table.columns, table.key)
                 for table in map(frames.TABLES.__getitem__, ("messages", "reactions"))
             )
-            statuses = frames.statuses(frames.courses(self._events))
+            statuses = frames.statuses(self._events)
             self.thread = thread(messages, statuses, reactions, whole=self._whole)
             if len(self.thread) > self._last + 10 * _PAGE:  # it has run for long
                 self._events = []

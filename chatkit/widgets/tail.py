@@ -117,7 +117,7 @@ class Tail(Follower):
         self._resend = _checked(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox.judged
+        self._judged = inbox.verified_later
         self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
         self._tried = self._chosen
         super().__init__(inbox)
@@ -148,7 +148,7 @@ class Tail(Follower):
         """
         with self._looking:
             chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
-            judged = self._inbox.judged  # rows that are shown may have been verified since
+            judged = self._inbox.verified_later  # rows that are shown may have been verified since
             if chosen != self._chosen or (judged != self._judged and not self.paused):
                 before, self._chosen = self._chosen, chosen
                 if any(chosen) and chosen != self._tried:

@@ -56,7 +56,7 @@ from inbox.bodies import change, enveloped, status, value
 from inbox.senders import SECRET, signed
 
 from chatkit.api.secret import Secret
-from chatkit.inbox.delivery import Intake, Which
+from chatkit.inbox.delivery import Intake, Selection
 from chatkit.inbox.inbox import Inbox
 from chatkit.inbox.receiver import Arrival, Batches
 from chatkit.inbox.store import InboxStore
@@ -141,7 +141,7 @@ def cpu_of_postgres() -> float:
 def check(one: Receiver) -> None:
     """End with an error if one delivery was stored as not verified, or taken for a repeat."""
     store, sent = InboxStore(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
-    stored = store.count(Which(verified=True))
+    stored = store.count(Selection(verified=True))
     store.close()
     if stored != sent:
         sys.exit(f"{one.kind}: {sent:,} were acknowledged and {stored:,} are stored, verified")

@@ -10,7 +10,7 @@ from inbox.bodies import entry
 
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
-from chatkit.inbox.delivery import Which
+from chatkit.inbox.delivery import Selection
 from chatkit.inbox.receiver import Answer, Arrival, Batches
 from chatkit.inbox.store import InboxStore
 
@@ -82,7 +82,7 @@ async def test_one_that_no_database_takes_does_not_refuse_the_others(url: str) -
 
     answers = await asyncio.gather(*await put(Batches(write), *map(arrival, range(10))))
     assert [n for n, answer in enumerate(answers) if answer == NOT_STORED] == [5]
-    assert store.count(Which()) == 9
+    assert store.count(Selection()) == 9
     store.close()
 
 

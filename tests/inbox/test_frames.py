@@ -11,7 +11,6 @@ from inbox.bodies import ANA, change, delivery, enveloped, message, status, take
 
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event
-from chatkit.inbox.frames import courses
 
 
 def events(*payloads: Any) -> list[Event]:
@@ -43,7 +42,7 @@ def test_the_samples_fill_each_frame(shared) -> None:
     found = [e for n, p in enumerate(paths, 1) for e in taken(p.read_bytes(), n)]
     rows = {name: len(table(name, found)) for name in frames.TABLES}
     rows["answers"] = len(frames.flow_answers(found))
-    rows["statuses"] = len(frames.statuses(courses(found)))
+    rows["statuses"] = len(frames.statuses(found))
     assert rows == ROWS
     everything = table("frame", found)
     assert everything.index.is_unique and not everything["content"].isna().any()
@@ -114,7 +113,7 @@ def test_templates_are_joined_with_contents_by_the_underscore_form() -> None:
 def test_statuses_tell_how_long_each_step_took() -> None:
     steps = [status("a", "sent", 0), status("a", "read", 65), status("a", "delivered", 5)]
     steps += [status("b", "sent", 0)]
-    frame = frames.statuses(courses(events(change("messages", value(statuses=steps)))))
+    frame = frames.statuses(events(change("messages", value(statuses=steps))))
     assert frame.loc["a", "status"] == "read"
     assert frame.loc["a", "to_delivered"] == pd.Timedelta(seconds=5)
     assert frame.loc["a", "to_read"] == pd.Timedelta(seconds=65)
@@ -205,4 +204,4 @@ def test_no_index_looks_like_a_decimal() -> None:
             assert frame.index.dtype == "str" and frame.index.name == frames.TABLES[name].key
     raw = frames.raw([])
     assert raw.index.dtype == frames.raw([delivery(b"{}")]).index.dtype == "int64"
-    assert str(frames.statuses({})["delivery"].dtype) == "Int64"
+    assert str(frames.statuses([])["delivery"].dtype) == "Int64"

@@ -220,7 +220,7 @@ def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
     assert inbox.statuses()["status"].tolist() == ["read"]
     assert len(inbox.frame(since=mark)) == 0
     assert [one.verified for one in inbox.deliveries(verified=None)] == [True] * 3 + [False]
-    assert inbox.judged == 3
+    assert inbox.verified_later == 3
 
 
 def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbox) -> None:

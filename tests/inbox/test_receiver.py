@@ -15,7 +15,7 @@ from inbox.senders import OTHER, SECRET, post, signed
 from chatkit.api.secret import Secret
 from chatkit.errors import StoreError
 from chatkit.inbox import receiver as module
-from chatkit.inbox.delivery import Intake, ReceivedDelivery, Which
+from chatkit.inbox.delivery import Intake, ReceivedDelivery, Selection
 from chatkit.inbox.receiver import Receiver
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
@@ -55,7 +55,7 @@ def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(ur
     with receiver(store) as at:
         assert at.url.startswith("https://localhost:")
         assert post(at.url + "hooks/a", BODY, signed(BODY), at.trusting()) == 200
-        (delivery,) = store.read(Which())
+        (delivery,) = store.read(Selection())
     assert (delivery.body, delivery.path, delivery.verified) == (BODY, "/hooks/a", True)
     assert dict(delivery.headers)["webhook-id"] == "msg_1"
     store.close()
@@ -80,7 +80,7 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None
         assert post(at.url, BODY) == 200
         assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
         assert post(at.url, b"<xml/>", signed(b"<xml/>")) == 200
-    assert [(one.verified, one.reason) for one in store.read(Which(repeats=True))] == [
+    assert [(one.verified, one.reason) for one in store.read(Selection(repeats=True))] == [
         (False, "the header webhook-signature is missing"),
         (False, "no signature in webhook-signature fits this body and secret"),
         (True, "the body is not JSON: JSON is malformed: invalid character (byte 0)"),
@@ -92,7 +92,7 @@ def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.count(Which(repeats=True)) == 1
+    assert store.count(Selection(repeats=True)) == 1
 
 
 def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
@@ -110,7 +110,7 @@ def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> Non
 def test_a_repeat_is_acknowledged_kept_and_left_out(store: InboxStore) -> None:
     with receiver(store, tls=False) as at:
         assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
-    assert (store.count(Which()), store.count(Which(repeats=True))) == (1, 3)
+    assert (store.count(Selection()), store.count(Selection(repeats=True))) == (1, 3)
 
 
 def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -> None:
@@ -138,7 +138,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: I
         assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
         most(10_000)
         assert post(at.url, large, signed(large)) == 200
-    assert store.count(Which(repeats=True)) == 2
+    assert store.count(Selection(repeats=True)) == 2
 
 
 def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
@@ -167,7 +167,7 @@ def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
     body = b'{"text": "' + b"x" * 3_000_000 + b'"}'
     with receiver(store, tls=False) as at:
         assert post(at.url, body, signed(body)) == 200
-    assert [len(one.body) for one in store.read(Which())] == [len(body)]
+    assert [len(one.body) for one in store.read(Selection())] == [len(body)]
 
 
 def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
@@ -209,7 +209,7 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.count(Which(repeats=True)) == 1
+    assert store.count(Selection(repeats=True)) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -229,7 +229,7 @@ def test_many_at_once_are_all_stored(url: str) -> None:
             return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
 
         assert {*pool.map(send, range(200))} == {200}
-        assert sorted(one.body for one in store.read(Which(verified=True))) == sorted(bodies)
+        assert sorted(one.body for one in store.read(Selection(verified=True))) == sorted(bodies)
     store.close()
 
 
@@ -311,8 +311,8 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
         assert begun.wait(20)
         at.accept(SECRET)
         assert {one.result(20) for one in sent} == {200}
-        assert store.count(Which(verified=True)) == len(bodies)
-        assert store.judged > 0
+        assert store.count(Selection(verified=True)) == len(bodies)
+        assert store.verified_later > 0
     store.close()
 
 
@@ -324,7 +324,7 @@ def test_a_delivery_is_judged_by_the_time_it_came(store: InboxStore, monkeypatch
         real = time.time
         monkeypatch.setattr(time, "time", lambda: real() + 10_000)
         at.accept(SECRET)
-    late, fresh = store.read(Which(repeats=True))
+    late, fresh = store.read(Selection(repeats=True))
     assert (late.verified, fresh.verified) == (False, True), "400 s old when it came, and 1 s"
     assert (fresh.received_at, fresh.identity) == (came, "id:fresh")
     assert fresh.verified_at is not None and late.verified_at is None

@@ -1,29 +1,36 @@
 """A stored delivery is sent again, and only to where it may go."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
-from inbox.bodies import delivery
+from inbox.bodies import keep
 from inbox.senders import SECRET
 
-from chatkit.api.secret import MASK, Secret
+from chatkit.api.secret import MASK
 from chatkit.errors import InputError
-from chatkit.inbox.inbox import send_again as replay
-from chatkit.profile import ServiceProfile
+from chatkit.inbox.inbox import Inbox, Replayed
 from chatkit.signature import BadSignature, verify
 
-PROFILE = ServiceProfile()
-CAME = delivery(
-    b"\x00\xff body",
-    headers=(
-        ("Host", "elsewhere.example"), ("Content-Length", "999"), ("Content-Type", "a/b"),
-        ("Authorization", MASK), ("webhook-id", "msg_1"), ("webhook-timestamp", "1"),
-        ("webhook-signature", "v1,old"),
-    ),
-)  # fmt: skip
+BODY = b"\x00\xff body"
+HEADERS = [
+    ("Host", "elsewhere.example"), ("Content-Length", "999"), ("Content-Type", "a/b"),
+    ("Authorization", MASK), ("webhook-id", "msg_1"), ("webhook-timestamp", "1"),
+    ("webhook-signature", "v1,old"),
+]  # fmt: skip
+
+
+def replay(address: str, **options: Any) -> Replayed:
+    """Send a stored delivery again."""
+    with TemporaryDirectory() as folder, Inbox(Path(folder) / "inbox.sqlite") as inbox:
+        keep(inbox._store, BODY, headers=json.dumps(HEADERS))
+        return inbox.replay(1, address, **options)
 
 
 class Listener(HTTPServer):
@@ -68,37 +75,37 @@ def url(listener: Listener, path: str = "/hook?a=1") -> str:
 
 
 def test_the_same_bytes_arrive_with_the_headers_that_belong_to_them(listener: Listener) -> None:
-    done = replay(CAME, url(listener), PROFILE)
+    done = replay(url(listener))
     assert (done.status, done.answer) == (200, "fine")
     ((path, heard, body),) = listener.heard
-    assert (path, body) == ("/hook?a=1", CAME.body)
+    assert (path, body) == ("/hook?a=1", BODY)
     assert heard["content-type"] == "a/b" and heard["webhook-signature"] == "v1,old"
     assert heard["host"] == f"127.0.0.1:{listener.server_port}"
-    assert heard["content-length"] == str(len(CAME.body))
+    assert heard["content-length"] == str(len(BODY))
     assert "authorization" not in heard
 
 
 def test_with_a_secret_it_is_signed_as_of_now_under_its_own_id(listener: Listener) -> None:
-    replay(CAME, url(listener), PROFILE, Secret(SECRET))
+    replay(url(listener), secret=SECRET)
     ((_, heard, body),) = listener.heard
     assert heard["webhook-id"] == "msg_1"
     moment = int(heard["webhook-timestamp"])
     assert moment > 1
     verify("standard_webhooks", SECRET, heard, body, now=moment)
     with pytest.raises(BadSignature):
-        replay(CAME, url(listener), PROFILE, Secret("Ü"))
+        replay(url(listener), secret="Ü")
 
 
 def test_a_redirect_is_shown_and_not_followed(listener: Listener) -> None:
     listener.answer = (302, b"", {"Location": url(listener, "/other")})
-    assert replay(CAME, url(listener), PROFILE).status == 302
+    assert replay(url(listener)).status == 302
     assert len(listener.heard) == 1
 
 
 def test_nobody_there_is_an_answer_too() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        done = replay(CAME, f"http://127.0.0.1:{taken.getsockname()[1]}/", PROFILE)
+        done = replay(f"http://127.0.0.1:{taken.getsockname()[1]}/")
     assert done.status is None and "refused" in done.answer
     assert repr(done).startswith("<no answer")
 
@@ -113,7 +120,7 @@ def test_nobody_there_is_an_answer_too() -> None:
 )  # fmt: skip
 def test_another_machine_is_refused_before_anything_is_sent(address: str) -> None:
     with pytest.raises(InputError, match="not this machine"):
-        replay(CAME, address, PROFILE)
+        replay(address)
 
 
 def test_another_machine_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,8 +133,8 @@ def test_another_machine_must_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
     monkeypatch.setattr(socket.socket, "connect", connect)
     with pytest.raises(InputError, match=r"allow=\['staging.example'\]"):
-        replay(CAME, "http://staging.example/", PROFILE)
-    done = replay(CAME, "http://staging.example/", PROFILE, allow=["Staging.example"])
+        replay("http://staging.example/")
+    done = replay("http://staging.example/", allow=["Staging.example"])
     assert done.answer == "connected to ('192.0.2.1', 80)"
 
 
@@ -145,7 +152,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (there, port))]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    done = replay(CAME, f"http://turns.example:{listener.server_port}/", PROFILE)
+    done = replay(f"http://turns.example:{listener.server_port}/")
     assert (done.status, asked) == (200, ["turns.example"])
 
 
@@ -159,4 +166,4 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to(
 )  # fmt: skip
 def test_an_odd_address_is_refused(address: str) -> None:
     with pytest.raises(InputError):
-        replay(CAME, address, PROFILE)
+        replay(address)

@@ -112,15 +112,15 @@ def test_a_deletion_that_was_stopped_goes_on(
     monkeypatch.setattr("chatkit.inbox.retention._CHUNK", 100)
     keep(store, *(written(message(n)) for n in range(250)))
     deletion = inbox.prune(before=after(250))
-    delete, calls = InboxStore._delete, []
+    delete, calls = InboxStore.delete, []
 
-    def stopped(store: InboxStore, *conditions: Any) -> int:
+    def stopped(store: InboxStore, condition: Any) -> int:
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return delete(store, *conditions)
+        return delete(store, condition)
 
-    monkeypatch.setattr(InboxStore, "_delete", stopped)
+    monkeypatch.setattr(InboxStore, "delete", stopped)
     with pytest.raises(KeyboardInterrupt):
         deletion.apply()
     assert "Stopped: 200 of them deleted; apply() goes on." in repr(deletion)
@@ -159,15 +159,15 @@ def test_another_process_receives_while_it_is_deleted(
     deletion = inbox.prune(before=after(300))
     with child(RECEIVER, url) as other:
         assert other.stdout.readline() == "ready\n"
-        delete = InboxStore._delete
+        delete = InboxStore.delete
 
-        def receiving(store: InboxStore, *conditions: Any) -> int:
+        def receiving(store: InboxStore, condition: Any) -> int:
             other.stdin.write("\n")
             other.stdin.flush()
             assert other.stdout.readline() == "stored\n"
-            return delete(store, *conditions)
+            return delete(store, condition)
 
-        monkeypatch.setattr(InboxStore, "_delete", receiving)
+        monkeypatch.setattr(InboxStore, "delete", receiving)
         deletion.apply()
     assert ids(inbox) == [301, 302, 303]
 

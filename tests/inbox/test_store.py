@@ -18,12 +18,12 @@ from inbox.bodies import MARCH, entry
 from postgres import PASSWORD, Server
 
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.delivery import Delivery, Which
+from chatkit.inbox.delivery import Delivery, Selection
 from chatkit.inbox.store import InboxStore
 
 
 def ids(store: InboxStore, **which: object) -> list[int]:
-    return [delivery.id for delivery in store.read(Which(**which))]
+    return [delivery.id for delivery in store.read(Selection(**which))]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def store(url: str):
 def test_a_delivery_comes_back_byte_by_byte(store: InboxStore) -> None:
     headers = [["x-a", "1"], ["x-a", "2\x00"], ["x-b", "Zoë"]]
     store.write([entry(body=bytes(range(256)), headers=json.dumps(headers), path="/ä")])
-    assert [*store.read(Which())] == [
+    assert [*store.read(Selection())] == [
         Delivery(
             1, MARCH, "id:0", "chat.message.status", True, "", True, "/ä",
             tuple(map(tuple, headers)), bytes(range(256)),
@@ -56,7 +56,7 @@ def test_repeats_are_left_out_and_every_one_is_kept(store: InboxStore) -> None:
     store.write([entry(2), entry(4), entry(4)])
     assert ids(store) == [1, 2, 4, 6]
     assert ids(store, repeats=True) == [1, 2, 3, 4, 5, 6, 7]
-    assert (store.count(Which()), store.count(Which(repeats=True))) == (4, 7)
+    assert (store.count(Selection()), store.count(Selection(repeats=True))) == (4, 7)
     assert ids(store, since=2) == [4, 6], "a repeat after the mark is still a repeat"
 
 
@@ -67,7 +67,7 @@ def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
     assert ids(store, until=MARCH.replace(tzinfo=None) + timedelta(seconds=1)) == [1]
     assert ids(store, kinds=["a", "b"]) == [2, 4, 6]
     assert ids(store, verified=False) == [5, 6]
-    assert store.count(Which(kinds=["a"], verified=True)) == 2
+    assert store.count(Selection(kinds=["a"], verified=True)) == 2
 
 
 def test_a_piece_of_the_body_is_looked_for_in_the_database(store: InboxStore) -> None:
@@ -90,7 +90,7 @@ def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
 def test_a_reader_ends_though_a_writer_goes_on(store: InboxStore) -> None:
     store.write([entry(n) for n in range(3)])
     seen = []
-    for delivery in store.read(Which()):
+    for delivery in store.read(Selection()):
         seen.append(delivery.id)
         store.write([entry(100 + delivery.id)])
     assert seen == [1, 2, 3]
@@ -130,7 +130,7 @@ def test_several_receivers_write_at_once_and_a_follower_misses_none(url: str) ->
         while True:
             ended = done.is_set()
             since = followed[-1] if followed else 0
-            followed.extend(found.id for found in follower.read(Which(since=since)))
+            followed.extend(found.id for found in follower.read(Selection(since=since)))
             if ended:
                 follower.close()
                 return
@@ -253,7 +253,7 @@ def test_a_delivery_that_is_not_there_is_said_so(store: InboxStore) -> None:
 # --- large inboxes ---
 
 
-def plans(store: InboxStore, which: Which) -> list[str]:
+def plans(store: InboxStore, which: Selection) -> list[str]:
     """How the database finds what a read asks for, a text for each query."""
     asked: list[tuple[str, object]] = []
     sa.event.listen(
@@ -275,7 +275,7 @@ def plans(store: InboxStore, which: Which) -> list[str]:
 
 def test_a_time_is_found_by_its_index(store: InboxStore) -> None:
     store.write([entry(n) for n in range(1000)])
-    found = plans(store, Which(since=MARCH + timedelta(seconds=900)))
+    found = plans(store, Selection(since=MARCH + timedelta(seconds=900)))
     assert len([plan for plan in found if "delivery_received" in plan]) == 1, found
 
 
@@ -283,7 +283,9 @@ def test_a_contact_is_found_by_its_index(store: InboxStore) -> None:
     """Of the others only those of nobody, or of several, have their bodies searched."""
     everyone = [f"+{10_000 + n % 300}" if n % 10 else "" for n in range(3000)]
     store.write([entry(n, contact=one) for n, one in enumerate(everyone)])
-    pages = [plan for plan in plans(store, Which(contact="+10007")) if "delivery_contact" in plan]
+    pages = [
+        plan for plan in plans(store, Selection(contact="+10007")) if "delivery_contact" in plan
+    ]
     assert pages and all(plan.count("delivery_contact") == 2 for plan in pages[1:]), pages
     assert ids(store, contact="+10007") == [8 + 300 * n for n in range(10)]
 
