@@ -48,7 +48,7 @@ class _Covered:
 
 @dataclass(frozen=True, slots=True)
 class Scheme:
-    """How one kind of signature is made; no code of its own, so that another is a value.
+    """A kind of signature, as data: another one is another value.
 
     `signed` is the text that is signed: `{id}`, `{timestamp}` and `{body}` stand for the
     two headers and the bytes of the body. With a `{timestamp}`, it may differ from now by

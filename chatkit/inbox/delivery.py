@@ -58,14 +58,6 @@ class Delivery(NamedTuple):
         return f"<delivery {self.id}, {when}, {self.kind or 'no kind'}, {size}, {verdict}>"
 
 
-class LateVerdict(NamedTuple):
-    """A stored delivery that was verified later than it came."""
-
-    id: int
-    identity: str
-    reason: str
-
-
 class Selection(NamedTuple):
     """A choice of deliveries, which the database makes.
 
@@ -89,7 +81,7 @@ _LONGEST_KIND = 200
 
 
 class Intake:
-    """Looks at deliveries: whether they are signed rightly, what kind, whether a repeat.
+    """Reads deliveries that come: verifies the signature, finds kind, contact and identity.
 
     Args:
         profile: Its `signature_scheme` and `event_kind_field` count.
@@ -123,7 +115,7 @@ class Intake:
 
     @property
     def secrets(self) -> int:
-        """How many secrets are accepted."""
+        """The number of secrets that are accepted."""
         return len(self._secrets)
 
     def take(
@@ -152,15 +144,15 @@ class Intake:
             contact=contact,
         )
 
-    def again(self, deliveries: Iterable[Delivery]) -> Iterator[LateVerdict]:
-        """Verify deliveries again that were not verified; yield those that are now.
+    def again(self, deliveries: Iterable[Delivery]) -> Iterator[tuple[int, ReceivedDelivery]]:
+        """Verify deliveries again that were not verified; yield those that are now, by id.
 
         Each is verified as of the time it came: a timestamp was fresh then, or never.
         """
         for one in deliveries:
             entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())
             if entry.verified:
-                yield LateVerdict(one.id, entry.identity, entry.reason)
+                yield one.id, entry
 
     def _refusal(self, headers: dict[str, str], body: bytes, now: int) -> str:
         """Return why a delivery is not verified; empty when it is."""
@@ -185,7 +177,7 @@ class Intake:
         return kind, contact_in(value), ""
 
     def _identity(self, headers: dict[str, str], body: bytes, *, verified: bool) -> str:
-        """What repeats of one delivery share.
+        """Return a text that repeats of one delivery share.
 
         The id of a message is believed only when it is signed: else anyone could send a
         delivery that takes the place of a real one.

@@ -64,7 +64,7 @@ class Event(NamedTuple):
 
     @property
     def field(self) -> str | None:
-        """What the upstream platform calls this sort of change, for instance `flows`."""
+        """The upstream platform's name for this sort of change, for instance `flows`."""
         return text(self.context.get("change", {}).get("field"))
 
     @property
@@ -82,11 +82,11 @@ class Event(NamedTuple):
     def at(self) -> datetime | None:
         """When it happened, as the platform says; else the time of its entry."""
         entry = self.context.get("entry", {})
-        return moment(self.fields.get("timestamp")) or moment(entry.get("time"))
+        return time_of(self.fields.get("timestamp")) or time_of(entry.get("time"))
 
     @property
     def outbound(self) -> bool:
-        """Whether the business sent it."""
+        """True if the business sent it."""
         if self.family == "message":  # the history holds messages of both sides
             ours = "".join(filter(str.isdigit, self.number or ""))
             return bool(ours) and text(self.fields.get("from")) == ours
@@ -101,18 +101,17 @@ class Event(NamedTuple):
         elif self.outbound:
             name, other = "to", "to_user_id"
         fields = self.fields
-        found = text(fields.get(name)) or text(fields.get(other))
-        return e164(found or text(self.context.get("thread", {}).get("id")))
+        number = text(fields.get(name)) or text(fields.get(other))
+        return e164(number or text(self.context.get("thread", {}).get("id")))
 
     @property
     def name(self) -> str | None:
         """The name that the customer has chosen."""
-        given = self.context.get("value", {}).get("contacts")
-        people = [one for one in given if isinstance(one, dict)] if isinstance(given, list) else []
-        wanted = self.contact
-        for one in people:
-            if len(people) == 1 or e164(text(one.get("wa_id"))) == wanted:
-                profile = one.get("profile")
+        listed = self.context.get("value", {}).get("contacts")
+        contacts = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
+        for contact in contacts:
+            if len(contacts) == 1 or e164(text(contact.get("wa_id"))) == self.contact:
+                profile = contact.get("profile")
                 return text(profile.get("name")) if isinstance(profile, dict) else None
         return None
 
@@ -128,16 +127,16 @@ class Event(NamedTuple):
 
     @property
     def _metadata(self) -> Object:
-        found = self.context.get("value", {}).get("metadata")
-        return found if isinstance(found, dict) else {}
+        metadata = self.context.get("value", {}).get("metadata")
+        return metadata if isinstance(metadata, dict) else {}
 
     @property
     def media(self) -> tuple[str, Object] | None:
         """The kind of file that a message carries, and what is told of it."""
         for kind in _MEDIA:
-            found = self.fields.get(kind)
-            if isinstance(found, dict):
-                return kind, found
+            file = self.fields.get(kind)
+            if isinstance(file, dict):
+                return kind, file
         return None
 
     @property
@@ -150,13 +149,13 @@ class Event(NamedTuple):
         data = first.get("error_data")
         details = text(data.get("details")) if isinstance(data, dict) else None
         title = text(first.get("title")) or text(first.get("message"))
-        said = ": ".join(dict.fromkeys(one for one in (title, details) if one))
-        return text(first.get("code")), said or None
+        message = ": ".join(dict.fromkeys(one for one in (title, details) if one))
+        return text(first.get("code")), message or None
 
     @property
     def text(self) -> str | None:
-        """What a person would read first: the words, the caption, the button that was pressed."""
-        return said(self.fields)
+        """The text that a person would read first: the words, the caption, the button pressed."""
+        return words(self.fields)
 
 
 def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
@@ -240,23 +239,23 @@ def _alone(value: Any, level: str) -> Family:
     return "change" if level == "value" and isinstance(value, dict) else "other"
 
 
-def said(content: Object) -> str | None:
+def words(content: Object) -> str | None:
     """The words in a message, whatever its type; None when there are none."""
     kind = content.get("type")
     part = content.get(kind) if isinstance(kind, str) else None
     if isinstance(part, list):
-        people = [one.get("name") for one in part if isinstance(one, dict)]
-        shown = [name.get("formatted_name") for name in people if isinstance(name, dict)]
-        return ", ".join(one for one in shown if isinstance(one, str)) or None
+        names = [one.get("name") for one in part if isinstance(one, dict)]
+        full = [name.get("formatted_name") for name in names if isinstance(name, dict)]
+        return ", ".join(one for one in full if isinstance(one, str)) or None
     if not isinstance(part, dict):
         return None
     if kind == "interactive":
         reply = part.get(str(part.get("type")))
         part = reply if isinstance(reply, dict) else {}
     if kind == "edit" and isinstance(part.get("message"), dict):
-        return said(part["message"])
-    names = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
-    return next((one for one in map(part.get, names) if isinstance(one, str) and one), None)
+        return words(part["message"])
+    fields = ("body", "caption", "text", "title", "emoji", "name", "address", "filename")
+    return next((one for one in map(part.get, fields) if isinstance(one, str) and one), None)
 
 
 def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
@@ -269,11 +268,11 @@ def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
     if isinstance(written, dict):
         return written, None
     try:
-        found = msgspec.json.decode(written) if isinstance(written, str) else None
+        answer = msgspec.json.decode(written) if isinstance(written, str) else None
     except (msgspec.DecodeError, RecursionError):
-        found = None
-    if isinstance(found, dict):
-        return found, None
+        answer = None
+    if isinstance(answer, dict):
+        return answer, None
     return {}, written if isinstance(written, str) else json.dumps(written)
 
 
@@ -284,7 +283,7 @@ def text(value: Any) -> str | None:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def moment(value: Any) -> datetime | None:
+def time_of(value: Any) -> datetime | None:
     """A time in seconds since 1970, as a number or as its digits."""
     digits = text(value)
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 12:
@@ -294,13 +293,13 @@ def moment(value: Any) -> datetime | None:
 
 def contact_of(written: str) -> str:
     """A contact as a person writes it: a number in any notation, or what else they are called."""
-    said = written.strip()
-    digits = re.sub(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069().+/-]", "", said)
+    contact = written.strip()
+    digits = re.sub(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069().+/-]", "", contact)
     if not (digits.isascii() and digits.isdigit()):
-        return said
-    if said.startswith(("+", "00")):  # a (0) is for those who dial without the country code
-        digits = re.sub(r"[^0-9]", "", said.replace("(0)", ""))
-    return e164(digits if said.startswith("+") else digits.removeprefix("00")) or ""
+        return contact
+    if contact.startswith(("+", "00")):  # a (0) is for those who dial without the country code
+        digits = re.sub(r"[^0-9]", "", contact.replace("(0)", ""))
+    return e164(digits if contact.startswith("+") else digits.removeprefix("00")) or ""
 
 
 def e164(number: str | None) -> str | None:

@@ -113,12 +113,12 @@ def _reactions(events: Iterable[Event]) -> Iterator[Row]:
     """The last reaction of each contact to each message; without an emoji it was taken back."""
     last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Row]] = {}
     for event in _messages_in(events):
-        given = event.fields.get("reaction")
-        to = text(given.get("message_id")) if isinstance(given, dict) else None
-        if event.type != "reaction" or not isinstance(given, dict) or not to:
+        reaction = event.fields.get("reaction")
+        to = text(reaction.get("message_id")) if isinstance(reaction, dict) else None
+        if event.type != "reaction" or not isinstance(reaction, dict) or not to:
             continue
         order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
-        emoji = text(given.get("emoji")) or None
+        emoji = text(reaction.get("emoji")) or None
         row = {**_who(event), "message_id": to, "emoji": emoji, "removed": emoji is None}
         who = (to, event.contact)
         if who not in last or last[who][0] < order:
@@ -142,7 +142,7 @@ def _media(events: Iterable[Event]) -> Iterator[Row]:
 
 
 def _templates(events: Iterable[Event]) -> Iterator[Row]:
-    """What the platform decided about templates, with the language as contents name it."""
+    """Return the platform's decisions about templates, with the language as contents name it."""
     for event in events:
         if not (event.field or "").startswith(("message_template_", "template_")):
             continue
@@ -205,9 +205,9 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
     """Answers to flows, each in a column `answer.…`; what cannot be read is in `unread`."""
     rows: list[Row] = []
     for event in _messages_in(events):
-        given, unread = answers(event.fields)
-        if given is not None:
-            rows.append({**_who(event), "unread": unread, "answers": given, **_came(event)})
+        answered, unread = answers(event.fields)
+        if answered is not None:
+            rows.append({**_who(event), "unread": unread, "answers": answered, **_came(event)})
     names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MOST_ANSWERS]
     chosen = {*names}
     columns: dict[str, Kind] = {**_WHO, "unread": "text"}

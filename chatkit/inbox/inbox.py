@@ -41,7 +41,7 @@ _LOOKED_BACK = 1000  # deliveries: an inbox may have millions, and none is count
 
 
 class Reader(Protocol):
-    """Who reads on as deliveries come."""
+    """An object that reads on as deliveries come."""
 
     def stop(self) -> None:
         """Read no more; when it returns nothing reads any longer."""
@@ -124,7 +124,7 @@ class Inbox(metaclass=HelpPage):
 
     @property
     def shown(self) -> str:
-        """Where the deliveries lie, without a password."""
+        """The address of the database, without a password."""
         return self._store.shown
 
     def read_by(self, reader: Reader) -> None:
@@ -262,7 +262,7 @@ class Inbox(metaclass=HelpPage):
     # --- deleting ---
 
     def prune(self, before: date | timedelta | str) -> Deletion:
-        """Tell what was received before a time; its `apply()` deletes that, and frees the space.
+        """Count what was received before a time; its `apply()` deletes that, and frees the space.
 
         Shows how far it is. Ids are never given again, so that who reads on misses nothing. A
         file keeps its size: what comes next is stored in the place that became free. A service
@@ -483,7 +483,7 @@ _HOP = {
 
 
 class Replayed(NamedTuple):
-    """What a receiver answered: its status, or None and why there was no answer."""
+    """The answer of a receiver: its status, or None and why there was no answer."""
 
     status: int | None
     answer: str

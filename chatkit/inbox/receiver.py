@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, Self, TypeAlias
 import trustme
 
 from chatkit.api.secret import Secret
-from chatkit.errors import HelpPage, StoreError, steady
+from chatkit.errors import HelpPage, steady
 from chatkit.inbox.delivery import Intake, Selection
 from chatkit.inbox.store import InboxStore
 from chatkit.util import temporary
@@ -79,8 +79,8 @@ class Receiver(metaclass=HelpPage):
         serving = self._authority.serving(host) if self._authority else None
         sock = listen(host, port)
         self._server = Server(self._asgi, sock, name="chatkit-receiver", tls=serving)
-        shown = "localhost" if host in ("127.0.0.1", "::1") else host
-        name = f"[{shown}]" if ":" in shown else shown
+        name = "localhost" if host in ("127.0.0.1", "::1") else host
+        name = f"[{name}]" if ":" in name else name
         self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"
 
     @steady
@@ -174,7 +174,7 @@ class Receiver(metaclass=HelpPage):
 
 
 async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes | None:
-    """The body as it came; None when it is too large.
+    """Return the body as it came; None when it is too large.
 
     Raises:
         EOFError: The connection ended in the middle of it.
@@ -182,18 +182,16 @@ async def _body(headers: Sequence[tuple[str, str]], receive: _Receive) -> bytes 
     declared = next((value for name, value in headers if name == "content-length"), "0")
     if int(declared) > MAX_BODY:  # the server takes no length that is not a number
         return None
-    parts, size, more = [], 0, True
+    body, more = bytearray(), True
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise EOFError
-        part = message.get("body", b"")
-        parts.append(part)
-        size += len(part)
-        if size > MAX_BODY:
+        body += message["body"]
+        if len(body) > MAX_BODY:
             return None
-        more = message.get("more_body", False)
-    return b"".join(parts)
+        more = message["more_body"]
+    return bytes(body)
 
 
 # --- storing ------------------------------------------------------------------------------
@@ -253,8 +251,8 @@ class Batches:
         try:
             return self._write(arrivals)
         except Exception as error:  # noqa: BLE001  whoever waits gets an answer
-            if len(arrivals) > 1 and isinstance(error, StoreError) and error.of_one:
-                # One that no database takes must not refuse the others.
+            if len(arrivals) > 1 and getattr(error, "of_one", True):
+                # One that no database takes, or that we cannot read, must not refuse the others.
                 return [answer for one in arrivals for answer in self._write_each([one])]
             return [_NOT_STORED] * len(arrivals)
 

@@ -34,7 +34,7 @@ _CHUNK = 500  # deliveries that one transaction deletes: a receiver waits for no
 
 
 class Deletion(Report):
-    """What `Inbox.prune` or `Inbox.forget` deletes, in numbers; nothing is before `apply`.
+    """A deletion by `Inbox.prune` or `Inbox.forget`, in numbers; nothing is deleted before `apply`.
 
     `frame()` is the table of the deliveries.
 

@@ -1,4 +1,4 @@
-"""Where deliveries lie: a SQLite file, or a PostgreSQL database that a team shares.
+"""The database of deliveries: a SQLite file, or a PostgreSQL database that a team shares.
 
 The only import of SQLAlchemy. One table holds every delivery as it came: nothing of that is
 ever changed or left out, until it is deleted by its age or for a person. The verdict on its
@@ -28,12 +28,7 @@ from sqlalchemy.exc import DataError, IntegrityError, SQLAlchemyError
 from chatkit.api.secret import Secret
 from chatkit.bulk.journal import is_busy, pause, prepare
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.delivery import (
-    Delivery,
-    LateVerdict,
-    ReceivedDelivery,
-    Selection,
-)
+from chatkit.inbox.delivery import Delivery, ReceivedDelivery, Selection
 from chatkit.util.lock import make_folder
 
 _SCHEMA = 3
@@ -119,7 +114,7 @@ class InboxStore:
             raise StoreError(f"The inbox {self.shown} cannot be opened: {_short(error)}") from None
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self.engine.dispose()
         self.reading.dispose()
 
@@ -142,13 +137,13 @@ class InboxStore:
             refused.of_one = isinstance(error, DataError | IntegrityError)
             raise refused from None
 
-    def note_verified(self, verdicts: Iterable[LateVerdict]) -> int:
-        """Note that deliveries were verified after they had come; return how many.
+    def note_verified(self, verified: Iterable[tuple[int, ReceivedDelivery]]) -> int:
+        """Note that deliveries, by id, were verified after they had come; return how many.
 
         Raises:
             StoreError: It could not be noted.
         """
-        left, count = iter(verdicts), 0
+        left, count = iter(verified), 0
         change = (
             sa.update(_delivery)
             .where(_delivery.c.id == sa.bindparam("of"), _delivery.c.verified.is_(False))
@@ -160,7 +155,7 @@ class InboxStore:
             )
         )
         while batch := [*islice(left, _PAGE)]:
-            rows = [{"of": v.id, "identity": v.identity, "reason": v.reason} for v in batch]
+            rows = [{"of": id, "identity": e.identity, "reason": e.reason} for id, e in batch]
             self._change(change, rows, "verdicts")
             count += len(batch)
             self.verified_later += len(batch)
@@ -514,7 +509,7 @@ def _microseconds(time: datetime) -> int:
 
 
 def _short(error: BaseException) -> str:
-    """What a database says, in one line, without the statement."""
+    """Return the message of a database in one line, without the statement."""
     if is_busy(getattr(error, "orig", None)):
         return (
             f"another process has locked it for more than {_WAIT} seconds; "

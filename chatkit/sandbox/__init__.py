@@ -100,7 +100,7 @@ class Sandbox:
         self._fill()
 
     def _kept(self) -> dict[str, Any]:
-        """What the access file says; nothing when there is none, or when it is damaged."""
+        """Return the access file's values; none when there is no file, or when it is damaged."""
         if self.access_file is None:
             return {}
         try:
@@ -156,7 +156,7 @@ class Sandbox:
             body: The bytes of the body; empty without one.
         """
         started, (path, _, query) = time.perf_counter(), target.partition("?")
-        if path.startswith(API):
+        if self.middleware.faults.latency and path.startswith(API):
             time.sleep(self.middleware.faults.latency)
         answer = self.middleware.answer(Request(method, path, query, headers, body), started)
         return answer.status, answer.headers | {"date": self.middleware.date()}, answer.body
@@ -164,7 +164,7 @@ class Sandbox:
     def allow(
         self, url: str, to: str | None = None, *, authority: str | bytes | None = None
     ) -> None:
-        """Let events be delivered to an address, and to all paths below it; nobody at first.
+        """Allow events to be delivered to an address, and to all paths below it; none is at first.
 
         >>> sandbox = Sandbox(seed="empty")
         >>> sandbox.allow("https://hooks.example/chat", to="http://127.0.0.1:8000/in")
@@ -190,7 +190,7 @@ class Sandbox:
         retry_after: float = 1,
         seed: int = 0,
     ) -> None:
-        """Let API calls go wrong by rate from now on; `faults()` ends it.
+        """Make API calls go wrong by rate from now on; `faults()` ends it.
 
         A rate is a number from 0 to 1, all rates together are at most 1. For
         `server_errors` and `dropped` half of it happens before the effect of a call and half
@@ -214,7 +214,7 @@ class Sandbox:
         Raises:
             BadFaults: A number is out of its range; nothing was changed.
         """
-        wanted = {
+        settings = {
             "latency": latency,
             "429": rate_limited,
             "5xx": server_errors,
@@ -224,7 +224,7 @@ class Sandbox:
             "seed": seed,
         }
         usual = {"retry_after": 1}
-        self.middleware.faults.set({n: v for n, v in wanted.items() if v != usual.get(n, 0)})
+        self.middleware.faults.set({n: v for n, v in settings.items() if v != usual.get(n, 0)})
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
@@ -329,10 +329,10 @@ def _records(seed: object) -> "AccountRecords":
     """The records that a sandbox begins with; nothing of those that need none."""
     if seed is None or seed in ("demo", "empty"):
         return {}
-    tell = getattr(seed, "_seed_records", None)
-    if tell is None and not isinstance(seed, Mapping):
+    seed_records = getattr(seed, "_seed_records", None)
+    if seed_records is None and not isinstance(seed, Mapping):
         raise ValueError(
             "seed is 'demo', 'empty', a client, a folder or the state of an account, "
             f"not {seed!r:.60}"
         )
-    return cast("AccountRecords", tell() if tell else seed)
+    return cast("AccountRecords", seed_records() if seed_records else seed)

@@ -22,7 +22,7 @@ class Clock:
         return time.time() + self._ahead
 
     def set(self, now: float) -> None:
-        """Let the service's clock show another time, and go on from there."""
+        """Set the service's clock to another time, and go on from there."""
         self._ahead = now - time.time()
 
     def stamp(self) -> str:

@@ -60,7 +60,7 @@ logger = logging.getLogger("chatkit.sandbox")
 
 
 class PublishedEvent(NamedTuple):
-    """What happened: its kind, what is told of it, and when; without a time it is now."""
+    """An event: its kind, its payload, and when it happened; without a time it is now."""
 
     kind: str
     payload: object
@@ -84,7 +84,7 @@ class EventPublisher:
     def post(
         self, account: str, kind: str, payload: object, stamp: str | None = None
     ) -> dict[int, int]:
-        """Let an event wait for every active webhook of the account that asks for its kind.
+        """Put an event into the outbox for every active webhook that asks for its kind.
 
         Returns the ids of the webhooks by those of the deliveries.
 
@@ -99,7 +99,7 @@ class EventPublisher:
         return self._outbox.add(account, webhook_ids, message_id, kind, body, time.time())
 
     def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
-        """Tell that a flow was made (no old state) or came into another state."""
+        """Publish that a flow was made (no old state) or came into another state."""
         new = record["wa_status"]
         kind = self._kinds.raw
         if old != new and self._is_heard(account, kind):
@@ -108,7 +108,7 @@ class EventPublisher:
             self._post_quietly(account, kind, body, stamp)
 
     def content(self, account: str, code: str, content: dict[str, Any], verb: Verb) -> None:
-        """Tell what upstream makes of a content that was written; drafts never get there."""
+        """Publish the decision of upstream on a content; drafts never get there."""
         kind = self._kinds.template
         if content["is_draft"] or not self._is_heard(account, kind):
             return
@@ -127,7 +127,7 @@ class EventPublisher:
         self._post_quietly(account, kind, body, stamp)
 
     def _is_heard(self, account: str, kind: str) -> bool:
-        """Whether somebody asked for it and may be delivered to.
+        """Return whether a webhook asks for the kind and may be delivered to.
 
         Without a receiver nothing is attempted, and registrations stay as they are: in a
         sandbox where nobody has named one, no write has a side effect.
@@ -201,7 +201,7 @@ class Outbox:
         body: bytes,
         due: float,
     ) -> dict[int, int]:
-        """Let one event wait for these webhooks; return their ids by those of the deliveries.
+        """Add one event for these webhooks; return their ids by those of the deliveries.
 
         Raises:
             OutboxFull: Too many wait already; nothing was added.
@@ -238,7 +238,7 @@ class Outbox:
         return self._store.run(query, (delivery.id,)).fetchone() is not None
 
     def again(self, delivery: Waiting, due: float) -> None:
-        """Let a delivery that failed wait for its next attempt."""
+        """Set when a delivery that failed is attempted next."""
         self._store.write(
             "UPDATE outbox SET attempts = attempts + 1, due = ? WHERE id = ?", (due, delivery.id)
         )
@@ -257,7 +257,7 @@ class Outbox:
 
 
 class Route(NamedTuple):
-    """Where a delivery goes, and what its certificate is checked against."""
+    """The address that a delivery goes to, and the context to check its certificate with."""
 
     address: Address
     context: ssl.SSLContext | None

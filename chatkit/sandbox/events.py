@@ -75,7 +75,7 @@ def event_body(
 
 
 class Person(NamedTuple):
-    """Who writes to the account: a whole number in digits, and the name they gave themselves."""
+    """A customer: a whole number in digits, and the name they gave themselves."""
 
     number: str
     name: str
@@ -106,8 +106,8 @@ def outbound(person: Person, message: Json) -> Json:
 def status(
     person: Person, message_id: str, name: str, at: int, error: int | None, category: str
 ) -> Json:
-    """How far a message of the account has come; with an error only when it failed."""
-    told: Json = {
+    """The status of a message of the account; with an error only when it failed."""
+    report: Json = {
         "id": message_id,
         "status": name,
         "timestamp": str(at),
@@ -115,18 +115,18 @@ def status(
     }
     if error is not None:
         title = ERRORS[error]
-        told["errors"] = [
+        report["errors"] = [
             {"code": error, "title": title, "message": title, "error_data": {"details": title}}
         ]
     else:
         digest = hashlib.sha256(f"{person.number} {category}".encode()).hexdigest()
-        told["conversation"] = {"id": digest[:32], "origin": {"type": category}}
-        told["pricing"] = {
+        report["conversation"] = {"id": digest[:32], "origin": {"type": category}}
+        report["pricing"] = {
             "billable": category != "service",
             "pricing_model": "PMP",
             "category": category,
         }
-    return change("messages", _value(person, statuses=[told]))
+    return change("messages", _value(person, statuses=[report]))
 
 
 def message(
@@ -167,19 +167,19 @@ def reaction(message_id: str, emoji: str) -> Json:
 
 def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
     """The content of an answered flow: its answer is JSON inside a text."""
-    told = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
-    reply = {"name": "flow", "body": "Sent", "response_json": told}
+    text = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
+    reply = {"name": "flow", "body": "Sent", "response_json": text}
     return {"type": "nfm_reply", "nfm_reply": reply}
 
 
-def _value(person: Person, **told: list[Json]) -> Json:
+def _value(person: Person, **content: list[Json]) -> Json:
     metadata = {"display_phone_number": BUSINESS, "phone_number_id": upstream_id(1, "106")}
     contact = {"profile": {"name": person.name}, "wa_id": person.number}
     return {
         "messaging_product": "whatsapp",
         "metadata": metadata,
         "contacts": [contact],
-        **told,
+        **content,
     }
 
 
@@ -189,7 +189,7 @@ def _value(person: Person, **told: list[Json]) -> Json:
 def template_status(
     content_id: int, name: str, lang_code: str, event: str, reason: str, at: int
 ) -> Json:
-    """What upstream decided about a template content."""
+    """The decision of upstream about a template content."""
     value = _template(content_id, name, lang_code) | {"event": event, "reason": reason}
     return change("message_template_status_update", value, at)
 

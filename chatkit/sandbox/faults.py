@@ -26,7 +26,7 @@ class Dropped(ConnectionError):
 
 
 class DrawnFault(NamedTuple):
-    """What happens to one call, and whether its effect happened first."""
+    """A fault of one call, before or after its effect."""
 
     kind: FaultKind
     after: bool
@@ -53,41 +53,41 @@ class Faults:
     def __init__(self) -> None:
         self.set({})
 
-    def set(self, wanted: Mapping[str, object]) -> None:
+    def set(self, settings: Mapping[str, object]) -> None:
         """Put these faults in force and end all others; `{}` ends all.
 
         Raises:
             BadFaults: A key, a rate or the sum of the rates is wrong; nothing was changed.
         """
-        unknown = set(wanted) - {*KINDS, *_SETTINGS}
+        unknown = set(settings) - {*KINDS, *_SETTINGS}
         if unknown:
             known = ", ".join((*KINDS, *_SETTINGS))
             raise BadFaults(f"no such fault: {', '.join(sorted(unknown))}; there are: {known}")
-        seed = wanted.get("seed", 0)
+        seed = settings.get("seed", 0)
         if not isinstance(seed, int) or isinstance(seed, bool):
             raise BadFaults("seed must be an integer")
-        latency = _number("latency", wanted.get("latency", 0), most=60)
-        retry_after = _number("retry_after", wanted.get("retry_after", 1), most=3600)
+        latency = _number("latency", settings.get("latency", 0), most=60)
+        retry_after = _number("retry_after", settings.get("retry_after", 1), most=3600)
         edges: list[tuple[float, FaultKind, bool]] = []
         edge = 0.0
         for kind in KINDS:
-            for after, rate in _rates(kind, wanted.get(kind, 0)):
+            for after, rate in _rates(kind, settings.get(kind, 0)):
                 edge += rate
                 if rate:
                     edges.append((edge, kind, after))
         if edge > 1 + 1e-9:
             raise BadFaults(f"the rates together are {edge:g}, at most 1 is possible")
-        self._wanted = dict(wanted)
+        self._settings = dict(settings)
         self._edges = edges
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
 
     def shown(self) -> dict[str, object]:
         """The faults in force, as they were set."""
-        return dict(self._wanted)
+        return dict(self._settings)
 
     def draw(self) -> DrawnFault | None:
-        """What happens to the next call; None: nothing."""
+        """Return the fault that the next call meets; None: no fault."""
         drawn = self._random.random()
         for edge, kind, after in self._edges:
             if drawn < edge:

@@ -29,14 +29,14 @@ _NO_DOCUMENT = FlowDocument(version="", screens=[])
 
 
 class FlowChange(Fields):
-    """What can be changed of a flow."""
+    """The fields of a flow that can be changed."""
 
     flow_json: FlowDocument = _NO_DOCUMENT
     flow_json_raw: str = ""
 
 
 class NewFlow(FlowChange):
-    """What a flow is created with."""
+    """The fields that a flow is created with."""
 
     name: str = ""
     template_name: str = ""
@@ -89,11 +89,11 @@ class FlowsHandler(ResourceHandler):
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
-        given = parameters(call.query)
-        status = self._filter(given)
+        query = parameters(call.query)
+        status = self._filter(query)
         if status:
-            return self._page(self.table.ids(call.grant.account, "wa_status = ?", (status,)), given)
-        return self._page(self.table.listed(call.grant.account), given)
+            return self._page(self.table.ids(call.grant.account, "wa_status = ?", (status,)), query)
+        return self._page(self.table.listed(call.grant.account), query)
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one flow, with its document if the profile says so."""
@@ -104,14 +104,11 @@ class FlowsHandler(ResourceHandler):
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make a flow, here and upstream: a draft, whatever its document is worth."""
-        given = self.create_body.read(call.body)
-        name = given["name"]
+        fields = self.create_body.read(call.body)
         if self.profile.duplicate_flow_name == "refuse":
-            same = self.table.find(call.grant.account, name)
-            if same is not None and same.active:
-                raise RefusedRequest("clash", "A flow has this name")
+            self._check_free(call.grant.account, fields["name"], "A flow has this name")
         flow_id = self.table.next_id()
-        record = self._new_record(flow_id, self.clock.stamp()) | given
+        record = self._new_record(flow_id, self.clock.stamp()) | fields
         self._insert(call.grant.account, flow_id, record)
         self._publisher.flow(call.grant.account, record, None)
         return self.replies.data(_brief(record), 201, "Flow created")
@@ -119,12 +116,12 @@ class FlowsHandler(ResourceHandler):
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a flow's document."""
         row = self.find(call)
-        given = self.update_body.read(call.body)
+        fields = self.update_body.read(call.body)
         # A flow cannot be without a document: replacing keeps it too.
         if self.profile.put == "replace":
-            given.setdefault("flow_json_raw", "")
+            fields.setdefault("flow_json_raw", "")
         before = self._load(row)
-        record = before | given
+        record = before | fields
         if self.profile.published_flow_update == "draft":
             record["wa_status"] = "DRAFT"
         self._touch(record)
@@ -138,8 +135,8 @@ class FlowsHandler(ResourceHandler):
         Raises:
             KeyError: There is no such flow.
         """
-        row = self.table.get(flow_id, account)
-        if row is None or not row.active:
+        row = self.table.active(flow_id, account)
+        if row is None:
             raise KeyError(flow_id)
         before = self._load(row)
         record = before | {"wa_status": wa_status}
@@ -197,11 +194,11 @@ def _brief(record: dict[str, Any]) -> bytes:
     return dumps({n: v for n, v in record.items() if n not in documents}).encode()
 
 
-def _document(shown: Any) -> dict[str, Any] | None:
+def _document(written: Any) -> dict[str, Any] | None:
     """A flow document, from the form in which a service shows it; None when it shows none."""
-    if isinstance(shown, str):
+    if isinstance(written, str):
         try:
-            shown = json.loads(shown)
+            written = json.loads(written)
         except ValueError:
             return None
-    return shown if isinstance(shown, dict) and "screens" in shown else None
+    return written if isinstance(written, dict) and "screens" in written else None

@@ -127,7 +127,7 @@ def _responses(
 
 
 def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
-    """How to go on with what was created: each operation on one record, by its key."""
+    """Return links from a create to each operation on that record, by its key."""
     above = {name: f"$request.path.{name}" for name in _names(operation)}
     links: dict[str, Any] = {}
     for other in OPERATIONS:
@@ -156,20 +156,20 @@ def _envelope(data: Schema, paged: bool) -> Schema:
 def _refusals(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
 ) -> list[Reason]:
-    reasons: list[Reason] = ["malformed", "unauthenticated", "forbidden", "unavailable"]
-    if operation.takes_body:
-        reasons += ["too_large", "media_type"]
-    if operation.takes_body or operation.verb == "list":
-        reasons.append("invalid")
-    if operation.verb != "create":
-        reasons.append("not_found")
-    if operation.verb in resource.conflicts:
-        reasons.append("conflict")
-    if operation.verb in resource.clashes:
-        reasons.append("clash")
-    if profile.rate_limit is not None:
-        reasons.append("too_many_calls")
-    return reasons
+    reasons: dict[Reason, bool] = {
+        "malformed": True,
+        "unauthenticated": True,
+        "forbidden": True,
+        "unavailable": True,
+        "too_large": operation.takes_body,
+        "media_type": operation.takes_body,
+        "invalid": operation.takes_body or operation.verb == "list",
+        "not_found": operation.verb != "create",
+        "conflict": operation.verb in resource.conflicts,
+        "clash": operation.verb in resource.clashes,
+        "too_many_calls": profile.rate_limit is not None,
+    }
+    return [reason for reason, applies in reasons.items() if applies]
 
 
 def _error_content(replies: Replies) -> dict[str, Any]:

@@ -33,7 +33,7 @@ QUIRKS: frozenset[str] = frozenset(get_args(Quirk))
 
 @dataclass(slots=True)
 class ServiceAnswer:
-    """What the service says to a request."""
+    """The answer of the service to a request."""
 
     status: int
     body: bytes
@@ -60,7 +60,7 @@ Reason = Literal[
 
 
 class FieldProblem(NamedTuple):
-    """What is wrong with one field of a body or one parameter of a query."""
+    """A problem with one field of a body or one parameter of a query."""
 
     field: str
     message: str

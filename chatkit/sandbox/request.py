@@ -33,7 +33,7 @@ class Operation(NamedTuple):
 
     @property
     def takes_body(self) -> bool:
-        """Whether the call carries a JSON object."""
+        """Return whether the call carries a JSON object."""
         return self.verb in ("create", "update")
 
 
@@ -162,16 +162,16 @@ def parameters(query: str) -> dict[str, str]:
     return values
 
 
-def page(given: dict[str, str], profile: ServiceProfile) -> Page:
+def page(query: dict[str, str], profile: ServiceProfile) -> Page:
     """The page that parameters ask for (section Limits, and the profile).
 
     Raises:
         RefusedRequest: `page` or `pageSize` is no number, or below the first.
     """
     base = profile.page_base
-    number = _whole(given.get("page"), "page", base, base)
+    number = _whole(query.get("page"), "page", base, base)
     size = min(
-        _whole(given.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE), profile.max_page_size
+        _whole(query.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE), profile.max_page_size
     )
     return Page(number, size, (number - base) * size)
 

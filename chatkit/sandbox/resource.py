@@ -137,7 +137,7 @@ def object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
 
 
 class Tools(NamedTuple):
-    """What every resource works with."""
+    """The parts of a service that every resource works with."""
 
     store: SandboxStore
     profile: ServiceProfile
@@ -146,7 +146,7 @@ class Tools(NamedTuple):
 
 
 class Grant:
-    """What one access token allows: an account, an actor, permissions."""
+    """The rights of one access token: an account, an actor, permissions."""
 
     __slots__ = ("account", "actor", "calls", "permissions")
 
@@ -225,8 +225,8 @@ class ResourceHandler:
 
     def _copied_id(self, record: Mapping[str, Any]) -> int:
         """The id of a record of another account: its own; the next one when it has none."""
-        given = record.get("id")
-        return self.table.next_id() if given is None else int(given)
+        record_id = record.get("id")
+        return self.table.next_id() if record_id is None else int(record_id)
 
     def _stored(self, call: AllowedCall) -> StoredRecord | None:
         record_id = read_id(call.values[0])
@@ -268,23 +268,31 @@ class ResourceHandler:
     def _unknown(self) -> RefusedRequest:
         return RefusedRequest("not_found", f"{self.noun} not found")
 
+    def _check_free(
+        self, scope: str, key: str, message: str, own: StoredRecord | None = None
+    ) -> None:
+        """Raise a clash if another active record has that natural key."""
+        other = self.table.find(scope, key)
+        if other is not None and other.active and (own is None or other.id != own.id):
+            raise RefusedRequest("clash", message)
+
     def _touch(self, record: dict[str, Any]) -> None:
         """Give a record that is changed its time."""
         now = self.clock.stamp()
         if "constant_updated_at" not in self.quirks:
             record["updated_at"] = now
 
-    def _page(self, ids: Sequence[int], given: dict[str, str]) -> ServiceAnswer:
+    def _page(self, ids: Sequence[int], query: dict[str, str]) -> ServiceAnswer:
         """One page of these ids as list items."""
-        asked, total = page(given, self.profile), len(ids)
+        asked, total = page(query, self.profile), len(ids)
         if asked.first >= total and asked.first and self.profile.page_past_end == "refuse":
             raise invalid(FieldProblem("page", "is after the last page"))
         part = ids[asked.first : asked.first + asked.size]
         return self.replies.page(self.table.items(part), asked.number, asked.size, total)
 
-    def _filter(self, given: dict[str, str]) -> str:
-        """What the list is asked to be cut by; empty when by nothing."""
-        return given.get(self.filter_param, "") if self.filter_param else ""
+    def _filter(self, query: dict[str, str]) -> str:
+        """Return the value that the list is filtered by; empty without one."""
+        return query.get(self.filter_param, "") if self.filter_param else ""
 
     def _bodies(
         self, fields: type[Fields], needed: Iterable[str]

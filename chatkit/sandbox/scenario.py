@@ -55,7 +55,7 @@ class BadScenario(ValueError):
 
 @dataclass(frozen=True)
 class Played:
-    """What a scenario did: its events, and what came of the first attempt to deliver each."""
+    """The result of a scenario: its events, and the first attempt to deliver each."""
 
     scenario: str
     events: Sequence[PublishedEvent]
@@ -63,15 +63,17 @@ class Played:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many deliveries there were of each status."""
+        """The number of deliveries of each status."""
         return dict(Counter(delivery.status for delivery in self.deliveries))
 
     def __repr__(self) -> str:
         hooks = len({delivery.webhook_id for delivery in self.deliveries})
         done = ", ".join(f"{count} {status}" for status, count in self.counts.items())
-        told = f"to {hooks} webhook{'s' * (hooks != 1)}: {done}" if hooks else "nobody asked for it"
+        outcome = (
+            f"to {hooks} webhook{'s' * (hooks != 1)}: {done}" if hooks else "nobody asked for it"
+        )
         count = len(self.events)
-        return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {told}>"
+        return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {outcome}>"
 
 
 def play(
@@ -134,22 +136,22 @@ class Timeline:
         self.random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.kinds, self._clock = FamilyKinds.of(profile), clock
         self._salt, self._count = clock.message_id(), 0
-        self._told: list[tuple[int, str, Callable[[int], Json]]] = []
+        self._planned: list[tuple[int, str, Callable[[int], Json]]] = []
 
     def write(
         self, person: Person, at: int, kind: str, content: Json, reply_to: str | None = None
     ) -> None:
-        """Let a customer write, at this second."""
+        """Add a message of a customer, at this second."""
         name = self.new_id("wamid.")
         media = self.kinds.media if kind in MEDIA else self.kinds.inbound
         family = self.kinds.reaction if kind == "reaction" else media
-        shown = "audio" if kind == "voice" else kind
+        type_ = "audio" if kind == "voice" else kind
 
-        def told(moment: int) -> Json:
-            made = events.message(shown, name, moment, content, reply_to)
+        def make(second: int) -> Json:
+            made = events.message(type_, name, second, content, reply_to)
             return events.inbound(person, made)
 
-        self.add(at, family, told)
+        self.add(at, family, make)
 
     def send(
         self,
@@ -162,7 +164,7 @@ class Timeline:
         error: int | None = None,
         category: str = "service",
     ) -> tuple[str, int]:
-        """Let the account send, from this second; the id of the message, and when it is done."""
+        """Add a message of the account; return its id, and the second of its last status."""
         name = self.new_id("wamid.")
 
         def sent(second: int) -> Json:
@@ -175,15 +177,15 @@ class Timeline:
             self.add(
                 at,
                 self.kinds.status,
-                lambda moment, status=status: events.status(  # type: ignore[misc]
-                    person, name, status, moment, error, category
+                lambda second, status=status: events.status(  # type: ignore[misc]
+                    person, name, status, second, error, category
                 ),
             )
         return name, at
 
-    def add(self, at: int, kind: str, told: Callable[[int], Json]) -> None:
-        """Let something happen at this second; it is told its time later."""
-        self._told.append((at, kind, told))
+    def add(self, at: int, kind: str, make: Callable[[int], Json]) -> None:
+        """Add an event at this second; `make` is given its time later."""
+        self._planned.append((at, kind, make))
 
     def new_id(self, prefix: str = "") -> str:
         """An id that no other timeline has."""
@@ -193,15 +195,15 @@ class Timeline:
 
     def events(self) -> list[PublishedEvent]:
         """All that happens, in order; it ends now, by the clock of the sandbox."""
-        ordered = sorted(self._told, key=lambda one: one[0])
+        ordered = sorted(self._planned, key=lambda one: one[0])
         begin = self._clock.begin(ordered[-1][0] if ordered else 0)
         return [
-            PublishedEvent(kind, told(begin + at), _stamp(begin + at)) for at, kind, told in ordered
+            PublishedEvent(kind, make(begin + at), _stamp(begin + at)) for at, kind, make in ordered
         ]
 
 
-def _stamp(moment: int) -> str:
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def _stamp(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # --- the scenarios --------------------------------------------------------------------
@@ -315,8 +317,8 @@ def flow(
     text: Text = "Please fill this in.",
 ) -> None:
     """A flow is sent, and each of the `answers` comes from a contact of its own."""
-    row = service.flows.table.get(flow, service.account_id)
-    if row is None or not row.active:
+    row = service.flows.table.active(flow, service.account_id)
+    if row is None:
         raise BadScenario(f"the account has no flow {flow!r}")
     customers = _customers(service, len(answers) if contacts is None else contacts)
     if len(customers) < len(answers):
@@ -361,18 +363,18 @@ def parse_script(text: str | Sequence[str]) -> list[ScriptLine]:
         BadScenario: The first line that cannot be read, and how it may be written.
     """
     lines = text.splitlines() if isinstance(text, str) else text
-    found = []
+    script = []
     for number, line in enumerate(lines, 1):
         if not isinstance(line, str):
             raise BadScenario(f"line {number} must be text")
         if line.strip():
             try:
-                found.append(_read(line.strip()))
+                script.append(_read(line.strip()))
             except BadScenario as error:
                 raise BadScenario(f"line {number} ({line.strip()[:40]}): {error}") from None
-    if not found:
+    if not script:
         raise BadScenario("a conversation has a line at least: > what the customer writes")
-    return found
+    return script
 
 
 def _read(line: str) -> ScriptLine:

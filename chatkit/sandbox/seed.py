@@ -1,4 +1,4 @@
-"""What a sandbox begins with: the demo, or a copy of another account.
+"""The records that a sandbox begins with: the demo, or a copy of another account.
 
 The demo is Larkspur Cycles, a small workshop that repairs and rents bicycles. All of it is
 invented. Its flows, templates and names are in the folder `demo`; some of them are broken on
@@ -29,7 +29,7 @@ _NUMBERS = json.loads((_DEMO / "numbers.json").read_bytes())
 
 
 class AccountRecords(TypedDict, total=False):
-    """What an account holds, as plain data: records with the fields that the service shows.
+    """The records of an account as plain data, with the fields that the service shows.
 
     A record without an id gets the next one; a field that is missing has its usual value.
     """
@@ -44,7 +44,7 @@ class AccountRecords(TypedDict, total=False):
 
 
 class Seed(Protocol):
-    """What a sandbox can be a copy of: it tells its records."""
+    """An account that a sandbox can be a copy of."""
 
     def _seed_records(self) -> AccountRecords: ...
 
@@ -127,21 +127,21 @@ def _fill_templates(service: Service, owner: Grant) -> None:
 
 
 def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
-    people = list(_people())
+    customers = list(_customers())
     contacts, first = service.contacts, service.contacts.table.next_id()
-    for at in range(len(people)):
+    for at in range(len(customers)):
         # A stride mixes the groups of names; it has no factor in common with their number.
-        name, number = people[at * 101 % len(people)]
+        name, number = customers[at * 101 % len(customers)]
         body = number if name is None else {"name": name, **number}
         contacts.create(AllowedCall(shop if at % 3 else owner, (), "", body))
         if at % 4 == 1:
             tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
             contacts.annotate(first + at, owner.account, tags=tags)
-    for at in range(20, len(people), 43):
+    for at in range(20, len(customers), 43):
         contacts.delete(AllowedCall(owner, (str(first + at),), "", {}))
 
 
-def _people() -> Iterator[tuple[str | None, dict[str, str]]]:
+def _customers() -> Iterator[tuple[str | None, dict[str, str]]]:
     """Every name with a number that is its own."""
     used = dict.fromkeys(_NUMBERS, 0)
     for group in json.loads((_DEMO / "people.json").read_bytes()):
@@ -152,11 +152,11 @@ def _people() -> Iterator[tuple[str | None, dict[str, str]]]:
 
 
 def _names(group: dict[str, Any]) -> Iterator[str]:
-    given, family = (group[part].split() for part in ("given", "family"))
+    first, last = (group[part].split() for part in ("given", "family"))
     form = group.get("form", "{given} {family}")
     for at in range(group["count"]):
-        turn = at // len(given) + at  # so that nobody's name comes twice
-        name = form.format(given=given[at % len(given)], family=family[turn % len(family)])
+        turn = at // len(first) + at  # so that nobody's name comes twice
+        name = form.format(given=first[at % len(first)], family=last[turn % len(last)])
         yield name.replace("~", " ")
 
 

@@ -7,7 +7,6 @@ ever said about CORS.
 
 import asyncio
 import logging
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -109,6 +108,13 @@ class CallRefused(Exception):
         self.status = status
 
 
+class TooLarge(CallRefused):
+    """A call with a body over the limit."""
+
+    def __init__(self) -> None:
+        super().__init__(413, f"A body may have at most {MAX_BODY} bytes")
+
+
 class Disconnected(Exception):
     """The connection is to be closed: the caller left, is too slow, or met a fault."""
 
@@ -130,7 +136,7 @@ class SandboxApp:
         try:
             try:
                 self._check_head(scope, headers)
-                body = await self._body(receive) if has_body else b""
+                body = await _read(receive, MAX_BODY) if has_body else b""
                 has_body = False
                 query = scope["query_string"].decode("latin-1")
                 request = Request(method, path, query, headers, body)
@@ -153,7 +159,7 @@ class SandboxApp:
             await send({"type": "http.response.body", "body": answer.body, "more_body": has_body})
             if has_body:
                 # To close on bytes that were not read would lose the answer.
-                await _read_in_time(receive, lambda part: None)
+                await _read(receive, None)
                 await send({"type": "http.response.body"})
         except Disconnected:
             scope["state"]["close"]()
@@ -163,7 +169,7 @@ class SandboxApp:
     # --- what comes in ----------------------------------------------------------------
 
     def _check_head(self, scope: Mapping[str, Any], headers: Mapping[str, str]) -> None:
-        """Let in, by its head, a call of this machine's own programs.
+        """Refuse, by its head, a call that is not of this machine's own programs.
 
         Raises:
             CallRefused: The head is too large or in doubt, the host is not ours, a page of
@@ -185,27 +191,8 @@ class SandboxApp:
             raise CallRefused(403, "Pages of another site may not call the sandbox")
         length = headers.get("content-length", "0")
         # Python reads no number of thousands of digits, and none is needed.
-        self._check_size(int(length) if len(length) < 20 else sys.maxsize)
-
-    def _check_size(self, size: int) -> None:
-        if size > MAX_BODY:
-            raise CallRefused(413, f"A body may have at most {MAX_BODY} bytes")
-
-    async def _body(self, receive: Receive) -> bytes:
-        """The body of a call.
-
-        Raises:
-            CallRefused: It is too large.
-            Disconnected: It does not come.
-        """
-        body = bytearray()
-
-        def take(part: bytes) -> None:
-            body.extend(part)
-            self._check_size(len(body))
-
-        await _read_in_time(receive, take)
-        return bytes(body)
+        if len(length) >= 20 or int(length) > MAX_BODY:
+            raise TooLarge
 
     # --- what goes out ----------------------------------------------------------------
 
@@ -225,20 +212,25 @@ class SandboxApp:
             await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
-async def _read_in_time(receive: Receive, take: Callable[[bytes], None]) -> None:
-    """Pass on all parts of a body, within ten seconds.
+async def _read(receive: Receive, limit: int | None) -> bytes:
+    """Read a body within ten seconds; without a limit its bytes are dropped.
 
     Raises:
+        CallRefused: It is too large.
         Disconnected: It does not come, or the caller left before its end.
     """
-    more = True
+    body, more = bytearray(), True
     try:
         async with asyncio.timeout(BODY_SECONDS):
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     raise Disconnected
-                take(message["body"])
                 more = message["more_body"]
+                if limit is not None:
+                    body += message["body"]
+                    if len(body) > limit:
+                        raise TooLarge
     except TimeoutError:
         raise Disconnected from None
+    return bytes(body)

@@ -149,7 +149,7 @@ class AccessTokens:
         return token
 
     def grant(self, authorization: str | None) -> Grant:
-        """What the token in an `Authorization` header allows.
+        """Return the rights of the token in an `Authorization` header.
 
         Raises:
             Refusal: There is no header, it is not a bearer token, or nobody knows it.
@@ -167,7 +167,7 @@ class AccessTokens:
         return grant
 
     def opens(self, token: str, account: str) -> bool:
-        """Whether a token opens all of an account."""
+        """Return whether a token opens all of an account."""
         grant = self._grants.get(sha256(token.encode(errors="replace")).digest())
         return (
             grant is not None

@@ -104,15 +104,15 @@ class SandboxStore:
             StoreError: It was not; the text says which differ. The store is closed.
         """
         stored = dict(self.run("SELECT name, value FROM facts").fetchall())
-        wanted = {name: json.dumps(value) for name, value in facts.items()}
-        differ = [name for name in wanted if stored.get(name, wanted[name]) != wanted[name]]
+        texts = {name: json.dumps(value) for name, value in facts.items()}
+        differ = [name for name in texts if stored.get(name, texts[name]) != texts[name]]
         if differ:
             self._connection.close()
             raise StoreError(
                 "the sandbox file was made with another profile or other quirks: "
                 + ", ".join(f"{name}={stored[name]}" for name in differ)
             )
-        for fact in wanted.items():
+        for fact in texts.items():
             self.write("INSERT OR REPLACE INTO facts VALUES (?, ?)", fact)
         self.commit()
 
@@ -148,7 +148,7 @@ class SandboxStore:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no resource has a record."""
+        """Return whether no resource has a record."""
         return all(
             self.run(f"SELECT 1 FROM {table.name} LIMIT 1").fetchone() is None
             for table in self.tables
@@ -273,6 +273,11 @@ class ResourceTable:
         """Return the record of that id, in that scope or in any; active or not."""
         row = self._run(f"{self._select} id = ?", (record_id,)).fetchone()
         return StoredRecord(*row) if row is not None and scope in (None, row[1]) else None
+
+    def active(self, record_id: int, scope: str) -> StoredRecord | None:
+        """Return the record of that id in that scope, unless it is inactive."""
+        row = self.get(record_id, scope)
+        return row if row is not None and row.active else None
 
     def find(self, scope: str, key: str) -> StoredRecord | None:
         """Return the active record of that natural key, else the inactive one that is newest."""

@@ -177,8 +177,8 @@ class TemplatesHandler(ResourceHandler):
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Make the content of one language."""
-        given = self.create_body.read(call.body)
-        scope, lang_code = _scope(call), given["lang_code"]
+        fields = self.create_body.read(call.body)
+        scope, lang_code = _scope(call), fields["lang_code"]
         row = self.table.find(scope, lang_code)
         if row is not None and row.active:
             match self.profile.duplicate_content:
@@ -186,10 +186,10 @@ class TemplatesHandler(ResourceHandler):
                     raise RefusedRequest("conflict", "The template has a content in this language")
                 case "invalid":
                     raise RefusedRequest("invalid", "The template has a content in this language")
-            content = self._change(row, CONTENT_DEFAULTS | given)
+            content = self._change(row, CONTENT_DEFAULTS | fields)
         else:
             content_id = self.table.next_id()
-            content = _shown({"id": self._shown_id(content_id), **_complete(given)})
+            content = self._new_content(content_id, fields)
             self.clock.stamp()
             self._insert(scope, content_id, content)
         self._publisher.content(call.grant.account, call.values[0], content, "create")
@@ -198,15 +198,15 @@ class TemplatesHandler(ResourceHandler):
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the content of one language."""
         row = self.find(call)
-        given = self.update_body.read(call.body)
-        if given.get("lang_code", row.key) != row.key:
+        fields = self.update_body.read(call.body)
+        if fields.get("lang_code", row.key) != row.key:
             raise RefusedRequest("clash", "The body names another language than the path")
         if self.profile.put == "replace":
             # A content cannot be without what creating it requires: that stays.
             before = self._load(row)
             kept = {name: before[name] for name in self.create_body.required}
-            given = CONTENT_DEFAULTS | kept | given
-        content = self._change(row, given)
+            fields = CONTENT_DEFAULTS | kept | fields
+        content = self._change(row, fields)
         self._publisher.content(call.grant.account, call.values[0], content, "update")
         return self.replies.done("Template content updated", dumps(content).encode())
 
@@ -221,12 +221,16 @@ class TemplatesHandler(ResourceHandler):
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a content of another account as it is, under its id; the newest ids last."""
         content_id = self._copied_id(record)
-        given = {n: v for n, v in record.items() if n not in ("id", "template_code")}
-        shown = {"id": self._shown_id(content_id), **_complete(given)}
-        self._insert(f"{account}/{record['template_code']}", content_id, _shown(shown))
+        fields = {n: v for n, v in record.items() if n not in ("id", "template_code")}
+        content = self._new_content(content_id, fields)
+        self._insert(f"{account}/{record['template_code']}", content_id, content)
 
-    def _change(self, row: StoredRecord, given: dict[str, Any]) -> dict[str, Any]:
-        content = _shown(self._load(row) | given)
+    def _new_content(self, content_id: int, fields: dict[str, Any]) -> dict[str, Any]:
+        identity = {"id": self._shown_id(content_id), "lang_code": fields["lang_code"]}
+        return _with_nulls(identity | CONTENT_DEFAULTS | fields)
+
+    def _change(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:
+        content = _with_nulls(self._load(row) | fields)
         self.clock.stamp()
         self._rewrite(row, content)
         return content
@@ -244,11 +248,7 @@ def _scope(call: AllowedCall) -> str:
     return f"{call.grant.account}/{call.values[0]}"
 
 
-def _complete(given: dict[str, Any]) -> dict[str, Any]:
-    return {"lang_code": given["lang_code"], **CONTENT_DEFAULTS, **given}
-
-
-def _shown(content: dict[str, Any]) -> dict[str, Any]:
+def _with_nulls(content: dict[str, Any]) -> dict[str, Any]:
     """Show every nullable field of headers and buttons, as null when it was not sent."""
     for name, model in (("headers", HeaderFields), ("buttons", ButtonFields)):
         content[name] = [

@@ -19,7 +19,7 @@ _URL = (
 
 
 class ActiveWebhook(NamedTuple):
-    """What a delivery needs of a webhook."""
+    """The fields of a webhook that a delivery needs."""
 
     id: int
     url: str
@@ -30,7 +30,7 @@ class ActiveWebhook(NamedTuple):
 
 
 class WebhookFields(Fields):
-    """What a webhook is registered with."""
+    """The fields that a webhook is registered with."""
 
     url: str = Field("", pattern=_URL, description="must be an HTTPS URL")
     events: list[str] = Field([], description="`*` for all, or names of event kinds.")
@@ -83,21 +83,21 @@ class WebhooksHandler(ResourceHandler):
 
     def create(self, call: AllowedCall) -> ServiceAnswer:
         """Register a webhook; the only answer that tells its signing secret."""
-        given = self.create_body.read(call.body)
-        self._check_url(call.grant, given["url"], None)
+        fields = self.create_body.read(call.body)
+        self._check_url(call.grant, fields["url"], None)
         if len(self.table.listed(call.grant.account)) >= MOST:
             raise RefusedRequest("invalid", f"An account has at most {MOST} webhooks")
         webhook_id = self.table.next_id()
-        record = self._new_record(webhook_id, given)
+        record = self._new_record(webhook_id, fields)
         self._insert(call.grant.account, webhook_id, record)
         return self.replies.data(dumps(record).encode(), 201, "Webhook created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change the fields that were sent, and no others."""
         row = self.find(call)
-        given = self.update_body.read(call.body)
-        self._check_url(call.grant, given.get("url", row.key), row)
-        record = self._load(row) | given
+        fields = self.update_body.read(call.body)
+        self._check_url(call.grant, fields.get("url", row.key), row)
+        record = self._load(row) | fields
         self._touch(record)
         self._rewrite(row, record)
         if "secret_in_update" not in self.quirks:
@@ -111,13 +111,13 @@ class WebhooksHandler(ResourceHandler):
         copied = {name: value for name, value in record.items() if name not in own}
         self._insert(account, webhook_id, self._new_record(webhook_id, record) | copied)
 
-    def _new_record(self, webhook_id: int, given: Mapping[str, Any]) -> dict[str, Any]:
+    def _new_record(self, webhook_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         now = self.clock.stamp()
         return {
             "id": self._shown_id(webhook_id),
-            "url": given["url"],
-            "is_active": given.get("is_active", True),
-            "events": given["events"],
+            "url": fields["url"],
+            "is_active": fields.get("is_active", True),
+            "events": fields["events"],
             "has_signing_secret": True,
             "last_delivery_at": None,
             "last_delivery_status": None,
@@ -139,31 +139,26 @@ class WebhooksHandler(ResourceHandler):
 
     def receiver(self, account: str, webhook_id: int) -> ActiveWebhook | None:
         """Return what a delivery needs of a webhook; None when it is deleted or inactive."""
-        row = self.table.get(webhook_id, account)
-        record = self._load(row) if row and row.active else {"is_active": False}
+        row = self.table.active(webhook_id, account)
+        record = self._load(row) if row else {"is_active": False}
         return _receiver(record) if record["is_active"] else None
 
     def record_delivery(
         self, account: str, webhook_id: int, status: str, http_status: int | None, error: str | None
     ) -> None:
         """Write down the latest delivery attempt; a webhook deleted since has none."""
-        row = self.table.get(webhook_id, account)
-        if row is None or not row.active:
-            return
-        attempt = {
-            "last_delivery_at": self.clock.stamp(),
-            "last_delivery_status": status,
-            "last_delivery_http_status": http_status,
-            "last_delivery_error": error,
-        }
-        self._rewrite(row, self._load(row) | attempt)
+        if row := self.table.active(webhook_id, account):
+            attempt = {
+                "last_delivery_at": self.clock.stamp(),
+                "last_delivery_status": status,
+                "last_delivery_http_status": http_status,
+                "last_delivery_error": error,
+            }
+            self._rewrite(row, self._load(row) | attempt)
 
     def _check_url(self, grant: Grant, url: str, own: StoredRecord | None) -> None:
-        """Raise a Refusal if another webhook has the URL and the profile allows one only."""
         if self.profile.duplicate_webhook_url == "refuse":
-            same = self.table.find(grant.account, url)
-            if same is not None and same.active and (own is None or same.id != own.id):
-                raise RefusedRequest("clash", "A webhook has this URL")
+            self._check_free(grant.account, url, "A webhook has this URL", own)
 
 
 def _receiver(record: dict[str, Any]) -> ActiveWebhook:

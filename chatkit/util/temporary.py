@@ -109,12 +109,12 @@ def _remove(held: _Held) -> None:
 
 
 def _is_ours(place: Path) -> bool:
-    """Whether it is a real folder of this user: others may put links into a shared place."""
+    """Return whether it is a real folder of this user: others may put links into a shared place."""
     try:
-        found = place.lstat()
+        status = place.lstat()
     except FileNotFoundError:
         return False
-    return stat.S_ISDIR(found.st_mode) and (os.name == "nt" or found.st_uid == os.geteuid())
+    return stat.S_ISDIR(status.st_mode) and (os.name == "nt" or status.st_uid == os.geteuid())
 
 
 def _start_anew() -> None:

@@ -104,6 +104,17 @@ async def test_a_store_that_fails_fails_each_and_works_again_later() -> None:
 
 
 @in_a_loop
+async def test_one_that_cannot_be_read_does_not_refuse_the_others() -> None:
+    def write(arrivals: Sequence[Arrival]) -> list[Answer]:
+        if b"3" in [one.body for one in arrivals]:
+            raise LookupError
+        return [STORED] * len(arrivals)
+
+    answers = await asyncio.gather(*await put(Batches(write), *map(arrival, range(5))))
+    assert answers == [STORED] * 3 + [NOT_STORED, STORED]
+
+
+@in_a_loop
 async def test_too_much_that_waits_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_MOST_BYTES", 1000)
     slow = Slow()

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inbox.bodies import ANA, BEN, START, change, delivery, enveloped, message, status, taken, value
 
-from chatkit.inbox.events import answers, contact_in, e164, events, moment, said
+from chatkit.inbox.events import answers, contact_in, e164, events, time_of, words
 from chatkit.profile import ServiceProfile
 
 anything = st.recursive(
@@ -178,7 +178,7 @@ def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "expected"),
     [
         (message(1), "words 1"),
         (message(1, "image", image={"caption": "A bell", "id": "9"}), "A bell"),
@@ -196,8 +196,8 @@ def test_echoes_and_our_side_of_the_history_are_outbound() -> None:
         ({"type": ["text"]}, None),
     ],
 )  # fmt: skip
-def test_the_words_of_a_message(content: dict[str, Any], words: str | None) -> None:
-    assert said(content) == words
+def test_the_words_of_a_message(content: dict[str, Any], expected: str | None) -> None:
+    assert words(content) == expected
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_flow_answers_are_read_or_kept_as_they_are(
     ],
 )
 def test_times_are_seconds_and_nothing_else(given: Any, expected: datetime | None) -> None:
-    assert moment(given) == expected
+    assert time_of(given) == expected
 
 
 def test_numbers_are_joined_with_contacts_by_their_e164_form() -> None:

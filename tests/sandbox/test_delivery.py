@@ -1,8 +1,11 @@
 """Deliveries: to nothing but what was named, on this machine, and the truth about each."""
 
 import json
+import os
 import socket
 import ssl
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
@@ -259,3 +262,25 @@ def test_a_late_answer_is_never_taken_for_that_of_the_next_delivery(
         listener.reply = OK
         assert send(listener.url, receivers).status == "delivered"
     assert listener.connections == 2
+
+
+FORKED = """
+import os
+from chatkit.util.webhook_sender import post, read_address
+
+address = read_address("http://127.0.0.1:9/")
+post(address, [], b"", seconds=5)
+if child := os.fork():
+    os.waitpid(child, 0)
+else:
+    print(post(address, [], b"", seconds=5).error, flush=True)
+    os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_process_posts_too() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED], capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout == "Connection refused\n", done.stderr
