@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import formatdate
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +29,11 @@ LOG_LENGTH = 1000
 _LONGEST = 500
 
 logger = logging.getLogger("chatkit.sandbox")
+
+
+@lru_cache(maxsize=1)
+def _date(second: int) -> str:
+    return formatdate(second, usegmt=True)
 
 
 class LoggedCall(NamedTuple):
@@ -54,7 +59,7 @@ class Middleware:
 
     def date(self) -> str:
         """Return the `Date` of an answer made now, by the clock that stamps the records."""
-        return formatdate(self.service.clock.now(), usegmt=True)
+        return _date(int(self.service.clock.now()))
 
     def answer(self, request: Request, started: float) -> ServiceAnswer:
         """Answer a call and log it; what it changed is saved when this returns.

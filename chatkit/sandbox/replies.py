@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from json import JSONEncoder
 from typing import Literal, NamedTuple, get_args
 
@@ -95,6 +96,15 @@ def invalid(*problems: FieldProblem) -> RefusedRequest:
 # --- answers --------------------------------------------------------------------------
 
 
+@lru_cache
+def _head(status: int, message: str | None) -> bytes:
+    """Return the envelope of a success before its data."""
+    fields: dict[str, object] = {"success": True, "statusCode": status}
+    if message is not None:
+        fields["message"] = message
+    return dumps(fields)[:-1].encode()
+
+
 class Replies:
     """Makes every answer of one service (section Response envelope, and the profile)."""
 
@@ -118,10 +128,7 @@ class Replies:
 
     def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
         """A success whose `data` is this JSON text."""
-        fields: dict[str, object] = {"success": True, "statusCode": status}
-        if message is not None:
-            fields["message"] = message
-        body = b'%b,"data":%b}' % (dumps(fields)[:-1].encode(), payload)
+        body = b'%b,"data":%b}' % (_head(status, message), payload)
         return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
 
     def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:

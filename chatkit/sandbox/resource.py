@@ -248,7 +248,7 @@ class ResourceHandler:
         for name, value in record.items():
             part = more if name in self.details else hidden if name in self.secrets else item
             part[name] = value
-        parts = dumps(item), dumps(more), dumps(hidden)
+        parts = [dumps(part) if part else "{}" for part in (item, more, hidden)]
         return self._key(record), *parts, *self._extra(record)
 
     def _insert(self, scope: str, record_id: int, record: Mapping[str, Any]) -> None:

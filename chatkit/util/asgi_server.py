@@ -23,6 +23,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 _MOST_CONNECTIONS = 1000
 _HEAD_SECONDS = 10.0
 _HEAD_BYTES = 128 * 1024
+_SEND_BUFFER = 1024 * 1024  # a page of a list leaves in one piece
 
 
 def _is_logged(record: logging.LogRecord) -> bool:
@@ -135,6 +136,7 @@ def listen(host: str, port: int, *, loopback: bool = False) -> socket.socket:
     # Connections inherit it: asyncio leaves Nagle's algorithm on for a socket that does not name
     # its protocol, and every answer would take 44 ms.
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
     return sock
 
 
