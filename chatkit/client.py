@@ -16,7 +16,6 @@ import msgspec
 from msgspec import Raw
 
 from chatkit import settings
-from chatkit.api import background
 from chatkit.api.answer import Envelope
 from chatkit.api.connection import Connection
 from chatkit.api.listing import ListReader, answers_in_order
@@ -35,6 +34,7 @@ from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource, endpoints_of
 from chatkit.templates import Templates, bulk_templates
+from chatkit.util import background
 from chatkit.util.progress import say
 from chatkit.webhooks import Webhooks
 

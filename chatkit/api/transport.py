@@ -54,7 +54,6 @@ from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING, Self
 
-from chatkit.api import background
 from chatkit.api.answer import Answer, Envelope, http_date
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
@@ -68,6 +67,7 @@ from chatkit.errors import (
     RateLimited,
     Unreachable,
 )
+from chatkit.util import background
 from chatkit.util.progress import Pace
 
 if TYPE_CHECKING:

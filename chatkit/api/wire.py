@@ -30,12 +30,12 @@ import aiohttp
 import httpx
 import truststore
 
-from chatkit.api import background
 from chatkit.api.answer import Answer
 from chatkit.api.call import Call
 from chatkit.api.connection import API_PREFIX, Connection
 from chatkit.api.secret import LEAST, MASK
 from chatkit.errors import BadAnswer, CallError, InDoubt, SettingsError, Unreachable
+from chatkit.util import background
 
 #: A service in this process: method, target, header fields, body -> status, fields, body.
 Door = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]

@@ -1,7 +1,8 @@
 """Typography: the characters of texts, and how they are set: spaces, quotes, punctuation, dates.
 
 Odd characters are found by `chatkit.imports.characters`, as in any text; the script and the
-direction of the language, and emoji, are added here. Most texts are plain, which the set of their characters shows.
+direction of the language, and emoji, are added here. Most texts are plain, which the set of their
+characters shows.
 
 The quotation marks of a language, its numbers, dates and times are those of CLDR (numbers, dates
 and times by Babel). What is compared with the source language is reported only where the

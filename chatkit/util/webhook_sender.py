@@ -21,7 +21,7 @@ from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from chatkit.api.background import loop
+from chatkit.util.background import loop
 
 MAX_ANSWER = 64 * 1024
 

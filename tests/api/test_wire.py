@@ -48,7 +48,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ports import reserved
 
-from chatkit.api import background
 from chatkit.api import wire as wire_module
 from chatkit.api.answer import Answer
 from chatkit.api.call import Call
@@ -66,6 +65,7 @@ from chatkit.errors import (
     SettingsError,
     Unreachable,
 )
+from chatkit.util import background
 
 GET = Call("GET", ("contacts", 17))
 POST = Call("POST", ("contacts",), body={"number": "919876543210"})

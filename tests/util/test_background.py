@@ -19,9 +19,9 @@ import pytest
 from faultserver import FaultServer, Line, Script, drop, half_of_the_head, ok, reset, says, silence
 from jupyter_client.manager import start_new_kernel
 
-from chatkit.api import background
 from chatkit.api.call import Call
 from chatkit.errors import CallError
+from chatkit.util import background
 
 GET = Call("GET", ("contacts", 17))
 
@@ -177,7 +177,7 @@ def test_a_module_that_cannot_be_imported_stops_neither_the_others_nor_a_fork(
     import os, sys, warnings
     warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of any fork
     sys.path.append({str(tmp_path)!r})
-    from chatkit.api.background import preload
+    from chatkit.util.background import preload
     preload("broken_one", "sound_one")
     child = os.fork()
     if not child:
