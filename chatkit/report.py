@@ -8,14 +8,21 @@ long a text is, how a table is folded, and how what strangers wrote is marked an
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from chatkit.errors import steady
-from chatkit.util.display import MISSING, Shown, columns, cut, has_half_character, right_to_left
+from chatkit.util.display import (
+    MISSING,
+    Shown,
+    columns,
+    cut,
+    has_half_character,
+    right_to_left,
+    visible,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,8 +63,15 @@ STYLE = """
 """
 
 
-class Report(ABC):
-    """Something that renders itself; a subclass tells its text and its HTML.
+class ReportPart(NamedTuple):
+    """A part of a report in both forms: lines of text, and HTML with everything escaped."""
+
+    lines: Sequence[str] = ()
+    html: str = ""
+
+
+class Report:
+    """A report that renders itself; a subclass returns its parts, or both forms of its own.
 
     What is shown may be a part; all of it is a DataFrame, as `frame()`. The same object gives the
     same text, so that outputs can be compared. The HTML fits a light and a dark JupyterLab, and
@@ -67,23 +81,121 @@ class Report(ABC):
     _name: ClassVar[str] = "chatkit-plan"  #: class of the HTML element, which the style is for
     _style: ClassVar[str] = STYLE  #: empty for what looks as JupyterLab shows any table
 
-    @abstractmethod
+    def _parts(self) -> Iterable[ReportPart]:
+        """Return the parts of the report, the headline first."""
+        raise NotImplementedError
+
     def _text(self) -> Iterable[Sequence[str]]:
         """Return blocks of lines; an empty line stands between two of them."""
+        return [part.lines for part in self._parts()]
 
-    @abstractmethod
     def _html(self) -> Iterable[str]:
         """Return the parts of the HTML, all of them escaped."""
+        return [part.html for part in self._parts()]
 
     @steady
     def __repr__(self) -> str:
-        return "\n\n".join("\n".join(block) for block in self._text() if block)
+        return text_of(self._text())
 
     def _repr_html_(self) -> str:
         style = f"<style>{self._style}</style>" if self._style else ""
         parts = "".join([style, *self._html()])
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
+
+
+def text_of(blocks: Iterable[Sequence[str]]) -> str:
+    """Join blocks of lines, an empty line between two of them."""
+    return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+# --- parts --------------------------------------------------------------------------------
+
+
+def headline(text: str) -> ReportPart:
+    """Return the first line of a report."""
+    return ReportPart(wrapped("", text), html_heading(text))
+
+
+def paragraph(text: str) -> ReportPart:
+    """Return a sentence or more."""
+    return ReportPart(wrapped("", text), f"<p>{marked(text)}</p>")
+
+
+def bullets(title: str, items: Iterable[str], name: str = "told", lead: str = "  ") -> ReportPart:
+    """Return a list of visible texts under a title; nothing without any.
+
+    Args:
+        title: Its title; empty for none, and then its lines of text are not indented.
+        items: The texts.
+        name: The class of the list in HTML.
+        lead: What each item begins with as text.
+    """
+    texts = list(items)
+    lines = [line for text in texts for line in wrapped(lead if title else "", text)]
+    return ReportPart([title, *lines] if title and lines else lines, html_list(name, title, texts))
+
+
+def table(
+    widths: Mapping[str, int],
+    rows: Sequence[Sequence[str]],
+    *,
+    head: bool = False,
+    row_heads: bool = False,
+    severities: Sequence[str] = (),
+) -> ReportPart:
+    """Return a table of visible texts.
+
+    Args:
+        widths: The columns, and the share of the width that each takes in HTML; 0 for the rest.
+        rows: The rows. The first cell may be a name that strangers wrote.
+        head: Whether the text form has a line of the columns, without the first of them.
+        row_heads: Whether the first cell of a row is its heading.
+        severities: A class for each row, which colours its second cell; "" for none.
+    """
+    shown = [("", *list(widths)[1:]), *rows] if head else rows
+    lengths = [max(map(columns, cells)) for cells in zip(*shown, strict=True)]
+    lines = [
+        "  "
+        + "  ".join(
+            cell + " " * (length - columns(cell)) for cell, length in zip(row, lengths, strict=True)
+        ).rstrip()
+        for row in shown
+    ]
+    first, other = (
+        ('th scope="row" dir="auto"', 'td dir="auto"') if row_heads else ('td dir="auto"', "td")
+    )
+    parts = []
+    for n, row in enumerate(rows):
+        name, *cells = map(marked, row)
+        if severities and severities[n]:
+            cells[0] = f'<span class="{severities[n]}">{cells[0]}</span>'
+        rest = "".join(f"<{other}>{cell}</td>" for cell in cells)
+        parts.append(f"<tbody><tr><{first}>{name}</{first[:2]}>{rest}</tr></tbody>")
+    html = html_tables(widths, parts[:MANY], parts[MANY:], len(parts), ".frame()")
+    return ReportPart(lines, html)
+
+
+def folded(summary: str, parts: Iterable[ReportPart]) -> str:
+    """Return the HTML of parts that a click on their summary shows."""
+    parts = "".join(part.html for part in parts)
+    return f"<details><summary>{marked(summary)}</summary>{parts}</details>"
+
+
+def markdown(heading: str, text: str, kind: str = "") -> str:
+    """Return a heading, and a text in a fenced block that none of its lines can end.
+
+    All that strangers wrote stands in the block, where nobody is mentioned, no picture is loaded
+    and nothing is a link.
+
+    Args:
+        heading: One line; no character of it is read as Markdown or HTML.
+        text: The lines; without any there is only the heading.
+        kind: How the block is coloured, like "diff".
+    """
+    plain = re.sub(r"([^\w .,:/-])", lambda match: f"&#{ord(match[1])};", visible(heading))
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"### {plain}\n\n{fence}{kind}\n{text}\n{fence}" if text else f"### {plain}"
 
 
 # --- as a frame ---------------------------------------------------------------------------
@@ -153,7 +265,8 @@ def html_tables(
     widths: Mapping[str, int], first: list[str], more: list[str], total: int, where: str
 ) -> str:
     """Make a table of the first rows and a folded one, with the same columns, of more."""
-    names = "".join(f'<th scope="col" style="width: {w}%">{n}</th>' for n, w in widths.items())
+    styles = {name: f' style="width: {width}%"' if width else "" for name, width in widths.items()}
+    names = "".join(f'<th scope="col"{style}>{name}</th>' for name, style in styles.items())
     head = f"<table><thead><tr>{names}</tr></thead>"
     table = f"{head}{''.join(first)}</table>" if first else ""
     if not more:

@@ -11,12 +11,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import chain, islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
 
-import numpy as np
 import pandas as pd
 
 from chatkit.account.fleet_plan import FleetPlan, in_threads
@@ -32,33 +30,33 @@ from chatkit.account.reading import (
     same_field,
 )
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.comparison import FrameDifferences
 from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
 from chatkit.errors import ChatkitError, InputError, first_line
-from chatkit.frames.frame import none, records
+from chatkit.frames.frame import records
 from chatkit.frames.snapshot import remember
 from chatkit.report import (
-    ARROW,
     FEW,
     LABEL,
     MANY,
     WIDTH,
     Report,
+    ReportPart,
+    bullets,
+    folded,
     frame_of_objects,
-    html_heading,
-    html_list,
+    headline,
     html_side,
     html_tables,
     marked,
     sides,
-    wrapped,
+    table,
+    text_of,
 )
 from chatkit.util.display import (
     MISSING,
     Shown,
     changed_words,
-    columns,
     cut,
     differences,
     many,
@@ -77,9 +75,10 @@ if TYPE_CHECKING:
 #: What can be compared: see `compare`.
 Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
 Side = Literal["left", "right"]
-_Spot: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
+_Place: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
 What = Literal["changed", "only left", "only right"]
 
+NAMED = ("flow", "content", "webhook")  #: the resources whose things have names
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
@@ -238,37 +237,33 @@ class Comparison(Report, Sequence[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
-        held = ("flow",) if left.flows_only or right.flows_only else ("flow", "content", "webhook")
-        self._things = [
-            each for noun in held for each in _compared(noun, left.of(noun), right.of(noun))
+        nouns = ("flow",) if left.flows_only or right.flows_only else NAMED
+        self._all = [
+            each for noun in nouns for each in _compared(noun, left.of(noun), right.of(noun))
         ]
-        self._people = _People.of(left.contacts, right.contacts)
+        if left.contacts is not None and right.contacts is not None:
+            self._all += _compared_contacts(left.contacts, right.contacts)
+        self._things: dict[str, dict[str, list[AccountDifference]]] = {}
+        for each in self._all:
+            self._things.setdefault(each.resource, {}).setdefault(each.key, []).append(each)
 
     def __len__(self) -> int:
-        return len(self._things) + (len(self._people) if self._people else 0)
+        return len(self._all)
 
     def __getitem__(self, index: Any) -> Any:
         return self._all[index]
 
-    def __iter__(self) -> Iterator[AccountDifference]:
-        return iter(self._all)
-
-    @cached_property
-    def _all(self) -> list[AccountDifference]:
-        return [*self._things, *(self._people.differences() if self._people else ())]
-
     @property
     def counts(self) -> dict[str, dict[str, int]]:
         """How many things were changed, or are only on one side, for each resource."""
-        found: dict[str, dict[str, int]] = {}
-        for noun in ROOMS:
-            keys = {(one.key, one.what) for one in self._things if one.resource == noun}
-            count: Counter[What] = Counter(what for _, what in keys)
-            if noun == "contact" and self._people:
-                count = self._people.counts()
-            if count.total():
-                found[noun] = {what: count[what] for what in get_args(What) if count[what]}
-        return found
+        counted = {
+            noun: Counter(first.what for first, *_ in things.values())
+            for noun, things in self._things.items()
+        }
+        return {
+            noun: {what: count[what] for what in get_args(What) if count[what]}
+            for noun, count in counted.items()
+        }
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference: `resource`, `key`, `field`, `left`, `right`, `what`.
@@ -276,12 +271,9 @@ class Comparison(Report, Sequence[AccountDifference]):
         `what` is one of changed, only left and only right; a thing that only one side has is one
         row without a field. Some of its rows can be planned alone: `plan("right", rows=some)`.
         """
-        found = frame_of_objects(self._things, COLUMNS, texts=("resource", "key", "field", "what"))
-        if self._people and len(self._people):
-            people = self._people.frame()
-            found = pd.concat([found, people], ignore_index=True) if len(found) else people
-        remember(found)
-        return found
+        frame = frame_of_objects(self._all, COLUMNS, texts=("resource", "key", "field", "what"))
+        remember(frame)
+        return frame
 
     def json(self) -> str:
         """Write the rows of the frame as a JSON array."""
@@ -333,7 +325,7 @@ class Comparison(Report, Sequence[AccountDifference]):
             wanted = _part(wanted, client, chosen)
         return plan_state(wanted, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
 
-    def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Spot]:
+    def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Place]:
         """Read which differences a person has chosen.
 
         Raises:
@@ -356,7 +348,7 @@ class Comparison(Report, Sequence[AccountDifference]):
             )
         return chosen
 
-    # --- as text --------------------------------------------------------------------
+    # --- as a report ----------------------------------------------------------------
 
     def text(self, most: int | None = None) -> str:
         """Write the differences as text.
@@ -364,67 +356,51 @@ class Comparison(Report, Sequence[AccountDifference]):
         Args:
             most: How many things of each resource; without it all of them.
         """
-        return "\n\n".join("\n".join(block) for block in self._blocks(most) if block)
+        notes = bullets("", self._notes())
+        return text_of([self._headline().lines, *self._text_changes(most), notes.lines])
 
-    def _text(self) -> list[list[str]]:
-        return list(self._blocks(FEW))
+    def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
+        yield self._headline()
+        yield from (ReportPart(lines) for lines in self._text_changes(FEW))
+        first: list[str] = []
+        more: list[str] = []
+        for things in self._things.values():
+            for n, (key, changes) in enumerate(islice(things.items(), MANY // len(self._things))):
+                (first if n < FEW else more).append(_html_thing(key, changes))
+        names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
+        widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
+        yield ReportPart(html=html_tables(widths, first, more, self._count(), ".frame()"))
+        if notes:
+            yield bullets("", self._notes())
 
-    def _blocks(self, most: int | None) -> Iterator[list[str]]:
-        yield wrapped("", self._heading())
+    def _text_changes(self, most: int | None) -> Iterator[list[str]]:
         for noun, count in self.counts.items():
             counted = ", ".join(f"{number:,} {what}" for what, number in count.items())
             lines = [f"{noun.capitalize()}s: {counted}"]
-            for key, found in islice(self._of(noun), most):
-                lines += _thing_lines(key, found)
-            if most is not None and (more := sum(count.values()) - most) > 0:
+            for key, changes in islice(self._things[noun].items(), most):
+                lines += _thing_lines(key, changes)
+            if most is not None and (more := len(self._things[noun]) - most) > 0:
                 lines.append(f"  … and {more:,} more: .frame() has them all")
             yield lines
-        yield [line for said in self._notes() for line in wrapped("", said)]
 
-    def _heading(self) -> str:
+    def _count(self) -> int:
+        return sum(map(len, self._things.values()))
+
+    def _headline(self) -> ReportPart:
         between = f"{visible(self.left.origin)} and {visible(self.right.origin)}"
         if not len(self):
-            return f"No difference between {between}."
-        things = sum(sum(count.values()) for count in self.counts.values())
-        differ = "differs" if things == 1 else "differ"
-        return f"{many(things, 'thing')} {differ} between {between} (left - and right +)."
+            return headline(f"No difference between {between}.")
+        differ = "differs" if self._count() == 1 else "differ"
+        things = many(self._count(), "thing")
+        return headline(f"{things} {differ} between {between} (left - and right +).")
 
     def _notes(self) -> list[str]:
-        """Say once what is not compared."""
-        notes = [visible(said) for said in (*self.left.not_carried, *self.right.not_carried)]
+        """Return what is not compared, each note once."""
+        notes = [visible(note) for note in (*self.left.not_carried, *self.right.not_carried)]
         without = [one.origin for one in (self.left, self.right) if one.contacts is None]
         if len(without) == 1:
             notes.append(f"{visible(without[0])} holds no contacts: they are not compared.")
         return list(dict.fromkeys(notes))
-
-    def _of(self, noun: str) -> Iterator[tuple[str, list[AccountDifference]]]:
-        """Yield the differences of one resource, those of one thing together."""
-        if noun == "contact":
-            yield from self._people.by_person() if self._people else ()
-            return
-        found: dict[str, list[AccountDifference]] = {}
-        for one in self._things:
-            if one.resource == noun:
-                found.setdefault(one.key, []).append(one)
-        yield from found.items()
-
-    # --- as HTML --------------------------------------------------------------------
-
-    def _html(self) -> list[str]:
-        first: list[str] = []
-        more: list[str] = []
-        kinds = self.counts
-        total = sum(sum(count.values()) for count in kinds.values())
-        for noun in kinds:
-            for n, thing in enumerate(islice(self._of(noun), MANY // len(kinds))):
-                (first if n < FEW else more).append(_html_thing(*thing))
-        names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
-        widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
-        return [
-            html_heading(self._heading()),
-            html_tables(widths, first, more, total, ".frame()"),
-            html_list("told", "", self._notes()),
-        ]
 
 
 class FleetComparison(Report, Mapping[str, Comparison]):
@@ -502,66 +478,38 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         }
         return FleetPlan(plans, failed=self.stops, skip_invalid=skip_invalid)
 
-    def _heading(self) -> str:
-        differ = len(self.differ)
-        if not differ:
-            return f"No difference between {visible(self.first)} and {many(len(self), 'account')}."
-        of = many(len(self), "account")
-        return f"{differ:,} of {of} {'differs' if differ == 1 else 'differ'} from {self.first}."
-
-    def _table(self) -> list[tuple[str, ...]]:
-        """Count for each account the things of each resource that differ."""
-        return [
-            (visible(label), *(_counted_or_same(found, noun) for noun in ROOMS))
-            for label, found in self.items()
-        ]
-
-    def _stopped(self) -> list[str]:
-        told = [f"{visible(n)} could not be read: {visible(why)}" for n, why in self.stops.items()]
-        notes = [note for found in self.values() for note in found._notes()]
-        return [*told, *dict.fromkeys(notes)]
-
-    def _text(self) -> list[list[str]]:
-        rows = [("", *(f"{noun}s" for noun in ROOMS)), *self._table()]
-        widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
-        table = [
-            "  " + "  ".join(f"{c:<{w}}" for c, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        blocks = [[self._heading()], table]
-        for label in self.differ[:FEW]:
-            blocks += list(self[label]._blocks(FEW))[:-1]  # its notes stand at the end, once
-        if (more := len(self.differ) - FEW) > 0:
-            blocks.append([f"… and {many(more, 'more account')}: [name] shows each."])
-        return [*blocks, [line for said in self._stopped() for line in wrapped("", said)]]
-
-    def _html(self) -> list[str]:
+    def _parts(self) -> Iterator[ReportPart]:
+        of, differ = many(len(self), "account"), len(self.differ)
+        yield headline(
+            f"{differ:,} of {of} {'differs' if differ == 1 else 'differ'} from {self.first}."
+            if differ
+            else f"No difference between {visible(self.first)} and {of}."
+        )
         rows = [
-            f'<tbody><tr><td dir="auto">{"</td><td>".join(map(marked, row))}</td></tr></tbody>'
-            for row in self._table()
+            (visible(label), *(_counted_or_same(compared, noun) for noun in ROOMS))
+            for label, compared in self.items()
         ]
         widths = {"account": 28, **{f"{noun}s": 18 for noun in ROOMS}}
-        each = [
-            f"<details><summary>{marked(visible(label))}</summary>"
-            f"{''.join(self[label]._html()[:-1])}</details>"  # its notes stand at the end, once
-            for label in self.differ
-        ]
-        return [
-            html_heading(self._heading()),
-            html_tables(widths, rows[:MANY], rows[MANY:], len(rows), ".frame()"),
-            *each,
-            html_list("told", "", self._stopped()),
-        ]
+        yield table(widths, rows, head=True)
+        for n, label in enumerate(self.differ):
+            sections = list(self[label]._parts(notes=False))  # its notes stand at the end, once
+            yield from (ReportPart(block.lines) for block in (sections if n < FEW else ()))
+            yield ReportPart(html=folded(visible(label), sections))
+        if (more := differ - FEW) > 0:
+            yield ReportPart([f"… and {many(more, 'more account')}: [name] shows each."])
+        stops = [f"{visible(n)} could not be read: {visible(why)}" for n, why in self.stops.items()]
+        notes = dict.fromkeys(note for compared in self.values() for note in compared._notes())
+        yield bullets("", [*stops, *notes])
 
 
-def _counted_or_same(found: Comparison, noun: str) -> str:
+def _counted_or_same(compared: Comparison, noun: str) -> str:
     """Count the things of a resource that differ, or say that none does, or was compared."""
-    if counts := found.counts.get(noun):
+    if counts := compared.counts.get(noun):
         return f"{sum(counts.values()):,}"
-    sides = (found.left, found.right)
+    both = (compared.left, compared.right)
     unread = {
-        "contact": any(side.contacts is None for side in sides),
-        "content": not any(side.codes for side in sides),
+        "contact": any(side.contacts is None for side in both),
+        "content": not any(side.codes for side in both),
     }
     return "not compared" if unread.get(noun) else "same"
 
@@ -586,262 +534,146 @@ def _compared(
                 yield AccountDifference(noun, name, field, before, after, "changed")
 
 
-def _part(wanted: AccountState, client: Client, chosen: set[_Spot]) -> AccountState:
+def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[AccountDifference]:
+    """Compare contacts by their numbers: those that changed come first."""
+    both = [name for name in left.columns if name in right.columns]
+    left, right = left[both], right[both]
+    differing = differing_people(left, right)
+    fields: dict[tuple[int, int], list[str]] = {}  # by the rows of both sides
+    for field, rows in differing.changed.items():
+        for pair_of_rows in zip(*(side.tolist() for side in rows), strict=True):
+            fields.setdefault(pair_of_rows, []).append(field)
+    changed = sorted(fields, key=lambda places: places[1])
+    lefts, rights = [place for place, _ in changed], [place for _, place in changed]
+    for key, places, before, after in zip(
+        numbers_of(right, rights), changed, records(left, lefts), records(right, rights),
+        strict=True,
+    ):  # fmt: skip
+        for field in fields[places]:
+            if field not in NAME_PARTS or "name" not in fields[places]:  # a name says its parts
+                one, two = before.get(field), after.get(field)
+                yield AccountDifference("contact", key, field, one, two, "changed")
+    for n, side in enumerate((left, right)):
+        alone = (differing.left, differing.right)[n].tolist()
+        for key, record in zip(numbers_of(side, alone), records(side, alone), strict=True):
+            one, two = (None, record) if n else (record, None)
+            yield AccountDifference(
+                "contact", key, "", one, two, "only right" if n else "only left"
+            )
+
+
+def _part(wanted: AccountState, client: Client, chosen: set[_Place]) -> AccountState:
     """Return a state as if it differed from the account, as that is now, in what was chosen alone.
 
     The account is read again: what has changed in it since the comparison is not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
     live = state_of(client, contacts="contact" in nouns, codes=wanted.codes or None)
-    kept: dict[str, dict[Any, dict[str, Any]]] = {}
-    for noun in ("flow", "content", "webhook"):
-        source, there = wanted.of(noun), live.of(noun)
-        found: dict[Any, dict[str, Any]] = {}
-        kept[noun] = found
-        if noun not in nouns:
-            continue
-        found |= {key: dict(there[key]) for key in source if key in there}
-        for key in source:
-            name = name_text(key)
-            if key not in there:
-                if (noun, name, "") in chosen:
-                    found[key] = dict(source[key])
-                continue
-            for field in {*source[key], *there[key]}:
-                if (noun, name, field) in chosen:
-                    found[key].pop(field, None)
-                    found[key] |= {n: v for n, v in source[key].items() if n == field}
-    people = _People.of(wanted.contacts, live.contacts)
+    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in NAMED}
+    for noun in kept.keys() & nouns:
+        for key, fields in wanted.of(noun).items():
+            name, now = name_text(key), live.of(noun).get(key)
+            if now is not None:
+                sources = {
+                    field: fields if (noun, name, field) in chosen else now
+                    for field in (*now, *fields)
+                }
+                kept[noun][key] = {f: side[f] for f, side in sources.items() if f in side}
+            elif (noun, name, "") in chosen:
+                kept[noun][key] = dict(fields)
+    contacts = None
+    if wanted.contacts is not None and live.contacts is not None:
+        keys = [key for noun, key, _ in chosen if noun == "contact"]
+        mine, theirs = (numbers_of(side, slice(None)) for side in (wanted.contacts, live.contacts))
+        stays = theirs.isin(mine) & ~theirs.isin(keys)
+        contacts = pd.concat([live.contacts[stays], wanted.contacts[mine.isin(keys)]])
     return replace(
         wanted,
         flows=kept["flow"],
         contents=kept["content"],
         webhooks=kept["webhook"],
-        contacts=people.wanted(chosen) if people else None,
+        contacts=contacts,
     )
 
 
-# --- contacts -------------------------------------------------------------------------------
+# --- one difference, line by line -----------------------------------------------------------
 
 
-class _People(NamedTuple):
-    """The contacts of both sides, and the numbers of the rows that differ."""
-
-    left: pd.DataFrame
-    right: pd.DataFrame
-    found: FrameDifferences
-
-    @classmethod
-    def of(cls, left: pd.DataFrame | None, right: pd.DataFrame | None) -> _People | None:
-        """Compare contacts, where both sides have them."""
-        if left is None or right is None:
-            return None
-        both = [name for name in left.columns if name in right.columns]
-        left, right = left[both], right[both]
-        found = differing_people(left, right)
-        if "name" in found.changed:  # then its parts differ as well, and are not said again
-            said = found.changed["name"][1]
-            parts = {name: pairs for name, pairs in found.changed.items() if name in NAME_PARTS}
-            for name, (places, rows) in parts.items():
-                new = ~np.isin(rows, said)
-                found.changed[name] = places[new], rows[new]
-                if not new.any():
-                    del found.changed[name]
-        return cls(left, right, found)
-
-    def __len__(self) -> int:
-        changed = sum(len(rows) for rows, _ in self.found.changed.values())
-        return len(self.found.left) + len(self.found.right) + changed
-
-    def __bool__(self) -> bool:
-        return True
-
-    def counts(self) -> Counter[What]:
-        """Count the contacts that differ."""
-        changed = len(self._changed_rows())
-        one, two = len(self.found.left), len(self.found.right)
-        return Counter({"changed": changed, "only left": one, "only right": two})
-
-    def frame(self) -> pd.DataFrame:
-        """Make the rows of the differences, a column at a time."""
-        parts = []
-        for field, (places, rows) in self.found.changed.items():
-            cells = [
-                side[field].iloc[at].astype(object).where(side[field].iloc[at].notna(), None)
-                if field in side
-                else pd.Series(None, index=range(len(at)), dtype=object)
-                for side, at in ((self.left, places), (self.right, rows))
-            ]
-            keys = _numbers_of(self.right, rows)
-            parts.append(_rows(keys, field, cells[0].to_numpy(), cells[1].to_numpy(), "changed"))
-        for side, at, what in self._alone():
-            whole = pd.Series(list(records(side, at)), dtype=object).to_numpy()
-            one, two = (whole, None) if what == "only left" else (None, whole)
-            parts.append(_rows(_numbers_of(side, at), "", one, two, what))
-        return pd.concat([part for part in parts if len(part)], ignore_index=True)
-
-    def _changed_rows(self) -> Any:
-        """Number the right contacts that differ, each once."""
-        differs = np.zeros(len(self.right), bool)
-        for _, rows in self.found.changed.values():
-            differs[rows] = True
-        return np.flatnonzero(differs)
-
-    def _alone(self) -> list[tuple[pd.DataFrame, Any, What]]:
-        return [
-            (self.left, self.found.left, "only left"),
-            (self.right, self.found.right, "only right"),
-        ]
-
-    def wanted(self, chosen: set[_Spot]) -> pd.DataFrame:
-        """Return the right contacts as if no more of the left ones differed than was chosen."""
-        keys = {key for resource, key, _ in chosen if resource == "contact"}
-        pairs = self.found.changed.values()
-        taken = np.unique(np.concatenate([self.found.left, *(places for places, _ in pairs)]))
-        left = np.unique(np.concatenate([self.found.right[:0], *(rows for _, rows in pairs)]))
-        taken = taken[_numbers_of(self.left, taken).isin(keys).to_numpy(bool)]
-        left = left[_numbers_of(self.right, left).isin(keys).to_numpy(bool)]
-        stays = np.ones(len(self.right), bool)
-        stays[left] = stays[self.found.right] = False
-        return pd.concat([self.right[stays], self.left.iloc[taken]])
-
-    def differences(self) -> Iterator[AccountDifference]:
-        """Yield the differences one by one."""
-        if len(self):
-            for row in self.frame().itertuples(index=False):
-                yield AccountDifference(*row)
-
-    def by_person(self) -> Iterator[tuple[str, list[AccountDifference]]]:
-        """Yield the differences of one contact together: those that are changed come first."""
-        for row in self._changed_rows():
-            key, found = _numbers_of(self.right, [row]).iloc[0], []
-            for field, (places, rows) in self.found.changed.items():
-                n = int(np.searchsorted(rows, row))  # they ascend
-                if n < len(rows) and rows[n] == row:
-                    cells = _cell(self.left, field, places[n]), _cell(self.right, field, row)
-                    found.append(AccountDifference("contact", key, field, *cells, "changed"))
-            yield key, found
-        for side, at, what in self._alone():
-            for row in at:
-                key, [whole] = _numbers_of(side, [row]).iloc[0], records(side, [row])
-                two: tuple[Any, Any] = (whole, None) if what == "only left" else (None, whole)
-                yield key, [AccountDifference("contact", key, "", *two, what)]
-
-
-def _numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Series[Any]:
-    """Write the numbers of contacts as one text each."""
-    return pd.Series(numbers_of(frame, rows))
-
-
-def _cell(frame: pd.DataFrame, field: str, row: Any) -> Any:
-    if field not in frame:
-        return None
-    return none(frame[field].iat[row])
-
-
-def _rows(keys: pd.Series[Any], field: str, left: Any, right: Any, what: What) -> pd.DataFrame:
-    cells = {"resource": "contact", "key": keys.to_numpy(), "field": field}
-    found = pd.DataFrame(cells | {"left": left, "right": right, "what": what})
-    return found.astype(dict.fromkeys(("resource", "key", "field", "what"), "str")).astype(
-        {"left": object, "right": object}
-    )
-
-
-# --- one difference, place by place ---------------------------------------------------------
-
-
-class _Place(NamedTuple):
-    """One place of a difference; a side that is not there is None."""
+class _DifferenceLine(NamedTuple):
+    """One place of a difference; without values the name says it all."""
 
     name: str
-    left: Any
-    right: Any
+    left: Any = None
+    right: Any = None
     words: bool = False  #: whether both sides are words of ours, and no values
 
+    def pair(self) -> tuple[Shown, Shown] | None:
+        """Return both sides as they are shown."""
+        if self.words:
+            return words(str(self.left)), words(str(self.right))
+        return None if self.left is self.right is None else pair(self.left, self.right)
 
-def _places(one: AccountDifference) -> list[_Place]:
+
+def _lines_of(one: AccountDifference) -> list[_DifferenceLine]:
     """Part a difference into what a person reads: a document by meaning, a list item by item."""
-    if one.what != "changed":
-        return []
     if SECRET.search(one.field):
-        return [_Place(one.field, MASK, MASK, words=True)]
-    documents = isinstance(one.left, Mapping) and isinstance(one.right, Mapping)
-    if one.field == "flow_json" and documents:
-        found = _meanings(one.left, one.right)
+        return [_DifferenceLine(one.field, MASK, MASK, words=True)]
+    if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
+        lines = _meanings(one.left, one.right)
     elif one.left in EMPTY or one.right in EMPTY or (small(one.left) and small(one.right)):
-        found = [_Place(one.field, one.left, one.right)]
+        lines = [_DifferenceLine(one.field, one.left, one.right)]
     else:
-        found = [_Place(*place) for place in differences(one.field, one.left, one.right)]
-    if (more := len(found) - _DEPTH) > 0:
-        found = [*found[:_DEPTH], _Place(f"… and {many(more, 'more place')}", None, None)]
-    return found
-
-
-def _meanings(left: Any, right: Any) -> list[_Place]:
-    """Compare two flow documents by what they mean."""
-    from chatkit.flowjson.diff import compare as meanings
-
-    found = [
-        _Place(
-            f"{each.kind}: {each.where}",
-            None if each.before is MISSING else each.before,
-            None if each.after is MISSING else each.after,
-            words=each.kind.endswith(" moved"),
-        )
-        for each in meanings(dict(left), dict(right))
-    ]
-    return found or [_Place("flow_json, written in another way", None, None)]
-
-
-def _about(one: AccountDifference) -> str:
-    """Say what a thing is that only one side has."""
-    fields = one.left if one.left is not None else one.right
-    for name in ("flow_json", "text", "events", "name"):
-        if (value := fields.get(name)) not in EMPTY:
-            return str(shown(value))
-    return ""
-
-
-def _pair(place: _Place) -> tuple[Shown | None, Shown | None]:
-    if place.words:
-        return words(str(place.left)), words(str(place.right))
-    if place.left is None and place.right is None:
-        return None, None
-    return pair(place.left, place.right)
-
-
-# --- as text --------------------------------------------------------------------------------
-
-
-def _thing_lines(key: str, found: Sequence[AccountDifference]) -> list[str]:
-    first = found[0]
-    lines = [f"  {_SIGNS[first.what]} {squeezed(key, LABEL)}"]
-    if first.what != "changed":
-        about = _about(first)
-        return [f"{lines[0]}  {about}" if about else lines[0]]
-    for place in chain.from_iterable(map(_places, found)):
-        name = cut(place.name, 2 * LABEL)
-        left, right = _pair(place)
-        if left is None or right is None:
-            lines.append(f"      {name}")
-        elif len(name) > LABEL:
-            lines.append(f"      {name}")
-            lines += [f"          {line}" for line in sides("", left, right, WIDTH - 10, ARROW)]
-        else:
-            lines += [f"      {line}" for line in sides(f"{name}: ", left, right, WIDTH - 6, ARROW)]
+        lines = [_DifferenceLine(*place) for place in differences(one.field, one.left, one.right)]
+    if (more := len(lines) - _DEPTH) > 0:
+        lines = [*lines[:_DEPTH], _DifferenceLine(f"… and {many(more, 'more place')}")]
     return lines
 
 
-# --- as HTML --------------------------------------------------------------------------------
+def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[_DifferenceLine]:
+    """Compare two flow documents by what they mean."""
+    from chatkit.flowjson.diff import compare as meanings
+
+    lines = []
+    for each in meanings(left, right):
+        one, two = (None if side is MISSING else side for side in (each.before, each.after))
+        moved = each.kind.endswith(" moved")
+        lines.append(_DifferenceLine(f"{each.kind}: {each.where}", one, two, words=moved))
+    return lines or [_DifferenceLine("flow_json, written in another way")]
 
 
-def _html_thing(key: str, found: Sequence[AccountDifference]) -> str:
-    first = found[0]
-    lines = [_html_place(place) for place in chain.from_iterable(map(_places, found))]
+def _summary(one: AccountDifference) -> str:
+    """Describe a thing that only one side has by the first of its fields that says something."""
+    fields = one.left if one.left is not None else one.right
+    values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
+    return next((str(shown(value)) for value in values if value not in EMPTY), "")
+
+
+def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
+    first = changes[0]
+    head = f"  {_SIGNS[first.what]} {squeezed(key, LABEL)}"
     if first.what != "changed":
-        about = f'<td dir="auto">{marked(_about(first))}</td>'
-        lines = [f"<td></td>{about}<td></td>" if first.what == "only left" else
-                 f"<td></td><td></td>{about}"]  # fmt: skip
+        return [f"{head}  {_summary(first)}".rstrip()]
+    lines = [head]
+    for line in chain.from_iterable(map(_lines_of, changes)):
+        name, both = cut(line.name, 2 * LABEL), line.pair()
+        if both is None or len(name) > LABEL:
+            lines.append(f"      {name}")
+            lines += [f"          {each}" for each in sides("", *both, WIDTH - 10)] if both else []
+        else:
+            lines += [f"      {each}" for each in sides(f"{name}: ", *both, WIDTH - 6)]
+    return lines
+
+
+def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
+    first = changes[0]
+    if first.what == "changed":
+        lines = [_html_line(line) for line in chain.from_iterable(map(_lines_of, changes))]
+    else:
+        cells = ["<td></td>", "<td></td>", "<td></td>"]
+        cells[1 if first.what == "only left" else 2] = (
+            f'<td dir="auto">{marked(_summary(first))}</td>'
+        )
+        lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
     sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
     which = f"{first.resource} {marked(squeezed(key, LABEL))}"
@@ -849,24 +681,19 @@ def _html_thing(key: str, found: Sequence[AccountDifference]) -> str:
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 
 
-def _html_place(place: _Place) -> str:
-    name = f'<td dir="auto">{marked(cut(place.name, 2 * LABEL))}</td>'
-    texts = isinstance(place.left, str) and isinstance(place.right, str) and not place.words
-    if texts and max(len(place.left), len(place.right)) <= _LONG:
-        return name + _html_words(place.left, place.right)
-    left, right = _pair(place)
-    return f"{name}{html_side(left, 'del')}{html_side(right, 'ins')}"
-
-
-def _html_words(left: str, right: str) -> str:
-    """Make the cells of two texts: the words that the other one does not have are marked."""
-    parts = changed_words(left, right)
-    cells = []
-    for kind, tag in (("out", "del"), ("in", "ins")):
-        said = [
-            f"<{tag}>{marked(visible(text))}</{tag}>" if each == kind else marked(visible(text))
-            for each, text in parts
-            if each in ("same", kind)
-        ]
-        cells.append(f'<td dir="auto">{"".join(said)}</td>')
-    return "".join(cells)
+def _html_line(line: _DifferenceLine) -> str:
+    """Make the cells of a place; of two texts the words are marked that the other has not."""
+    name = f'<td dir="auto">{marked(cut(line.name, 2 * LABEL))}</td>'
+    texts = isinstance(line.left, str) and isinstance(line.right, str) and not line.words
+    if not texts or max(len(line.left), len(line.right)) > _LONG:
+        left, right = line.pair() or (None, None)
+        return f"{name}{html_side(left, 'del')}{html_side(right, 'ins')}"
+    parts = [(kind, marked(visible(text))) for kind, text in changed_words(line.left, line.right)]
+    for side, tag in (("out", "del"), ("in", "ins")):
+        cell = "".join(
+            f"<{tag}>{text}</{tag}>" if kind == side else text
+            for kind, text in parts
+            if kind in ("same", side)
+        )
+        name += f'<td dir="auto">{cell}</td>'
+    return name

@@ -12,7 +12,7 @@ import ssl
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,9 +29,9 @@ from chatkit.api.transport import Transport
 from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, html_heading, html_tables, marked
+from chatkit.report import Report, ReportPart, folded, frame_of_objects, html_heading, table
 from chatkit.settings import TokenPlace, save
-from chatkit.util.display import visible
+from chatkit.util.display import many, visible
 from chatkit.webhooks import MAX_WEBHOOKS
 
 if TYPE_CHECKING:
@@ -81,79 +81,52 @@ class CheckupReport(Report):
         return int(any(check.state == "problem" for check in self.checks))
 
     def frame(self) -> pd.DataFrame:
-        """The checks as a DataFrame: `state`, `detail` and `next_step`, indexed by `check`."""
-        from chatkit.frames.frame import Columns
-
-        columns = Columns(dict.fromkeys(Check.__slots__, "text"))
-        columns.add(msgspec.json.encode([asdict(check) for check in self.checks]))
-        return columns.frame("check")
+        """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
+        names = [field.name for field in fields(Check)]
+        return frame_of_objects(self.checks, names, texts=names).set_index("check")
 
     def painted(self) -> str:
-        """The text for a terminal that shows colours: what is wrong stands out."""
-        return _STATES.sub(lambda found: f"{_ANSI[found[1]]}{found[0]}\x1b[0m", repr(self))
+        """Return the text for a terminal that shows colours: what is wrong stands out."""
+        return _STATES.sub(lambda match: f"{_ANSI[match[1]]}{match[0]}\x1b[0m", repr(self))
 
-    def _parts(self) -> tuple[list[Check], list[Check]]:
-        """Return what was told, and what could not be."""
-        told = [check for check in self.checks if check.state != "unknown"]
-        return told, list(self.checks[len(told) :])
-
-    def _text(self) -> list[list[str]]:
-        shown, untold = self._parts()
-        if untold:
-            names = ", ".join(check.check.removeprefix(_POINT) for check in untold)
-            line = f"reading cannot tell, or nothing shows it: {names}"
-            shown.append(Check(_count(len(untold)), "unknown", line))
-        width = max((len(check.check) for check in shown), default=0)
+    def _parts(self) -> Iterator[ReportPart]:
+        known = [check for check in self.checks if check.state != "unknown"]
+        unknown = self.checks[len(known) :]
+        unknown_count = many(len(unknown), "check")
+        names = ", ".join(check.check.removeprefix(_POINT) for check in unknown)
+        line = Check(unknown_count, "unknown", f"reading cannot tell, or nothing shows it: {names}")
+        checks = [*known, *([line] if unknown else [])]
+        width = max((len(check.check) for check in checks), default=0)
         lines = [printable(f"Checkup of {self.subject}")]
-        for check in shown:
+        for check in checks:
             details = textwrap.wrap(printable(check.detail), _WIDTH)
             if check.next_step:
                 details += textwrap.wrap(f"-> {printable(check.next_step)}", _WIDTH)
-            heads = [
-                f"{check.state:<8} {check.check:<{width}}",
-                *[" " * (9 + width)] * len(details),
-            ]
-            lines += [f"  {head}  {detail}" for head, detail in zip(heads, details, strict=False)]
-        return [lines]
-
-    def _html(self) -> list[str]:
-        told, untold = self._parts()
-        calm = [c for c in told if c.check.startswith(_POINT) and c.state == "ok"]
-        rest = [c for c in told if c not in calm]
-        folded = {
-            f"{len(calm)} open points look as assumed": calm,
-            f"{_count(len(untold))} could not be told": untold,
-        }
-        return [
-            html_heading(f"Checkup of {self.subject}"),
-            _table(rest),
-            *(
-                f"<details><summary>{summary}</summary>{_table(checks)}</details>"
-                for summary, checks in folded.items()
-                if checks
-            ),
-        ]
+            head = f"{check.state:<8} {check.check:<{width}}"
+            for detail in details:
+                lines.append(f"  {head}  {detail}")
+                head = " " * len(head)
+        yield ReportPart(lines, html_heading(f"Checkup of {self.subject}"))
+        as_assumed = [c for c in known if c.check.startswith(_POINT) and c.state == "ok"]
+        yield _table([check for check in known if check not in as_assumed])
+        for summary, hidden in (
+            (f"{len(as_assumed)} open points look as assumed", as_assumed),
+            (f"{unknown_count} could not be told", unknown),
+        ):
+            yield ReportPart(html=folded(summary, [_table(hidden)]) if hidden else "")
 
 
 #: How checks are shown, with the class of the style and the colour of a terminal.
 _ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
-_CLASSES = {"problem": "delete", "warning": "update", "ok": "create"}
+_CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown": ""}
 _ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
 _STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
 
 
-def _count(number: int) -> str:
-    return f"{number} check{'s' * (number != 1)}"
-
-
-def _table(checks: list[Check]) -> str:
-    rows = []
-    for check in checks:
-        name, state, *rest = (marked(visible(text)) for text in asdict(check).values())
-        kind = _CLASSES.get(check.state, "")
-        row = [name, f'<span class="{kind}">{state}</span>' if kind else state, *rest]
-        rows.append(f"<tbody><tr><td>{'</td><td>'.join(row)}</td></tr></tbody>")
-    return html_tables(_COLUMNS, rows, [], len(rows), ".frame()")
+def _table(checks: Iterable[Check]) -> ReportPart:
+    rows = [[visible(text) for text in asdict(check).values()] for check in checks]
+    html = table(_COLUMNS, rows, severities=[_CLASSES[row[1]] for row in rows]).html
+    return ReportPart(html=html)
 
 
 def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
@@ -266,17 +239,13 @@ class Reply:
         return str(self.status) if self.status is not None else type(self.error).__name__
 
     @cached_property
-    def json(self) -> Any:
-        """The decoded body; `msgspec.UNSET` when it is not JSON."""
-        try:
-            return msgspec.json.decode(self.answer.body if self.answer else b"")
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return msgspec.UNSET
-
-    @property
     def envelope(self) -> dict[str, Any]:
-        """The fields of the envelope; none when it is no object."""
-        return self.json if type(self.json) is dict else {}
+        """The fields of the envelope; none when the body is no JSON object."""
+        try:
+            body = msgspec.json.decode(self.answer.body if self.answer else b"")
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return {}
+        return body if type(body) is dict else {}
 
     @property
     def data(self) -> Any:
@@ -284,16 +253,16 @@ class Reply:
         return self.envelope.get("data", msgspec.UNSET)
 
     @property
-    def found(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, Any]]:
         """The records of a list, or the one record, as far as they are objects."""
         data = self.data if self.granted else []
         return [row for row in (data if isinstance(data, list) else [data]) if type(row) is dict]
 
     @property
     def pagination(self) -> Pagination | None:
-        """Pagination of the page, if it was told."""
-        told = self.envelope.get("pagination") if self.granted else None
-        return None if told is None else msgspec.convert(told, Pagination)
+        """Pagination of the page; None where the answer has none."""
+        pagination = self.envelope.get("pagination") if self.granted else None
+        return None if pagination is None else msgspec.convert(pagination, Pagination)
 
 
 class Prober:
@@ -304,15 +273,15 @@ class Prober:
         self._transport = transport
 
     def get(self, *segments: str | int, **query: str | int) -> Reply:
-        """Read, and bring back whatever came of it."""
+        """Read, and return whatever came of it."""
         call = Call("GET", segments, query)
-        answer = None
+        answer = error = None
         try:
             answer = self._transport.answer(call)
             answer.unwrap(self.profile)
-        except CallError as error:
-            return Reply(call, answer, error)
-        return Reply(call, answer)
+        except CallError as failure:
+            error = failure
+        return Reply(call, answer, error)
 
 
 # --- address, token and permissions -------------------------------------------------------
@@ -393,8 +362,14 @@ def _tls(connection: Connection) -> Check:
         return Check("TLS", "ok", "loopback, no TLS")
     if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
         return Check("TLS", "unknown", f"not checked: calls go through the proxy {proxy}")
+    address = parts.hostname or "", parts.port or 443
     try:
-        days = _days_left(parts.hostname or "", parts.port or 443)
+        with (
+            socket.create_connection(address, timeout=10) as plain,
+            ssl.create_default_context().wrap_socket(plain, server_hostname=address[0]) as secure,
+        ):
+            certificate = secure.getpeercert() or {}
+        end = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
     except ssl.SSLCertVerificationError as error:
         return Check(
             "TLS", "problem", f"the certificate is not trusted: {error.verify_message}",
@@ -402,21 +377,12 @@ def _tls(connection: Connection) -> Check:
         )  # fmt: skip
     except (OSError, ValueError) as error:
         return Check("TLS", "unknown", f"no direct connection ({type(error).__name__})")
+    days = int((end - time.time()) // 86400)
     if days < _SOON:
         return Check(
             "TLS", "warning", f"the certificate ends in {days} days", "Tell who runs the service."
         )
     return Check("TLS", "ok", f"the certificate is trusted and ends in {days} days")
-
-
-def _days_left(host: str, port: int) -> int:
-    context = ssl.create_default_context()
-    with (
-        socket.create_connection((host, port), timeout=10) as plain,
-        context.wrap_socket(plain, server_hostname=host) as secure,
-    ):
-        certificate = secure.getpeercert() or {}
-    return int((ssl.cert_time_to_seconds(str(certificate["notAfter"])) - time.time()) // 86400)
 
 
 def _account(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
@@ -468,7 +434,7 @@ def _webhooks(reply: Reply) -> Check:
     name = "Webhooks"
     if not reply.granted:
         return Check(name, "unknown", f"answered with {reply.said}")
-    used = len(reply.found)
+    used = len(reply.records)
     left = max(0, MAX_WEBHOOKS - used)
     detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
     return Check(name, "ok", detail) if left else Check(
@@ -531,20 +497,28 @@ def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]
 def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
     if pagination is None:
-        yield _untold("page_base", "the list came without pagination")
+        yield Observation("page_base", "the list came without pagination", told=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
     yield from _page_sizes(ask, resource)
     beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
-    yield _page_past_end(beyond)
+    field, how = "page_past_end", "a page after the last"
+    if not beyond.granted and (not beyond.refused or beyond.said == "429"):
+        yield Observation(field, f"{how} was answered with {beyond.said}", told=False)
+    elif beyond.records:
+        yield Observation(field, f"{how} has records", told=False)
+    else:
+        yield Observation(field, how, "empty" if beyond.granted else "refuse")
 
 
 def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
     assumed = ask.profile.max_page_size
     largest = ask.get(resource, pageSize=assumed)
     if largest.pagination is None:
-        yield _untold("max_page_size", f"{assumed} was answered with {largest.said}")
+        yield Observation(
+            "max_page_size", f"{assumed} was answered with {largest.said}", told=False
+        )
         return
     over = ask.get(resource, pageSize=assumed + 1)
     sizes = [seen.pagination.page_size for seen in (largest, over) if seen.pagination]
@@ -560,11 +534,11 @@ def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
 
 def _flow_document(ask: Prober, flows: Reply) -> Observation:
     field, how = "flow_json_in_get", "reading one flow"
-    key = str(flows.found[0].get("id")) if flows.found else ""
+    key = str(flows.records[0].get("id")) if flows.records else ""
     flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
-    if flow is None or not flow.found:
-        return _untold(field, "no flow could be read")
-    [record] = flow.found
+    if flow is None or not flow.records:
+        return Observation(field, "no flow could be read", told=False)
+    [record] = flow.records
     raw = document(record.get("flow_json_raw"))
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
@@ -572,7 +546,7 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
 def _not_found(ask: Prober, resource: str) -> Observation:
     reply, field = ask.get(resource, _NO_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
-        return _untold(field, f"an unknown id was answered with {reply.said}")
+        return Observation(field, f"an unknown id was answered with {reply.said}", told=False)
     return Observation(field, "reading an unknown id", reply.answer.status)
 
 
@@ -580,40 +554,27 @@ def _parameter(
     ask: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
     """Find the parameter that filters: with it, a text that nothing holds finds nothing."""
-    if not whole.found:
-        return _untold(field, f"there are no {resource} to look among")
+    if not whole.records:
+        return Observation(field, f"there are no {resource} to look among", told=False)
     assumed = getattr(ask.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
-        found = ask.get(resource, **{name: _NO_TEXT})
-        if found.granted and not found.found:
+        reply = ask.get(resource, **{name: _NO_TEXT})
+        if reply.granted and not reply.records:
             return Observation(field, f"it filters the {resource}", name)
     return Observation(field, f"none of {', '.join(names)} filters the {resource}", None)
 
 
 def _number_form(contacts: Reply) -> Observation:
     """Tell whether the numbers of contacts begin with the digits of their country codes."""
-    pairs = [(row.get("number"), row.get("country_code")) for row in contacts.found]
+    pairs = [(row.get("number"), row.get("country_code")) for row in contacts.records]
     whole = [
         number.startswith(code.removeprefix("+"))
         for number, code in pairs
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
     if not whole:
-        return _untold("number_form", "no record shows it")
+        return Observation("number_form", "no record shows it", told=False)
     form = "international" if all(whole) else "national"
     how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
     return Observation("number_form", how, form)
-
-
-def _untold(field: str, why: str) -> Observation:
-    return Observation(field, why, told=False)
-
-
-def _page_past_end(reply: Reply) -> Observation:
-    field, how = "page_past_end", "a page after the last"
-    if not reply.granted and (not reply.refused or reply.said == "429"):
-        return _untold(field, f"{how} was answered with {reply.said}")
-    if reply.found:
-        return _untold(field, f"{how} has records")
-    return Observation(field, how, "empty" if reply.granted else "refuse")

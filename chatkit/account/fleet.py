@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from chatkit import settings
@@ -32,7 +31,7 @@ from chatkit.errors import (
 )
 from chatkit.frames.snapshot import origins_of_parts, remember_parts
 from chatkit.imports import accessor
-from chatkit.report import FEW, Report, html_heading, html_tables, marked
+from chatkit.report import FEW, Report, ReportPart, headline, table
 from chatkit.util.display import many, visible
 from chatkit.util.progress import say
 
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from chatkit.bulk.planner import PlanOptions
     from chatkit.endpoints import Existing
     from chatkit.imports.numbers import Plus
     from chatkit.sandbox import Sandbox
@@ -82,15 +80,15 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         named = accounts
     else:
         several = isinstance(accounts, Iterable) and not isinstance(accounts, str)
-        wanted: list[Any] = list(accounts) if several else [accounts]
-        for each in wanted:
-            if not isinstance(each, str):
+        patterns: list[Any] = list(accounts) if several else [accounts]
+        for pattern in patterns:
+            if not isinstance(pattern, str):
                 raise TypeError(
                     "connect_all takes names of connections ('agency-*', or ['de', 'fr']), or "
                     "accounts by what they are to be called ({'de': client, 'fr': 'agency-fr'}), "
-                    f"not {type(each).__name__}"
+                    f"not {type(pattern).__name__}"
                 )
-        named = {name: name for each in wanted for name in _names_like(each)}
+        named = {name: name for pattern in patterns for name in _names_like(pattern)}
     if not named:
         raise SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
@@ -108,10 +106,16 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
             if not isinstance(to, Client):
                 own.append(opened[label])
         if not opened:
-            told = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
-            raise SettingsError(f"None of the accounts can be opened:\n{told}")
-        _refuse_twice(opened)
-        _tell(opened, failed)
+            reasons = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
+            raise SettingsError(f"None of the accounts can be opened:\n{reasons}")
+        labels: dict[str, str] = {}
+        for label, client in opened.items():
+            account = client.connection.account
+            if (other := labels.setdefault(account, label)) != label:
+                raise SettingsError(
+                    f"{other!r} and {label!r} are the same account ({account}): name it once."
+                )
+        _announce(opened, failed)
     except BaseException:
         for client in own:
             client.close()
@@ -119,38 +123,24 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
     return Fleet(opened, failed, own)
 
 
-def _names_like(wanted: str) -> list[str]:
-    """Find the connections that a name with * and ? stands for; one without is itself.
+def _names_like(pattern: str) -> list[str]:
+    """Return the connections that a name with * and ? stands for; one without is itself.
 
     Raises:
-        SettingsError: There is none like it.
+        SettingsError: No connection has such a name.
     """
-    if not {"*", "?", "["} & {*wanted}:
-        return [wanted]
-    if found := [name for name in settings.names() if fnmatchcase(name, wanted)]:
-        return found
-    there = ", ".join(settings.names()) or "none"
-    raise SettingsError(f"No connection is called like {wanted!r}. Those kept are: {there}.")
+    if not {"*", "?", "["} & {*pattern}:
+        return [pattern]
+    names = settings.names()
+    if matches := [name for name in names if fnmatchcase(name, pattern)]:
+        return matches
+    raise SettingsError(
+        f"No connection is called like {pattern!r}. Those kept are: {', '.join(names) or 'none'}."
+    )
 
 
-def _refuse_twice(opened: Mapping[str, Client]) -> None:
-    """Refuse two names for one account: each of its records would be there twice.
-
-    Raises:
-        SettingsError: There are some.
-    """
-    known: dict[str, str] = {}
-    for label, client in opened.items():
-        account = client.connection.account
-        if account in known:
-            raise SettingsError(
-                f"{known[account]!r} and {label!r} are the same account ({account}): name it once."
-            )
-        known[account] = label
-
-
-def _tell(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
-    """Say what was opened, what was not, and whether a run was interrupted there."""
+def _announce(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
+    """Print what was opened, what was not, and whether a run was interrupted there."""
     kinds = {
         "of the sandbox" if client.connection.sandbox is not None
         else "on this machine" if client.connection.loopback
@@ -301,12 +291,7 @@ class Fleet(Report, Mapping[str, Client]):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _each(
@@ -329,67 +314,46 @@ class Fleet(Report, Mapping[str, Client]):
             InputError: No account can be asked for it.
             ChatkitError: No account could do it.
         """
-        wanted = list(self if labels is None else labels)
-        came = in_threads(wanted, lambda label, _: work(label, self[label]), noun=noun)
+        asked = list(self if labels is None else labels)
+        outcomes = in_threads(asked, lambda label, _: work(label, self[label]), noun=noun)
         done: dict[str, T] = {}
         stops = dict(self.failed) if labels is None else {}
-        for label, value in came.items():
-            if not isinstance(value, Exception):
-                done[label] = value
-            elif not isinstance(value, ChatkitError):
-                raise _noted(value, label)
+        for label, outcome in outcomes.items():
+            if not isinstance(outcome, Exception):
+                done[label] = outcome
+            elif isinstance(outcome, ChatkitError):
+                advice = outcome.advice if isinstance(outcome, CallError) else ""
+                reason = first_line(outcome)
+                stops[label] = f"{reason.rstrip('.')}. {advice}" if advice else reason
             else:
-                stops[label] = _why(value)
-        if wanted and not done:
-            raise _noted(cast("Exception", came[wanted[0]]), wanted[0])
+                raise _noted(outcome, label)
+        if asked and not done:
+            raise _noted(cast("Exception", outcomes[asked[0]]), asked[0])
         return done, stops
 
-    # --- as text and HTML -----------------------------------------------------------
-
-    def _rows(self) -> list[tuple[str, str, str]]:
-        opened = [
+    def _parts(self) -> Iterator[ReportPart]:
+        yield headline(f"Fleet of {many(len(self), 'account')}.")
+        rows = [
             (visible(label), account_words(client.connection.account), _state(client))
             for label, client in self.items()
         ]
-        return [*opened, *((visible(n), "", f"not open: {why}") for n, why in self.failed.items())]
-
-    def _text(self) -> list[list[str]]:
-        rows = self._rows()
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            f"  {label:<{widths[0]}}  {account:<{widths[1]}}  {state}".rstrip()
-            for label, account, state in rows
-        ]
-        return [[f"Fleet of {many(len(self), 'account')}."], lines]
-
-    def _html(self) -> list[str]:
-        rows = [
-            f'<tbody><tr><td dir="auto">{"</td><td>".join(map(marked, row))}</td></tr></tbody>'
-            for row in self._rows()
-        ]
-        table = html_tables({"account": 25, "of": 45, "state": 30}, rows, [], len(rows), "list")
-        return [html_heading(f"Fleet of {many(len(self), 'account')}."), table]
-
-
-def _state(client: Client) -> str:
-    """Say whether the account took its token the last time that it answered."""
-    if not client.transport.token_refused:
-        return "open"
-    name = client.connection.name
-    kept = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
-    return f"its token was refused. {NotAuthenticated.advice}{kept}"
-
-
-def _why(error: ChatkitError) -> str:
-    """Say in a line why an account stopped, and what to do."""
-    advice = error.advice if isinstance(error, CallError) else ""
-    return f"{first_line(error).rstrip('.')}. {advice}" if advice else first_line(error)
+        rows += [(visible(label), "", f"not open: {why}") for label, why in self.failed.items()]
+        yield table({"account": 25, "of": 45, "state": 30}, rows)
 
 
 def _noted(error: Exception, label: str) -> Exception:
     """Note in an error which account it is of."""
     error.add_note(f"That was said of the account {label}: its client is fleet[{label!r}].")
     return error
+
+
+def _state(client: Client) -> str:
+    """Return whether the account took its token the last time that it answered."""
+    if not client.transport.token_refused:
+        return "open"
+    name = client.connection.name
+    kept = f" Keep it with {command(f'login {name}')}, and open the fleet anew." if name else ""
+    return f"its token was refused. {NotAuthenticated.advice}{kept}"
 
 
 # --- its resources --------------------------------------------------------------------
@@ -449,39 +413,30 @@ class _FleetResource:
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        options: PlanOptions = {
+        parts = {} if frame is None and delete is not None else self._parts(frame)
+        deletes = _keys_by_account(delete)
+        bases = {} if base is None else self._parts(base)
+        self._check_labels([*parts, *deletes])
+        options = {
             "existing": existing,
             "skip_invalid": skip_invalid,
             "other_account": other_account,
             "duplicates": duplicates,
             "broken": broken,
         }
-        parts = {} if frame is None and delete is not None else self._parts(frame)
-        gone = _keys_by_account(delete)
-        self._refuse_strangers([*parts, *gone])
-        return self._planned(parts, gone, options, {} if base is None else self._parts(base))
-
-    def _planned(
-        self,
-        parts: Mapping[str, Any],
-        gone: Mapping[str, Any],
-        options: Mapping[str, Any],
-        bases: Mapping[str, Any],
-    ) -> FleetPlan:
-        """Plan the rows of each account, and what is to be deleted there."""
+        given = {name: value for name, value in options.items() if value}
         fleet = self._fleet
-        labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **gone}]
-        opened = [label for label in labels if label in fleet]
+        labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
         def plan(label: str, client: Client) -> Any:
-            own = {"delete": gone[label]} if label in gone else {}
+            own: dict[str, Any] = {"delete": deletes[label]} if label in deletes else {}
             if bases:
                 own["base"] = bases.get(label)
-            return self._of(client).plan(parts.get(label), **own, **options)
+            return self._of(client).plan(parts.get(label), **own, **given)
 
-        done, stops = fleet._each(plan, labels=opened)
+        done, stops = fleet._each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
-        return FleetPlan(done, failed=stops, skip_invalid=options["skip_invalid"])
+        return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
 
     def _parts(self, given: Any) -> Mapping[str, Any]:
         """Part what is to be planned by account.
@@ -497,76 +452,64 @@ class _FleetResource:
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
                 f"This is {'None' if given is None else f'of type {type(given).__name__}'}."
             )
-        frame: pd.DataFrame = given
-        return _remembered(_rows_by_account(frame), frame)
+        return _frames_by_account(given)
 
-    def _refuse_strangers(self, labels: Iterable[str]) -> None:
+    def _check_labels(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
 
         Raises:
-            InputError: There are some.
+            InputError: Some are of others.
         """
-        there = {*self._fleet, *self._fleet.failed}
-        if strange := [label for label in labels if label not in there]:
-            named = ", ".join(f"{label!r:.60}" for label in strange[:5])
+        known = {*self._fleet, *self._fleet.failed}
+        if unknown := [label for label in labels if label not in known]:
+            named = ", ".join(f"{label!r:.60}" for label in unknown[:5])
             raise InputError(
                 f"No account of the fleet is called {named}: there are {', '.join(self._fleet)}."
             )
 
 
-def _rows_by_account(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Part a frame by the account of each row, in the order in which they come.
+def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Part a frame by the account of each row; each part remembers its own as the frame does.
 
     Raises:
         InputError: It does not name them.
     """
-    if frame.index.nlevels > 1 and frame.index.names[0] == ACCOUNT:
-        for label, part in frame.groupby(level=0, sort=False, dropna=False):
-            yield cast("str", label), part.droplevel(0)
-    elif ACCOUNT in frame.columns:
-        for name, part in frame.groupby(ACCOUNT, sort=False, dropna=False):
-            yield cast("str", name), part.drop(columns=ACCOUNT)
-    else:
+    in_index = frame.index.nlevels > 1 and frame.index.names[0] == ACCOUNT
+    if not in_index and ACCOUNT not in frame.columns:
         raise InputError(
             "The frame does not name the account of each row: let the first level of its index, "
             "or a column, be called 'account'."
         )
+    by: Any = {"level": 0} if in_index else {"by": ACCOUNT}
+    origins, parts = origins_of_parts(frame), {}
+    for label, part in frame.groupby(**by, sort=False, dropna=False):
+        part = part.droplevel(0) if in_index else part.drop(columns=ACCOUNT)
+        part = part.dropna(axis="columns", how="all")  # columns that other accounts have
+        part.attrs = {"chatkit": origins[label]} if label in origins else {}
+        parts[label] = part
+    return parts
 
 
-def _remembered(
-    parts: Iterable[tuple[str, pd.DataFrame]], frame: pd.DataFrame
-) -> dict[str, pd.DataFrame]:
-    """Let each part of a frame remember of which account it is, as far as the frame does."""
-    kept = origins_of_parts(frame)
-    found = {}
-    for label, part in parts:
-        whole = part.dropna(axis="columns", how="all")  # columns that other accounts have
-        whole.attrs = {"chatkit": kept[label]} if label in kept else {}
-        found[label] = whole
-    return found
-
-
-def _keys_by_account(given: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
+def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
     """Part the keys of what is to be deleted, or the frame that holds them, by account.
 
     Raises:
         InputError: They do not begin with an account.
     """
-    if given is None:
+    if delete is None:
         return {}
-    if hasattr(given, "columns"):
-        frame = cast("pd.DataFrame", given)
-        return _remembered(_rows_by_account(frame), frame)
-    found: dict[str, list[Any]] = {}
-    keys: Iterable[Any] = [given] if isinstance(given, str | bytes) else given
+    if hasattr(delete, "columns"):
+        return dict(_frames_by_account(cast("pd.DataFrame", delete)))
+    parts: dict[str, list[Any]] = {}
+    keys: Iterable[Any] = [delete] if isinstance(delete, str | bytes) else delete
     for key in keys:
         if not isinstance(key, tuple) or len(key) < 2:
             raise InputError(
                 f"delete= takes keys that begin with their account, like ('de', 50002), not "
                 f"{key!r:.60}."
             )
-        found.setdefault(key[0], []).append(key[1] if len(key) == 2 else key[1:])
-    return found
+        parts.setdefault(key[0], []).append(key[1] if len(key) == 2 else key[1:])
+    return parts
 
 
 def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
@@ -621,12 +564,12 @@ class FleetContacts(_FleetResource):
             InputError: It names no account of the fleet, or there is no such region.
         """
         parts = self._parts(frame)
-        self._refuse_strangers(parts)
-        found = self._fleet._each(
+        self._check_labels(parts)
+        checked = self._fleet._each(
             lambda label, client: client.contacts.check(parts[label], region=region, plus=plus),
             labels=[label for label in parts if label in self._fleet],
         )
-        return _tables(*found)
+        return _tables(*checked)
 
 
 class FleetFlows(_FleetResource):
@@ -658,7 +601,7 @@ class FleetWebhooks(_FleetResource):
         return self._frame(lambda webhooks: webhooks.frame())
 
     def check(self, *, quiet: float = 24) -> pd.DataFrame:
-        """Tell how each webhook is by its last delivery, as `client.webhooks.health` does.
+        """Return how each webhook is by its last delivery, as `client.webhooks.health` does.
 
         Args:
             quiet: Hours without a delivery that are normal for you.
@@ -706,10 +649,10 @@ class FleetTemplates(_FleetResource):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
         """
-        found = self._fleet._each(
+        checked = self._fleet._each(
             lambda _, client: client.templates.check(_codes(client.templates, codes), source)
         )
-        return _tables(*found)
+        return _tables(*checked)
 
     def plan(  # type: ignore[override]  # contents are deleted by a column
         self,
@@ -735,15 +678,14 @@ class FleetTemplates(_FleetResource):
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        parts = self._parts(frame)
-        self._refuse_strangers(parts)
-        options: dict[str, Any] = {
-            "existing": existing,
-            "skip_invalid": skip_invalid,
-            "other_account": other_account,
-            "broken": broken,
-        }
-        return self._planned(parts, {}, options, {} if base is None else self._parts(base))
+        return super().plan(
+            frame,
+            base=base,
+            existing=existing,
+            skip_invalid=skip_invalid,
+            other_account=other_account,
+            broken=broken,
+        )
 
 
 def _codes(templates: Templates, codes: Codes | None) -> Codes:

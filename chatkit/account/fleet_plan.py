@@ -41,7 +41,7 @@ from chatkit.bulk.plan import (
 from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.bulk.undo import undo_plan
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
-from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
+from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
 from chatkit.util.display import duration, visible
 from chatkit.util.display import many as many_of
 from chatkit.util.progress import LONG, AccountBars, Watch, say, working_for
@@ -203,49 +203,30 @@ class FleetPlan(Report):
         save_plans(path, self.plans.values(), about)
         return Path(path)
 
-    # --- as text and HTML -----------------------------------------------------------
+    # --- as a report ----------------------------------------------------------------
 
-    def _text(self) -> list[list[str]]:
-        width = max(map(len, [*self.plans, *self.failed]), default=0)
-        table = [f"  {label:<{width}}  {said}" for label, said in self._accounts()]
-        blocks = [[self._heading()], table]
-        shown = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
-        for label in shown[:FEW]:
-            heading, *others = rendering.plan_text(self.plans[label])[:-1]  # the end: for all
-            blocks += [[f"{visible(label)}: {heading[0]}"], *others]
-        if (more := len(shown) - FEW) > 0:
-            blocks.append([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
-        blocks.append([line for note in self.notes for line in wrapped("", visible(note))])
+    def _parts(self) -> Iterator[ReportPart]:
+        yield headline(self._heading())
+        rows = [(visible(n), rendering.heading(plan)) for n, plan in self.plans.items()]
+        rows += [
+            (visible(label), f"Could not be planned: {visible(reason)}")
+            for label, reason in self.failed.items()
+        ]
+        yield table({"account": 25, "plan": 0}, rows, row_heads=True)
+        busy = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
+        for n, label in enumerate(busy):
+            text = text_of(rendering.plan_text(self.plans[label])[:-1])  # the end is said for all
+            lines = f"{visible(label)}: {text}".split("\n") if n < FEW else ()
+            html = ReportPart(html="".join(rendering.plan_html(self.plans[label])[:-1]))
+            yield ReportPart(lines, folded(visible(label), [html]))
+        if (more := len(busy) - FEW) > 0:
+            yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
+        yield bullets("", map(visible, self.notes))
         if objections := self.objections():
-            said = [line for each in objections for line in wrapped("  - ", visible(each))]
-            return [*blocks, ["Blocked:", *said]]
-        return [*blocks, ["plan.apply() does it."] if any(self.counts.values()) else []]
-
-    def _html(self) -> list[str]:
-        rows = "".join(
-            f'<tbody><tr><th scope="row" dir="auto">{marked(label)}</th>'
-            f'<td dir="auto">{marked(said)}</td></tr></tbody>'
-            for label, said in self._accounts()
-        )
-        head = (
-            '<thead><tr><th scope="col" style="width: 25%">account</th>'
-            '<th scope="col">plan</th></tr></thead>'
-        )
-        each = [
-            f"<details><summary>{marked(visible(label))}</summary>"
-            f"{''.join(rendering.plan_html(plan)[:-1])}</details>"  # the end is said for all
-            for label, plan in self.plans.items()
-            if plan.changes or len(plan.refused)
-        ]
-        does = "<p><code>plan.apply()</code> does it.</p>" if any(self.counts.values()) else ""
-        objections = [visible(said) for said in self.objections()]
-        return [
-            html_heading(self._heading()),
-            f"<table>{head}{rows}</table>" if rows else "",
-            *each,
-            html_list("told", "", [visible(note) for note in self.notes]),
-            html_list("objections", "Blocked:", objections) or does,
-        ]
+            yield bullets("Blocked:", map(visible, objections), "objections", "  - ")
+        elif any(self.counts.values()):
+            does = "<p><code>plan.apply()</code> does it.</p>"
+            yield ReportPart(["plan.apply() does it."], does)
 
     def _heading(self, *, run: bool = False) -> str:
         kinds = [many_of(number, kind) for kind, number in self.counts.items() if number]
@@ -259,13 +240,6 @@ class FleetPlan(Report):
         if run:
             about = "Run that takes back another, of" if back else "Run of"
         return f"{about} {of}: {', '.join(kinds) or '0 changes'}{refused}{failed}."
-
-    def _accounts(self) -> Iterator[tuple[str, str]]:
-        """Say of each account what would happen to it."""
-        for label, plan in self.plans.items():
-            yield visible(label), rendering.heading(plan)
-        for label, reason in self.failed.items():
-            yield visible(label), f"Could not be planned: {visible(reason)}"
 
     # --- applied --------------------------------------------------------------------
 
@@ -543,27 +517,23 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
         with read_run(plan.id, plan._at) as kept:
             rows = rows_of_journal(kept)
     except JournalError as error:
-        why = _reason(error)
+        reason = _reason(error)
         rows = [Row(n, change) for n, change in enumerate(plan.changes)]
         for row in rows:
             if not row.done:
-                row.state, row.reason = "unknown", why
-        return rendering.result_frame(rows, plan.id, _names(plan), why), not _has_home(plan)
+                row.state, row.reason = "unknown", reason
+        lost = False  # whether the journals cannot be reached now; else this one is damaged
+        try:
+            store_of(plan).has(plan.id)
+        except ChatkitError:
+            lost = True
+        return rendering.result_frame(rows, plan.id, _names(plan), reason), lost
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
         if row.state == "not sent" and reason:
             row.reason = reason
     return rendering.result_frame(rows, plan.id, _names(plan), reason), True
-
-
-def _has_home(plan: Plan) -> bool:
-    """Whether the home of a plan's journal can be reached now."""
-    try:
-        store_of(plan).has(plan.id)
-    except ChatkitError:
-        return False
-    return True
 
 
 # --- one thread for each account ------------------------------------------------------

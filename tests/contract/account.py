@@ -11,14 +11,12 @@ import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
 
-import msgspec
 from contract.fact import Unknown, expect, shape, unknown
 
-from chatkit.api.answer import Answer
+from chatkit.account import doctor as checkup
 from chatkit.api.call import Call
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
@@ -170,35 +168,11 @@ class Created:
         return "/".join(map(str, (*self.path, "?" if self.key is None else self.key)))
 
 
-@dataclass(frozen=True)
-class Reply:
+class Reply(checkup.Reply):
     """Reply to a call, with what a fact may expect of it.
 
     The texts hold a method, a resource and a status, never a text of the service.
     """
-
-    call: Call
-    answer: Answer | None = None
-    error: CallError | None = None
-
-    @property
-    def status(self) -> int | None:
-        """The HTTP status; None without an answer."""
-        return None if self.answer is None else self.answer.status
-
-    @cached_property
-    def envelope(self) -> dict[str, Any]:
-        """The fields of the envelope; none if the body is no JSON object."""
-        try:
-            body = msgspec.json.decode(self.answer.body if self.answer else b"")
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return {}
-        return body if type(body) is dict else {}
-
-    @property
-    def data(self) -> Any:
-        """The `data` of the envelope; `msgspec.UNSET` without it."""
-        return self.envelope.get("data", msgspec.UNSET)
 
     @property
     def ok(self) -> bool:
