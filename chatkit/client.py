@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import msgspec
@@ -113,6 +112,7 @@ class Client(metaclass=HelpPage):
         self.flows = Flows(transport)
         self.templates = Templates(transport)
         self.webhooks = Webhooks(transport)
+        self._closes = ExitStack()  # what ends with the client
         self._number = next(_numbers)
         _open[self._number] = self
 
@@ -127,6 +127,35 @@ class Client(metaclass=HelpPage):
 
         accessor.register()
         return load_plan(path, partial(source_of, self))
+
+    def copy(self, codes: Collection[str] | None = None, *, contacts: bool = True) -> Client:
+        """Open a sandbox that begins with the records of the account, to try there what you like.
+
+        The account itself is only read. The copy has the same ids and the same profile, apart
+        from the rate limit, and is gone when it is closed: `with client.copy() as copy`.
+        `chatkit.rehearse(plan)` applies a plan to one, `chatkit.compare(client, copy)` shows what
+        differs.
+
+        Args:
+            codes: Template codes, which no call lists; without it those remembered and used.
+            contacts: Whether to read and copy the contacts.
+
+        Raises:
+            CallError: The account cannot be read.
+
+        >>> with client.copy() as copy:
+        ...     copy.contacts.plan([{"id": 50002, "name": "Ana Cruz"}]).apply().state.tolist()
+        ['applied']
+        """
+        from chatkit.sandbox import Sandbox
+
+        records = self._seed_records(codes, contacts=contacts)
+        records["profile"] = self.profile.model_copy(update={"rate_limit": None})
+        sandbox = Sandbox(seed=records)
+        copy = client_of(sandbox)
+        copy._closes.enter_context(sandbox)
+        copy._closes.callback(copy.templates.ledger.path.unlink, missing_ok=True)
+        return copy
 
     def _seed_records(
         self, codes: Collection[str] | None = None, *, contacts: bool = True
@@ -160,16 +189,12 @@ class Client(metaclass=HelpPage):
         """Close the connections to the service."""
         _open.pop(self._number, None)
         self.transport.close()
+        self._closes.close()
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 
@@ -301,14 +326,6 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
     if connection is None:
         raise SettingsError(f"The connection {to!r} is not configured.")
     return Client._made(connection, Transport(connection))
-
-
-def open_copy(records: AccountRecords) -> tuple[Sandbox, Client]:
-    """Open a sandbox that begins with the records of an account, without a message."""
-    from chatkit.sandbox import Sandbox
-
-    sandbox = Sandbox(seed=records)
-    return sandbox, client_of(sandbox)
 
 
 def client_of(sandbox: Sandbox) -> Client:

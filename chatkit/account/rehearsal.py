@@ -1,12 +1,12 @@
 """Rehearsal: a plan applied to a copy of its account, before it is applied to the account.
 
-The account is only read. A sandbox begins with its records, the same ids and the same profile;
-there the plan is applied, and what differs afterwards is shown.
+The account is only read. The plan is applied to `client.copy()`, and what differs there
+afterwards is shown.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,38 +15,27 @@ from chatkit.account.reading import read_account
 from chatkit.api.connection import account_words
 from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setting_of
 from chatkit.bulk.stores import journal_folder
-from chatkit.client import Client, open_clients, open_copy, source_of
+from chatkit.client import Client, open_clients, source_of
 from chatkit.errors import InputError, PlanRefused
-from chatkit.report import FEW, Report, html_heading, html_list, marked, wrapped
+from chatkit.imports import accessor
+from chatkit.report import FEW, Report, ReportPart, bullets, headline, paragraph
 from chatkit.util.display import duration, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.templates.codes import Codes
-
+_AT_ONCE = 8  #: calls under way at once, as `plan.apply()` does it
 _WENT_WELL = ("applied", "unchanged", "skipped")
 
 
-def rehearse(
-    plan: Plan,
-    *,
-    codes: Codes | None = None,
-    contacts: bool | None = None,
-    concurrency: int = 8,
-    rate: float | None = None,
-) -> Rehearsal:
+def rehearse(plan: Plan) -> Rehearsal:
     """Apply a plan to a copy of its account, and show what differs there afterwards.
 
-    The account itself is only read. Once the rehearsal of a plan has gone well,
-    `plan.apply(rehearsed=True)` goes, for this very plan alone.
+    The account itself is only read; its contacts are copied if the plan changes some. Once the
+    rehearsal of a plan has gone well, `plan.apply(rehearsed=True)` goes, for this very plan alone.
 
     Args:
         plan: The plan, of one resource or of the account.
-        codes: Template codes to copy beside those of the plan and those remembered.
-        contacts: Whether to read and copy the contacts; without it only if the plan changes some.
-        concurrency: Calls under way at once, as you will apply it.
-        rate: Calls a second at most, as you will apply it.
 
     Raises:
         InputError: `plan` is not a plan.
@@ -57,9 +46,6 @@ def rehearse(
     >>> chatkit.rehearse(plan).ok
     True
     """
-    from chatkit.imports import accessor
-    from chatkit.templates.codes import template_codes
-
     if not hasattr(plan, "objections"):
         raise InputError(
             "rehearse takes a plan, like client.contacts.plan(frame) or folder.plan(client), not "
@@ -69,43 +55,36 @@ def rehearse(
     if refused := plan.objections(many=True, irreversible=True):
         raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
     transport, noun = desk_of(plan).transport, setting_of(plan).noun
-    live = next((each for each in open_clients() if each.transport is transport), None)
-    live = live or Client._made(transport.connection, transport)
+    client = next((each for each in open_clients() if each.transport is transport), None)
+    client = client or Client._made(transport.connection, transport)
     of_plan = [change.code for change in plan.changes if change.code]
-    more = [] if codes is None else template_codes(codes)
-    named = list(dict.fromkeys([*live.templates.codes, *of_plan, *more]))
-    if contacts is None:
-        contacts = any((change.noun or noun) == "contact" for change in plan.changes)
-    records = live._seed_records(named, contacts=contacts)
-    # The copy takes calls as fast as they come: how long a live account takes is reckoned.
-    records["profile"] = live.profile.model_copy(update={"rate_limit": None})
-    with ExitStack() as stack:
-        sandbox, copy = open_copy(records)
-        stack.enter_context(sandbox)
-        stack.enter_context(copy)
-        stack.callback(copy.templates.ledger.path.unlink, missing_ok=True)
-        before = read_account(copy, named, contacts=contacts)
-        tried = plan_of_copy(plan, source_of(copy, noun))
+    codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
+    contacts = any((change.noun or noun) == "contact" for change in plan.changes)
+    with client.copy(codes, contacts=contacts) as copy:
+        before = read_account(copy, codes, contacts=contacts)
+        attempt = plan_of_copy(plan, source_of(copy, noun))
         try:
-            result = tried.apply(
-                concurrency=concurrency, many=True, irreversible=True, settle=0.0,
-                watch=lambda done, total: None,
-            )  # fmt: skip
+            result = attempt.apply(
+                concurrency=_AT_ONCE, many=True, irreversible=True, settle=0.0, watch=_quiet
+            )
         finally:
-            for file in journal_folder(True).glob(f"{tried.id}.db*"):
+            for file in journal_folder(True).glob(f"{attempt.id}.db*"):
                 file.unlink(missing_ok=True)
-        after = read_account(copy, named, contacts=contacts)
-    found = Rehearsal(
+        after = read_account(copy, codes, contacts=contacts)
+    rehearsal = Rehearsal(
         plan,
         result,
         Comparison(replace(before, origin="before"), replace(after, origin="after")),
         account=account_words(transport.connection.account, transport.connection.name),
-        seconds=plan.seconds(concurrency, rate or live.profile.rate_limit),
-        concurrency=concurrency,
+        seconds=plan.seconds(_AT_ONCE, client.profile.rate_limit),
     )
-    if found.ok:
+    if rehearsal.ok:
         note_rehearsal(plan)
-    return found
+    return rehearsal
+
+
+def _quiet(done: int, total: int | None) -> None:
+    """Show no progress: a copy takes calls as fast as they come."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -118,7 +97,6 @@ class Rehearsal(Report):
         differences: What differs between the copy before and after.
         account: The account that was copied, for people.
         seconds: How long the plan takes at the pace of the account, about.
-        concurrency: How many calls at once that is for.
     """
 
     plan: Plan
@@ -126,7 +104,6 @@ class Rehearsal(Report):
     differences: Comparison
     account: str
     seconds: float
-    concurrency: int
 
     @property
     def hash(self) -> str:
@@ -158,38 +135,20 @@ class Rehearsal(Report):
         """Return what came of each row of the plan in the copy, with the index of the plan."""
         return self.result
 
-    def _heading(self) -> str:
+    def _parts(self) -> Iterator[ReportPart]:
         rows, wrong = len(self.result), len(self.problems)
         went = f"{rows - wrong:,} went as planned" if wrong else "all went as planned"
-        return f"Rehearsal of {many(rows, 'change')} on a copy of {self.account}: {went}."
-
-    def _next(self) -> str:
-        goes = "goes now" if self.ok else "is blocked"
-        return (
-            f"At the pace of the account it takes {duration(self.seconds)}: "
-            f"{many(self.plan.calls(), 'call')}, {self.concurrency} at once. "
-            f"plan.apply(rehearsed=True) {goes}."
-        )
-
-    def _lists(self) -> list[tuple[str, list[str]]]:
-        """Return what did not go well, and what is to be looked at, a few lines of each."""
-        found: list[tuple[str, list[str]]] = []
+        changes = many(rows, "change")
+        yield headline(f"Rehearsal of {changes} on a copy of {self.account}: {went}.")
+        yield from self.differences._parts(notes=False)
         for title, lines in (
-            ("Did not go as planned", self.problems),
-            ("To look at", self.warnings),
+            ("Did not go as planned:", self.problems),
+            ("To look at:", self.warnings),
         ):
             more = [f"… and {len(lines) - FEW:,} more"] if lines[FEW:] else []
-            if lines:
-                found.append((f"{title}:", [visible(line) for line in [*lines[:FEW], *more]]))
-        return found
-
-    def _text(self) -> list[list[str]]:
-        blocks = [wrapped("", self._heading()), *self.differences._text()[:-1]]
-        for title, lines in self._lists():
-            blocks.append([title, *(part for line in lines for part in wrapped("  ", line))])
-        return [*blocks, wrapped("", self._next())]
-
-    def _html(self) -> list[str]:
-        lists = [html_list("objections", title, lines) for title, lines in self._lists()]
-        parts = [html_heading(self._heading()), *self.differences._html()[:-1], *lists]
-        return [*parts, f"<p>{marked(self._next())}</p>"]
+            yield bullets(title, map(visible, [*lines[:FEW], *more]), "objections")
+        yield paragraph(
+            f"At the pace of the account it takes {duration(self.seconds)}: "
+            f"{many(self.plan.calls(), 'call')}, {_AT_ONCE} at once. "
+            f"plan.apply(rehearsed=True) {'goes now' if self.ok else 'is blocked'}."
+        )
