@@ -14,8 +14,10 @@ import subprocess
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import pandas as pd
@@ -67,7 +69,7 @@ from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.report import FEW, Report, html_list, marked
+from chatkit.report import FEW, Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
 from chatkit.util.json_reader import read_json
@@ -92,6 +94,7 @@ _GIT = {
     _OURS_ATTRIBUTES: b"base.json -diff linguist-generated=true\n",
 }
 _GIT_LONGEST = 1 << 20  #: bytes of such a file
+_IN_MEMORY = 1 << 20  #: bytes of a file that are held in memory before it is written
 #: The account as it was pulled, which is written after all else; and files for the owner alone.
 _BASES = (BASE, BASE_CONTACTS)
 _PRIVATE = (*_BASES, CONTACTS)
@@ -352,8 +355,9 @@ class Folder:
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
+        defaults = {name: default_of("content", name) for name in FIELDS["content"]}
         contents = [
-            {"template_code": code, "lang_code": lang, **_whole(fields)}
+            {"template_code": code, "lang_code": lang, **defaults, **fields}
             for (code, lang), fields in found.records["content"].items()
         ]
         rows += [
@@ -361,13 +365,12 @@ class Folder:
             for each in (check_contents(contents, source, ledger=found.ledger) if contents else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
-        told = []
+        findings = []
         for path, pointer, each in rows:
             at = read_source(files.files[path]).find(pointer)
             texts = (visible(text) for text in (each.message, each.hint))
-            said = (each.severity, each.code, *texts)
-            told.append((path, at.line, at.column, *said))
-        return pd.DataFrame(told, columns=list(_CHECKED)).astype(_CHECKED)
+            findings.append((path, at.line, at.column, each.severity, each.code, *texts))
+        return pd.DataFrame(findings, columns=list(_CHECKED)).astype(_CHECKED)
 
     def _files(self, contacts: bool) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them."""
@@ -481,10 +484,13 @@ class Folder:
                 )
         if pull.ledger is not None:
             ledger.add(pull.ledger)
-        notes = (
-            [f"Saved while the pull ran, and merged again: {', '.join(saved)}."] if saved else []
-        )
-        return pull.report(done, notes)
+        if done.get(CONTACTS) == "new":
+            say(
+                f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
+                "it out of what others can read."
+            )
+        again = f"Saved while the pull ran, and merged again: {', '.join(saved)}."
+        return PullReport(self, state, done, pull.left_out, [again] if saved else [])
 
     def _refuse_other(self, theirs: str | None, mine: str, other_account: bool) -> None:
         if theirs not in (None, mine) and not other_account:
@@ -552,13 +558,17 @@ class _Unfinished:
             zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
         ):
             for path, text in texts.items():
-                with pending.open(path, "w", force_zip64=True) as entry:
-                    digests = _Digests(entry)
+                with SpooledTemporaryFile(_IN_MEMORY) as content:
                     if callable(text):
-                        text(digests)
+                        text(content)
                     else:
-                        digests.write(text)
-                manifest["write"][path] = [before[path], digests.hexdigest()]
+                        content.write(text)
+                    content.seek(0)
+                    digest = file_digest(content, "sha256").hexdigest()
+                    content.seek(0)
+                    with pending.open(path, "w", force_zip64=True) as entry:
+                        copyfileobj(content, entry)
+                manifest["write"][path] = [before[path], digest]
             pending.writestr(_MANIFEST, json.dumps(manifest))
 
     def finish(self, directory: Directory) -> list[str]:
@@ -638,31 +648,6 @@ def _digest(data: bytes | None) -> str | None:
     return None if data is None else sha256(data).hexdigest()
 
 
-def _whole(fields: Fields) -> dict[str, Any]:
-    """Return a content with all its fields, so that each rule can be asked of it."""
-    return {name: default_of("content", name) for name in FIELDS["content"]} | dict(fields)
-
-
-class _Digests:
-    """Writes into a file, and knows the digest of what was written."""
-
-    closed = False
-
-    def __init__(self, file: Any) -> None:
-        self._file, self._digest = file, sha256()
-
-    def write(self, data: Any) -> int:
-        data = bytes(data)
-        self._digest.update(data)
-        return int(self._file.write(data))
-
-    def flush(self) -> None:
-        """Do nothing: the file is made durable as a whole."""
-
-    def hexdigest(self) -> str:
-        return self._digest.hexdigest()
-
-
 # --- one pull ---------------------------------------------------------------------------
 
 
@@ -701,7 +686,7 @@ class _Pull:
         self._before: dict[str, str | None] = {}  #: the digest of each file that was merged
         self._gone: list[str] = []
         self._edited: list[str] = []
-        self._left_out: dict[str, int] = {}
+        self.left_out: dict[str, int] = {}  #: records that somebody took out of the files
         self._base = FolderContents()
         if here.base is not None and here.account == account == here.base.account:
             self._base = here.base
@@ -710,7 +695,8 @@ class _Pull:
         self._merge(conflicts)
 
     def _merge(self, conflicts: Conflicts) -> None:
-        here, found = self._here.records, []
+        here = self._here.records
+        clashes: list[FieldConflict] = []
         live = {
             noun: _carried(self._state, noun, base)
             if noun == "flow" or not self._state.flows_only
@@ -720,22 +706,27 @@ class _Pull:
         sides = {}
         for noun in NOUNS:
             base = self._base.records[noun]
-            sides[noun], wrong = merged(noun, base, here[noun], live[noun], conflicts)
-            found += wrong
-            self._left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
-        people, base_people = None, None
-        if self._state.contacts is not None:
-            base_people = self._base.contacts
-            people, wrong = merged_contacts(
-                base_people, self._here.contacts, self._state.contacts, conflicts
+            sides[noun], more = merged(noun, base, here[noun], live[noun], conflicts)
+            clashes += more
+            self.left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
+        contacts, live_contacts = None, self._state.contacts
+        if live_contacts is not None:
+            contacts, more = merged_contacts(
+                self._base.contacts, self._here.contacts, live_contacts, conflicts
             )
-            found += wrong
+            clashes += more
         names = PathNames(self._paths, self._files)
-        if found:
-            self._refuse(found)
+        if clashes:
+            self._refuse(clashes)
         for noun in ("flow", "content"):
             for name, fields in sides[noun].items():
-                self._keep(noun, name, fields, live[noun].get(name), names)
+                path = self._paths.get((noun, name)) or names.new(noun, name)
+                self._paths[noun, name] = path
+                old = here[noun].get(name)
+                if old != fields:
+                    self._texts[path] = record_text(noun, name, fields, path)
+                if old is not None and fields != live[noun].get(name):
+                    self._edited.append(path)
         self._gone = [
             path
             for (noun, name), path in self._here.paths.items()
@@ -751,22 +742,11 @@ class _Pull:
         for path, text in _GIT.items():
             if self._of_git(path) != text:
                 self._texts[path] = text
-        if people is not None and self._state.contacts is not None:
-            self._contacts(people, self._state.contacts, base_people)
+        if contacts is not None and live_contacts is not None:
+            self._write_contacts(contacts, live_contacts)
         pulled = base_text(self._account, self._codes, live)
         if self._files.get(BASE) != pulled:
             self._texts[BASE] = pulled
-
-    def _keep(
-        self, noun: str, name: Any, fields: Fields, live: Fields | None, names: PathNames
-    ) -> None:
-        here = self._here.records[noun].get(name)
-        path = self._paths.get((noun, name)) or names.new(noun, name)
-        self._paths[noun, name] = path
-        if here != fields:
-            self._texts[path] = record_text(noun, name, fields, path)
-        if here is not None and fields != live:
-            self._edited.append(path)
 
     def _of_git(self, path: str) -> bytes:
         """Read a file of git in the folder; nothing is in one that is missing."""
@@ -777,16 +757,14 @@ class _Pull:
         self._before[path] = _digest(found)
         return found
 
-    def _contacts(
-        self, people: pd.DataFrame, live: pd.DataFrame, base: pd.DataFrame | None
-    ) -> None:
-        ignored = self._of_git(_IGNORE)
+    def _write_contacts(self, contacts: pd.DataFrame, live: pd.DataFrame) -> None:
+        ignored, base = self._of_git(_IGNORE), self._base.contacts
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
-        if self._here.contacts is None or not _same_people(people, self._here.contacts):
-            self._texts[CONTACTS] = lambda file: write_contacts(people, EDITED, file)
-        if base is None or not _same_people(base, live, CONTACT_COLUMNS):
+        if self._here.contacts is None or not _same_contacts(contacts, self._here.contacts):
+            self._texts[CONTACTS] = lambda file: write_contacts(contacts, EDITED, file)
+        if base is None or not _same_contacts(base, live, CONTACT_COLUMNS):
             self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
 
     def _refuse(self, found: list[FieldConflict]) -> None:
@@ -859,15 +837,6 @@ class _Pull:
         changes |= {path: "changed" if path in self._files else "new" for path in shown}
         return changes | dict.fromkeys(self._gone, "removed")
 
-    def report(self, changes: Mapping[str, str], notes: Iterable[str]) -> PullReport:
-        """Return what was written."""
-        if changes.get(CONTACTS) == "new":
-            say(
-                f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
-                "it out of what others can read."
-            )
-        return PullReport(self._folder, self._state, changes, self._left_out, notes)
-
 
 def _carried(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
@@ -919,7 +888,7 @@ def _names(contacts: pd.DataFrame) -> Any:
     return contacts["name"].fillna("").array
 
 
-def _same_people(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITED) -> bool:
+def _same_contacts(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITED) -> bool:
     """Whether two frames of contacts, both sorted, say the same."""
     if len(one) != len(other):
         return False
@@ -947,39 +916,24 @@ def merged_contacts(
     if files is None:
         return account, []
     base = account.iloc[:0] if base is None else base
-    if _same_people(base, files) or _same_people(files, account):
+    if _same_contacts(base, files) or _same_contacts(files, account):
         return account, []
-    if _same_people(base, account):
+    if _same_contacts(base, account):
         return files[columns], []
-    sides = [base, files, account]
-    keys = _keys(account).union(_keys(files), sort=False)
-    rows = [_keys(side).get_indexer(keys) for side in sides]
     was, mine, theirs = (
-        pd.Series(_names(side).take(row, allow_fill=True), index=keys).where(row >= 0, None)
-        for side, row in zip(sides, rows, strict=True)
+        {key: {"name": name} for key, name in zip(_keys(side), _names(side), strict=True)}
+        for side in (base, files, account)
     )
-    same = [
-        ((one == other) | (one.isna() & other.isna())).to_numpy(bool, na_value=False)
-        for one, other in ((mine, theirs), (theirs, was), (mine, was))
-    ]
-    clash = ~(same[0] | same[1] | same[2])
-    take_theirs = (~same[0] & ~same[1] & same[2]) | (clash if prefer == "account" else False)
-    conflicts = [
+    contacts, conflicts = merged("contact", was, mine, theirs, prefer)
+    rows = [(*key.split(" ", 1), fields["name"] or None) for key, fields in contacts.items()]
+    frame = pd.DataFrame(rows, columns=columns).astype(account["number"].dtype)
+    return frame.sort_values(columns[:2], ignore_index=True), [
         FieldConflict(
-            *("contact", tuple(key.split(" ")), "name"),
-            *(ABSENT if pd.isna(side[key]) else side[key] for side in (was, mine, theirs)),
+            *("contact", tuple(name.split(" ")), "name"),
+            *(side["name"] if isinstance(side, Mapping) else side for side in sides),
         )
-        for key in keys[clash]
-        if prefer == "refuse"
+        for _, name, _, *sides in conflicts
     ]
-    name = mine.where(~take_theirs, theirs)
-    kept = name.notna().to_numpy()
-    parts = keys[kept].to_series().str.split(" ", n=1, expand=True)
-    frame = pd.DataFrame(
-        {"country_code": parts[0].array, "number": parts[1].array, "name": name[kept].array}
-    ).astype(account["number"].dtype)
-    frame["name"] = frame["name"].where(frame["name"] != "")
-    return frame.sort_values(columns[:2], ignore_index=True), conflicts
 
 
 # --- git --------------------------------------------------------------------------------
@@ -1124,9 +1078,10 @@ class PullReport(Report):
         rows = list(self.changes.items())
         return pd.DataFrame(rows, columns=["file", "change"], dtype="str")
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> Iterator[ReportPart]:
         counts = repr(self._state).partition(": ")[2].removesuffix(">")
-        lines = [f"Pulled {self._state.origin} into {self._folder.path}: {counts}."]
+        head = f"Pulled {self._state.origin} into {self._folder.path}: {counts}."
+        lines = []
         for change in ("new", "changed", "removed", "edited"):
             paths = [path for path, what in self.changes.items() if what == change]
             if paths:
@@ -1138,12 +1093,10 @@ class PullReport(Report):
             )
         elif not self.changes:
             lines.append("  All files were as they are in the account.")
-        return [lines, [f"  {note}" for note in self.notes[:-1]]]
-
-    def _html(self) -> list[str]:
-        head, *lines = self._text()[0]
-        told = html_list("objections", "", [note.strip() for note in self._text()[1]])
-        return [f"<p>{marked(head)}</p>", html_list("changes", "", lines), told]
+        html = f"<p>{marked(head)}</p>{html_list('changes', '', lines)}"
+        yield ReportPart([head, *lines], html)
+        notes = self.notes[:-1]  # the last one is the same for all accounts
+        yield ReportPart([f"  {note}" for note in notes], html_list("objections", "", notes))
 
 
 def _grouped(paths: list[str]) -> Iterator[str]:
