@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
@@ -34,8 +34,6 @@ from chatkit.util.progress import say
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.api.transport import Transport
-    from chatkit.endpoints import Endpoints
     from chatkit.widgets.runsview import RunsView
 
 
@@ -87,11 +85,11 @@ def runs(
     accounts = {each.connection.account for each in clients}
     kept = kept_runs(home, lost=lambda error: say(f"{first_line(error)} Its runs are not shown."))
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
-    found = [run for run in map(_summed_up, latest) if run is not None]
-    _mark_undone(found)
-    anyone = client is None
-    shown = [r for r in found if anyone or r["account"] in accounts or r["state"] == "damaged"]
-    frame = rendering.runs_frame(shown)
+    listed = [run for run in map(_summary, latest) if run is not None]
+    _mark_undone(listed)
+    if client is not None:
+        listed = [r for r in listed if r["account"] in accounts or r["state"] == "damaged"]
+    frame = rendering.runs_frame(listed)
     return rendering.ClickableFrame.of(frame, partial(_table_to_click, client, home))
 
 
@@ -120,12 +118,12 @@ def _opened(
         return whole, result_so_far(whole)
     store, name = find_run(run, home)
     with store.read(name) as kept:
-        header = kept.header
-        rows = rows_of_journal(kept)
+        header, rows = kept.header, rows_of_journal(kept)
         if isinstance(client, Mapping):
-            of = {each.connection.account: each for each in client.values()}
-            client = of.get(header.account)
-        plan = plan_of_run(kept, _LateDesk(partial(_desk, header, client, False)), store, home)
+            by_account = {each.connection.account: each for each in client.values()}
+            client = by_account.get(header.account)
+        desk: Any = _LateDesk(partial(_desk, header, client, False))
+        plan = plan_of_run(kept, desk, store, home)
     last = store.summary(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
@@ -138,30 +136,20 @@ class _LateDesk:
         self._find = find
 
     @cached_property
-    def _found(self) -> Desk:
+    def _desk(self) -> Desk:
         return self._find()
 
-    @property
-    def transport(self) -> Transport:
-        """What sends the calls."""
-        return self._found.transport
-
-    def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
-        """Return the endpoints of a template code, or of a resource."""
-        return self._found.of(code, noun)
-
-    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what the plan of a run has told of what it writes."""
-        self._found.keep(written, run)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
 
 
-def _mark_undone(found: Sequence[dict[str, Any]]) -> None:
-    """Say of each run whether another has taken it back; the latest come first.
+def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
+    """Note in each run whether another has taken it back; the latest come first.
 
     What was taken back of a run itself has taken nothing back any more.
     """
     undone: dict[str, list[dict[str, Any]]] = {}
-    for run in found:
+    for run in latest:
         by = undone.get(run["run"], [])
         back = run["back"] = sum(one["applied"] - one["back"] for one in by)
         if back and run["state"] in ("finished", "open"):
@@ -192,20 +180,20 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     """
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, _, fleet = _found(run, place)
+    store, name, _, fleet = _find(run, place)
+    frames, missing = {}, _missing(fleet) if fleet else {}
+    for label, part in fleet.items():
+        try:
+            with part.read() as kept:
+                frames[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
+        except JournalError as error:
+            if not frames and label == [*fleet][-1]:
+                raise
+            missing[label] = first_line(error)
+    for label, why in missing.items():
+        say(f"{visible(label)}: {why}")
     if fleet:
-        told, missing = {}, _missing(fleet)
-        for label, each in _labelled(fleet):
-            try:
-                with each.read() as kept:
-                    told[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
-            except JournalError as error:
-                if not told and each is fleet[-1]:
-                    raise
-                missing[label] = first_line(error)
-        for label, why in missing.items():
-            say(f"{visible(label)}: {why}")
-        return rendering.fleet_table(told)
+        return rendering.fleet_table(frames)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
 
@@ -262,7 +250,7 @@ def resume(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _found(run, place)
+    store, name, home, fleet = _find(run, place)
     plan: Plan | FleetPlan
     workers: dict[str, Any] = {}
     if fleet:
@@ -352,7 +340,7 @@ def undo(
     accessor.register()
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
-    store, name, home, fleet = _found(run, place)
+    store, name, home, fleet = _find(run, place)
     if rows is None and not isinstance(run, str) and len(run) < rendering.rows_of_run(run):
         raise InputError(
             f"This is {len(run):,} of {many(rendering.rows_of_run(run), 'row')} of the result: "
@@ -374,63 +362,61 @@ def undo(
 # --- a run of a fleet -----------------------------------------------------------------
 
 
-def _runs_of_fleet(name: str, at: At | None) -> list[KeptRun]:
-    """Find the runs that are together the run of a fleet, by its name or the beginning of it.
+def _runs_of_fleet(name: str, at: At | None) -> dict[str, KeptRun]:
+    """Return the runs that are together the run of a fleet, by what it calls their accounts.
+
+    Args:
+        name: Its name, or the beginning of it.
+        at: Where the journals lie.
 
     Returns:
         Those that can be read, in the order of its accounts; none if the name is that of one
         run, of none, or the beginning of others too.
     """
     homes, lost = named_runs(at)
-    begins = {each: store for each, store in homes.items() if name and each.startswith(name)}
+    begins = {each for each in homes if name and each.startswith(name)}
     if name in begins or not begins:
-        return []
-    parts = [
-        kept
-        for kept in kept_runs(at, lost=lambda _: None)
-        if kept.run in begins and kept.header is not None  # runs() lists the damaged
-        if kept.header.fleet is not None and kept.header.fleet[0].startswith(name)
-    ]
-    fleets = {kept.header.fleet[0] for kept in parts if kept.header and kept.header.fleet}
-    parts.sort(key=lambda kept: (len(kept.run), kept.run))
+        return {}
+    parts: dict[tuple[str, str], KeptRun] = {}  # by the name of the run, and of the account
+    kept_ones = kept_runs(at, lost=lambda _: None)
+    for kept in sorted(kept_ones, key=lambda kept: (len(kept.run), kept.run)):
+        header = kept.header  # None of a damaged one: runs() lists it
+        if kept.run in begins and header and header.fleet and header.fleet[0].startswith(name):
+            parts[header.fleet] = kept
+    fleets = {fleet for fleet, _ in parts}
     whole = len(fleets) == 1 and all(each.startswith(f"{min(fleets)}-") for each in begins)
     if not whole or (lost and fleets != {name}):
-        return []  # of several runs, `find_run` asks for more of the name
-    return parts
+        return {}  # of several runs, `find_run` asks for more of the name
+    return {label: kept for (_, label), kept in parts.items()}
 
 
-def _missing(parts: Sequence[KeptRun]) -> dict[str, str]:
-    """Say of which accounts of the run of a fleet the journal is gone, or cannot be read.
+def _fleet_name(parts: Mapping[str, KeptRun]) -> str:
+    return fleet_of_run(next(iter(parts.values())).run)
+
+
+def _missing(parts: Mapping[str, KeptRun]) -> dict[str, str]:
+    """Return of which accounts of the run of a fleet the journal is gone, or cannot be read.
 
     Returns:
-        Why, by what the account is called; by the name of its run where no journal tells that.
+        Why, by what the account is called; by the name of its run where no journal names that.
     """
-    fleet = fleet_of_run(parts[0].run)
-    stores = {kept.store.shown: kept.store for kept in parts}
-    there = {
+    fleet = _fleet_name(parts)
+    stores = {kept.store.shown: kept.store for kept in parts.values()}
+    listed = {
         name for store in stores.values() for name in store.runs() if fleet_of_run(name) == fleet
     }
-    labels = next((kept.header.fleet_of for kept in parts if kept.header), ())
-    last = max(int(name.rpartition("-")[2]) for name in there)
+    labels = next((kept.header.fleet_of for kept in parts.values() if kept.header), ())
+    last = max(int(name.rpartition("-")[2]) for name in listed)
     names = [run_of_fleet(fleet, n + 1) for n in range(len(labels) or last)]
-    found = {kept.run for kept in parts}
+    read = {kept.run for kept in parts.values()}
     return {
-        label: f"The journal of its run {name} cannot be read."
-        if name in there
-        else f"The journal of its run {name} is gone."
+        label: f"The journal of its run {name} {'cannot be read' if name in listed else 'is gone'}."
         for label, name in zip(labels or names, names, strict=True)
-        if name not in found
+        if name not in read
     }
 
 
-def _labelled(parts: Iterable[KeptRun]) -> Iterator[tuple[str, KeptRun]]:
-    """Name the runs of a fleet by what it calls their accounts."""
-    for kept in parts:
-        if kept.header is not None and kept.header.fleet is not None:
-            yield kept.header.fleet[1], kept
-
-
-def _check_begun(parts: Sequence[KeptRun]) -> None:
+def _check_begun(parts: Mapping[str, KeptRun]) -> None:
     """Refuse to go on with a fleet whose journals were not all written: nothing was sent then.
 
     The first of them is written at last.
@@ -438,9 +424,8 @@ def _check_begun(parts: Sequence[KeptRun]) -> None:
     Raises:
         JournalError: It is not there, and no account has begun.
     """
-    fleet = fleet_of_run(parts[0].run)
-    first = run_of_fleet(fleet, 1)
-    if not parts[0].store.has(first) and all(kept.last is None for kept in parts):
+    fleet, kept = _fleet_name(parts), [*parts.values()]
+    if not kept[0].store.has(run_of_fleet(fleet, 1)) and all(each.last is None for each in kept):
         raise JournalError(
             f"The run {fleet} has no journal of its first account, which is written last: it "
             "ended before, and nothing was sent to any of them, unless that journal was deleted "
@@ -449,7 +434,7 @@ def _check_begun(parts: Sequence[KeptRun]) -> None:
 
 
 def _fleet_to_go_on(
-    parts: Sequence[KeptRun],
+    parts: Mapping[str, KeptRun],
     client: Client | Mapping[str, Client] | None,
     moved: bool,
     home: JournalStore | None,
@@ -460,22 +445,21 @@ def _fleet_to_go_on(
         JournalError: No journal of it can be read.
     """
     plans, failed = {}, _missing(parts)
-    accounts = {each.header.account for each in parts if each.header is not None}
-    for label, each in _labelled(parts):
+    accounts = {each.header.account for each in parts.values() if each.header is not None}
+    for label, part in parts.items():
         try:
-            with each.read() as kept:
-                desk = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
-                plans[label] = plan_of_run(kept, desk, each.store, home)
+            with part.read() as kept:
+                desk: Any = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
+                plans[label] = plan_of_run(kept, desk, part.store, home)
         except JournalError as error:
-            if not plans and each is parts[-1]:
+            if not plans and label == [*parts][-1]:
                 raise
             failed[label] = first_line(error)
-    run = fleet_of_run(parts[0].run)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=run)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(parts))
 
 
 def _fleet_to_take_back(
-    parts: Sequence[KeptRun],
+    parts: Mapping[str, KeptRun],
     client: Client | Mapping[str, Client] | None,
     moved: bool,
     rows: Iterable[Any] | None,
@@ -483,23 +467,23 @@ def _fleet_to_take_back(
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    lost = _missing(parts)
-    labels = [*(label for label, _ in _labelled(parts)), *lost]
-    wanted = None if rows is None else _by_account(rows, labels)
-    failed = {label: why for label, why in lost.items() if wanted is None or label in wanted}
+    failed = _missing(parts)
+    only: Mapping[str, Any] = dict.fromkeys([*parts, *failed])
+    if rows is not None:
+        only = _by_account(rows, only)
+    failed = {label: why for label, why in failed.items() if label in only}
     plans = {}
-    accounts = {each.header.account for each in parts if each.header is not None}
-    for label, each in _labelled(parts):
-        if wanted is not None and label not in wanted:
-            continue
-        try:
-            with each.read() as kept:
-                only = None if wanted is None else _numbers(kept, wanted[label])
-                desk = _desk(kept.header, client, moved, accounts)
-                plan = undo_plan(kept, desk, include_adopted=include_adopted, only=only)
-            plans[label] = keep_at(plan, home)
-        except (SettingsError, JournalError) as error:
-            failed[label] = first_line(error)
+    accounts = {each.header.account for each in parts.values() if each.header is not None}
+    for label, part in parts.items():
+        if label in only:
+            try:
+                with part.read() as kept:
+                    numbers = None if rows is None else _numbers(kept, only[label])
+                    desk = _desk(kept.header, client, moved, accounts)
+                    plan = undo_plan(kept, desk, include_adopted=include_adopted, only=numbers)
+                plans[label] = keep_at(plan, home)
+            except (SettingsError, JournalError) as error:
+                failed[label] = first_line(error)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -509,15 +493,15 @@ def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[
     Raises:
         InputError: They are no such labels.
     """
-    found: dict[str, list[Any]] = {}
+    parts: dict[str, list[Any]] = {}
     for row in [rows] if isinstance(rows, str | bytes) else rows:
         if not isinstance(row, tuple) or len(row) < 2 or row[0] not in labels:
             raise InputError(
                 f"The run has no row {row!r:.60}: rows= takes labels of the index of its result, "
                 f"which begin with an account, like ({next(iter(labels))!r}, 1)."
             )
-        found.setdefault(row[0], []).append(row[1] if len(row) == 2 else row[1:])
-    return found
+        parts.setdefault(row[0], []).append(row[1] if len(row) == 2 else row[1:])
+    return parts
 
 
 def _one(
@@ -565,17 +549,17 @@ def _numbers(kept: Journal, labels: Iterable[Any]) -> set[int]:
     """
     if isinstance(labels, str | bytes) or not isinstance(labels, Iterable):
         raise InputError(f"rows= takes a list of labels, like rows=[{labels!r:.60}].")
-    wanted = dict.fromkeys(labels)
+    asked = dict.fromkeys(labels)
     places: dict[Any, list[int]] = {}
     for n, change in enumerate(kept.changes()):
         places.setdefault(change.row, []).append(n)
-    if strange := [label for label in wanted if label not in places]:
-        some = ", ".join(f"{label!r:.60}" for label in strange[:5])
-        rest = f" and {len(strange) - 5:,} more" if len(strange) > 5 else ""
+    if unknown := [label for label in asked if label not in places]:
+        some = ", ".join(f"{label!r:.60}" for label in unknown[:5])
+        rest = f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else ""
         raise InputError(
             f"The run has no row {some}{rest}: rows= takes labels of the index of its result."
         )
-    return {n for label in wanted for n in places[label]}
+    return {n for label in asked for n in places[label]}
 
 
 def prune(
@@ -610,16 +594,16 @@ def prune(
     return prune_journals(store, days=days, runs=named | parts)
 
 
-class _Found(NamedTuple):
+class _JournalPlace(NamedTuple):
     """Where the journal of a run lies."""
 
     store: JournalStore
     name: str  #: the whole of it
     home: JournalStore | None  #: the store, if it is not where the journals of this user lie
-    fleet: Sequence[KeptRun] = ()  #: the runs of its accounts, if it is the run of a fleet
+    fleet: Mapping[str, KeptRun]  #: the runs of its accounts, if it is the run of a fleet
 
 
-def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
+def _find(run: str | pd.DataFrame, at: At | None) -> _JournalPlace:
     """Find where the journal of a run lies, or the journals of the run of a fleet."""
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
@@ -633,8 +617,9 @@ def _found(run: str | pd.DataFrame, at: At | None) -> _Found:
         )
     home = None if at is None else store_at(at)
     if fleet := _runs_of_fleet(name, home):
-        return _Found(fleet[0].store, fleet[0].run, home, fleet)
-    return _Found(*find_run(name, home), home)
+        first = next(iter(fleet.values()))
+        return _JournalPlace(first.store, first.run, home, fleet)
+    return _JournalPlace(*find_run(name, home), home, {})
 
 
 def _desk(
@@ -706,7 +691,7 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
     say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
-def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
+def _summary(kept: KeptRun) -> dict[str, Any] | None:
     """Sum up one journal; a damaged one is listed too, so that nobody misses it.
 
     None for one that another process has deleted since they were listed.
@@ -722,23 +707,23 @@ def _summed_up(kept: KeptRun) -> dict[str, Any] | None:
             if not kept.store.has(kept.run):
                 return None
             header, reason = None, first_line(error)
-    if header is None:
-        nobody = dict.fromkeys(("account", "noun", "undoes"), "")
-        damaged = {"run": kept.run, "started": None, "ended": None, "changes": 0, "reason": reason}
-        return damaged | {"applied": 0, "state": "damaged", "connection": "", **nobody}
-    done = is_finished(last)
-    return {
-        "run": header.run,
-        "started": header.started,
-        "ended": last.at if last is not None and done else None,
-        "connection": header.fleet[1] if header.fleet else header.connection or "",
-        "account": header.account,
-        "noun": header.noun,
-        "changes": header.changes,
-        "applied": counts.get("applied", 0) + counts.get("differs", 0),
-        "unknown": counts.get("unknown", 0),
-        "not_sent": counts.get("not sent", 0),
-        "state": "finished" if done else "open",
-        "undoes": header.undoes or "",
-        "reason": "",
-    }
+    summary = dict.fromkeys(("connection", "account", "noun", "undoes"), "") | {
+        "run": kept.run, "started": None, "ended": None, "changes": 0, "applied": 0,
+        "state": "damaged", "reason": reason,
+    }  # fmt: skip
+    if header is not None:
+        done = is_finished(last)
+        summary |= {
+            "started": header.started,
+            "ended": last.at if last is not None and done else None,
+            "connection": header.fleet[1] if header.fleet else header.connection or "",
+            "account": header.account,
+            "noun": header.noun,
+            "changes": header.changes,
+            "applied": counts.get("applied", 0) + counts.get("differs", 0),
+            "unknown": counts.get("unknown", 0),
+            "not_sent": counts.get("not sent", 0),
+            "state": "finished" if done else "open",
+            "undoes": header.undoes or "",
+        }
+    return summary
