@@ -16,11 +16,11 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit import settings
 from chatkit.api.connection import Connection
@@ -31,7 +31,7 @@ from chatkit.bulk.stores import store_at
 from chatkit.client import Client, source_of
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
 from chatkit.frames.snapshot import memory
-from chatkit.util.progress import Watch, say
+from chatkit.util.progress import AccountBars, Watch, say
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,6 +44,7 @@ _RETRIES = 2
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
 _LOOK, _REPORT = 0.1, 0.5
 
+STOPPING = "Stopping: waiting for what is under way. Interrupt again to not wait."
 _STOPPED = "you stopped it"
 _VERSION = metadata.version("chatkit")
 
@@ -55,20 +56,6 @@ class ApplyOptions(NamedTuple):
     rate: float | None = None
     settle: float | None = None
     gap: Gap = "row"
-
-
-class GoesOn(Protocol):
-    """Goes on with prepared runs on the workers of a cluster, until each has come to an end."""
-
-    def __call__(
-        self,
-        options: ApplyOptions,
-        interrupt: Interrupt,
-        *,
-        watch: Callable[[str, int, int | None], object],
-        meanwhile: Callable[[], object],
-    ) -> Mapping[str, str]:
-        """Go on with them, and return by account why a run is not finished; empty if it is."""
 
 
 class Task(NamedTuple):
@@ -173,91 +160,103 @@ def _connection(name: str) -> Connection:
 # --- in the process that applies -------------------------------------------------------
 
 
-@contextmanager
-def on_cluster(client: Any, plans: Mapping[str, Plan]) -> Iterator[GoesOn]:
-    """Check a cluster for the plans of a fleet, and yield what applies them there.
+class ClusterRun:
+    """The runs of a fleet on the workers of a cluster, which is checked before anything is written.
 
     Args:
         client: A client of Dask.
         plans: The plans by account, each with its journal written when they are applied.
 
     Raises:
-        InputError: The cluster has no worker, or its workers cannot apply these plans: nothing
-            was written or sent.
+        InputError: The cluster has no worker, or its workers cannot apply these plans.
     """
-    try:
-        from distributed import Client as DaskClient
-        from distributed import Event, fire_and_forget
-    except ImportError:
-        raise InputError("on= needs Dask: pip install 'chatkit[fleet]'") from None
-    if not isinstance(client, DaskClient) or client.asynchronous or client.status != "running":
-        raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
-    name, lost = f"chatkit-{secrets.token_hex(8)}", {}
-    tasks: dict[str, Task] = {}
-    accounts: dict[str, str] = {}
-    for label, plan in plans.items():
-        desk = desk_of(plan)
-        try:
-            connection = desk.transport.connection
-        except SettingsError as error:  # of this account alone
-            lost[label] = str(error)
-            continue
-        if connection.sandbox is not None or connection.name in (None, "environment"):
-            raise InputError(
-                f"The account {label} has no named connection, by which a worker could open it: "
-                "keep it with chatkit login NAME, here and where the workers run."
-            )
-        creates = (change for change in plan.changes if change.kind == "create")
-        if any(desk.of(change.code, change.noun).lost for change in creates):
-            raise InputError(
-                f"The plan of {label} creates webhooks. Their signing secrets are shown once, and "
-                "would be shown to a worker: apply that plan without on=."
-            )
-        opened = str(connection.name)
-        accounts[opened] = connection.account
-        tasks[label] = Task(name, label, plan.id, opened, store_of(plan).shown, ApplyOptions())
-    answers = client.run(check_worker, accounts, on_error="return")
-    if not answers:
-        raise InputError("The Dask cluster has no worker: start one, and apply again.")
-    for address, answer in answers.items():
-        version, faults = answer if isinstance(answer, tuple) else (str(answer), [])
-        if version != _VERSION:
-            faults = [f"it has not chatkit {_VERSION} with its extra fleet ({version})"]
-        if faults:
-            raise InputError(f"The Dask worker {address} cannot be used: {'; '.join(faults)}.")
 
-    def apply(
-        options: ApplyOptions,
-        interrupt: Interrupt,
-        *,
-        watch: Callable[[str, int, int | None], object],
-        meanwhile: Callable[[], object],
-    ) -> Mapping[str, str]:
-        futures, ends, stop = {}, dict(lost), Event(name, client=client)
-        client.subscribe_topic(name, lambda event: watch(*event[1]))
+    def __init__(self, client: Any, plans: Mapping[str, Plan]) -> None:
         try:
-            for label, task in tasks.items():
-                task = task._replace(options=options)
-                futures[label] = client.submit(go_on, task, pure=False, retries=_RETRIES)
-                fire_and_forget(futures[label])  # it goes on without this process, should that die
-            while len(ends) < len(plans) and interrupt.asked < 2:
-                meanwhile()
-                if interrupt.asked and not stop.is_set():
-                    stop.set()
-                    if not interrupt.quiet:
-                        say("Stopping: waiting for what is under way. Interrupt again to not wait.")
-                for label, future in futures.items():
-                    if label not in ends and future.status != "pending":
-                        ends[label] = _end_of(future)
-                time.sleep(_LOOK)
+            from distributed import Client as DaskClient
+        except ImportError:
+            raise InputError("on= needs Dask: pip install 'chatkit[fleet]'") from None
+        if not isinstance(client, DaskClient) or client.asynchronous or client.status != "running":
+            raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
+        self._client, self._plans = client, plans
+        self._name = f"chatkit-{secrets.token_hex(8)}"
+        self._ends: dict[str, str] = {}
+        self._tasks: dict[str, Task] = {}
+        accounts: dict[str, str] = {}
+        for label, plan in plans.items():
+            desk = desk_of(plan)
+            try:
+                connection = desk.transport.connection
+            except SettingsError as error:  # of this account alone
+                self._ends[label] = str(error)
+                continue
+            if connection.sandbox is not None or connection.name in (None, "environment"):
+                raise InputError(
+                    f"The account {label} has no named connection, by which a worker could open "
+                    "it: keep it with chatkit login NAME, here and where the workers run."
+                )
+            creates = (change for change in plan.changes if change.kind == "create")
+            if any(desk.of(change.code, change.noun).lost for change in creates):
+                raise InputError(
+                    f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
+                    "and would be shown to a worker: apply that plan without on=."
+                )
+            name, home = str(connection.name), store_of(plan).shown
+            accounts[name] = connection.account
+            self._tasks[label] = Task(self._name, label, plan.id, name, home, ApplyOptions())
+        answers = client.run(check_worker, accounts, on_error="return")
+        if not answers:
+            raise InputError("The Dask cluster has no worker: start one, and apply again.")
+        for address, answer in answers.items():
+            version, faults = answer if isinstance(answer, tuple) else (str(answer), [])
+            if version != _VERSION:
+                faults = [f"it has not chatkit {_VERSION} with its extra fleet ({version})"]
+            if faults:
+                raise InputError(f"The Dask worker {address} cannot be used: {'; '.join(faults)}.")
+
+    def go_on(
+        self, options: ApplyOptions, interrupt: Interrupt, watch: Watch | None
+    ) -> Mapping[str, str]:
+        """Go on with the runs until each has come to an end.
+
+        Returns:
+            By account why a run is not finished; empty if it is.
+        """
+        from distributed import Event, fire_and_forget
+
+        client, ends = self._client, self._ends
+        futures, stop = {}, Event(self._name, client=client)
+        done: dict[str, tuple[int, int | None]] = {}
+        totals = {label: len(plan) for label, plan in self._plans.items()}
+
+        def note(event: Any) -> None:
+            label, count, total = event[1]
+            done[label] = count, total
+
+        client.subscribe_topic(self._name, note)
+        try:
+            with AccountBars("changes", list(self._plans), totals, watch) as bars:
+                for label, task in self._tasks.items():
+                    task = task._replace(options=options)
+                    futures[label] = client.submit(go_on, task, pure=False, retries=_RETRIES)
+                    fire_and_forget(futures[label])  # it goes on should this process die
+                while len(ends) < len(self._plans) and interrupt.asked < 2:
+                    bars.show(done)
+                    if interrupt.asked and not stop.is_set():
+                        stop.set()
+                        if not interrupt.quiet:
+                            say(STOPPING)
+                    for label, future in futures.items():
+                        if label not in ends and future.status != "pending":
+                            ends[label] = _end_of(future)
+                    time.sleep(_LOOK)
+                bars.show(done, list(self._plans))
         finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
             if client.status == "running":
-                client.unsubscribe_topic(name)
-                if len(ends) < len(plans):
+                client.unsubscribe_topic(self._name)
+                if len(ends) < len(self._plans):
                     stop.set()
-        return dict.fromkeys(plans, f"{_STOPPED}; its worker ends what is under way") | ends
-
-    yield apply
+        return dict.fromkeys(self._plans, f"{_STOPPED}; its worker ends what is under way") | ends
 
 
 def _end_of(future: Any) -> str:

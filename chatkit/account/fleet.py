@@ -18,7 +18,7 @@ from chatkit.account.history import runs, undo
 from chatkit.api.connection import account_words
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
-from chatkit.client import Client, open_client, source_of
+from chatkit.client import Client, open_client
 from chatkit.errors import (
     CallError,
     ChatkitError,
@@ -269,8 +269,7 @@ class Fleet(Report, Mapping[str, Client]):
                 this fleet.
         """
         accessor.register()
-        labels = {client.connection.account: label for label, client in self.items()}
-        return load_fleet_plan(Path(path), labels, lambda label, noun: source_of(self[label], noun))
+        return load_fleet_plan(path, self)
 
     def doctor(self) -> pd.DataFrame:
         """Check address, token and open points of each account, as `chatkit.doctor` does.

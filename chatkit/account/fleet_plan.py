@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from heapq import heapreplace
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from chatkit.account.cluster import ApplyOptions, GoesOn, apply_one, on_cluster
+from chatkit.account.cluster import STOPPING, ApplyOptions, ClusterRun, apply_one
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
@@ -40,6 +40,7 @@ from chatkit.bulk.plan import (
 )
 from chatkit.bulk.stores import hidden_at, read_run, store_at
 from chatkit.bulk.undo import undo_plan
+from chatkit.client import Client, source_of
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
 from chatkit.util.display import duration, visible
@@ -47,6 +48,8 @@ from chatkit.util.display import many as many_of
 from chatkit.util.progress import LONG, AccountBars, Watch, say, working_for
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import pandas as pd
 
 T = TypeVar("T")
@@ -311,42 +314,49 @@ class FleetPlan(Report):
                 "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
             )
         options = ApplyOptions(concurrency, rate, settle, gap)
-        with ExitStack() as opened:
-            cluster = None
-            if on is not None:
-                cluster = opened.enter_context(on_cluster(on, at_work))
-            heard = opened.enter_context(interrupt or Interrupt())
+        cluster = None if on is None else ClusterRun(on, at_work)
+        with interrupt or Interrupt() as interrupt:
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
             if not self._began:
                 first, *others = at_work.values() or [None]
                 # the first at last: it is the sign that all are there
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
-            most = THREADS if cluster is None else len(at_work)
             if watch is None:
-                self._tell_time(at_work, options, most, goes_on=goes_on)
-            came: Mapping[str, pd.DataFrame | Exception]
+                most = THREADS if cluster is None else len(at_work)
+                self._announce_time(at_work, options, most, goes_on=goes_on)
             self._at_work = FleetProgress()
+            outcomes: dict[str, pd.DataFrame | Exception]
             if cluster is None:
-                came = _apply_here(at_work, options, heard, watch, self._at_work, most)
+                outcomes = _apply_here(at_work, options, interrupt, watch, self._at_work)
             else:
-                came = _apply_on(cluster, at_work, options, heard, watch)
-        return self._result(at_work, came, watch, gap)
+                for plan in at_work.values():
+                    if plan._written:
+                        plan._desk.keep(plan._written, plan.id)
+                ends = cluster.go_on(options, interrupt, watch)
+                outcomes = {label: ChatkitError(why) for label, why in ends.items() if why}
+        return self._result(at_work, outcomes, watch, gap)
 
-    def _tell_time(
+    def _announce_time(
         self, plans: Mapping[str, Plan], options: ApplyOptions, most: int, *, goes_on: bool
     ) -> None:
-        """Say how long it takes to apply, where that is long, and that it can be stopped.
+        """Print how long it takes to apply, where that is long, and that it can be stopped.
 
         Args:
             plans: Those that are applied.
             options: How.
             most: How many accounts at once.
-            goes_on: Whether some of it may be done: their journals tell.
+            goes_on: Whether some of it may be done, as their journals know.
         """
-        left = _remaining(plans, options, journals=False)
-        if goes_on and _together([each.seconds for each in left.values()], most) >= LONG:
-            left = _remaining(plans, options, journals=True)
+        left: dict[str, Remaining] = {}
+        pace = options.concurrency, options.rate, options.gap
+        for label, plan in plans.items():
+            with suppress(ChatkitError):  # whoever applies the plan says so, of it alone
+                if not goes_on:
+                    left[label] = remaining(plan, *pace)
+                    continue
+                with read_run(plan.id, plan._at) as kept:
+                    left[label] = remaining(plan, *pace, (kept, rows_of_journal(kept)))
         seconds = _together([each.seconds for each in left.values()], most)
         if seconds < LONG:
             return
@@ -366,20 +376,21 @@ class FleetPlan(Report):
     def _result(
         self,
         plans: Mapping[str, Plan],
-        came: Mapping[str, pd.DataFrame | Exception],
+        outcomes: Mapping[str, pd.DataFrame | Exception],
         watch: Watch | None,
         gap: Gap = "row",
     ) -> pd.DataFrame:
         """Put the results of all accounts together; what gave none is read in its journal."""
         frames, stops, goes_on = {}, {}, False
         for label, plan in self.plans.items():
-            there = came.get(label)
-            if not isinstance(there, BaseException | None):
-                frames[label], goes = there, True
-            elif label in plans:
-                frames[label], goes = _result_of_journal(plan, _reason(there) if there else "")
+            outcome, goes = outcomes.get(label), True
+            if label not in plans:
+                frames[label] = rendering.result_frame((), plan.id, plan._setting.names, "")
+            elif outcome is None or isinstance(outcome, Exception):
+                reason = _reason(outcome) if outcome else ""
+                frames[label], goes = _result_of_journal(plan, reason)
             else:
-                frames[label] = rendering.result_frame((), plan.id, _names(plan), "")
+                frames[label] = outcome
             if stop := rendering.stop_of(frames[label]):
                 stops[label] = stop
                 goes_on |= goes
@@ -395,25 +406,23 @@ class FleetPlan(Report):
         return result
 
 
-def load_fleet_plan(
-    path: str | Path, labels: Mapping[str, str], desk_of: Callable[[str, str], Desk]
-) -> FleetPlan:
+def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) -> FleetPlan:
     """Read a plan for several accounts that was saved.
 
     Args:
         path: The file.
-        labels: What the accounts are called that are open, by which they are.
-        desk_of: Returns where the records of an account, by what it is called, and a noun are.
+        clients: The accounts that are open, by what they are called.
 
     Raises:
-        FileNotFoundError: There is no such file.
+        FileNotFoundError: The file does not exist.
         PlanRefused: The file is no such plan, was edited, or is for an account that is not open.
     """
+    labels = {client.connection.account: label for label, client in clients.items()}
 
     def desk(account: str, noun: str) -> Desk | None:
-        return desk_of(labels[account], noun) if account in labels else None
+        return source_of(clients[labels[account]], noun) if account in labels else None
 
-    plans, about = load_plans(path, desk)
+    plans, about = load_plans(Path(path), desk)
     named = {labels[plan._setting.account]: plan for plan in plans}
     at_work = tuple(label for label, plan in named.items() if len(plan))
     for label in at_work:
@@ -459,10 +468,6 @@ def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
     return plan._heading(run=run)
 
 
-def _names(plan: Plan) -> tuple[str | None, ...]:
-    return plan._setting.names
-
-
 def _reason(error: BaseException) -> str:
     """Say in one line what stopped an account."""
     said = first_line(error)
@@ -473,26 +478,6 @@ def _home_of(plans: Mapping[str, Plan]) -> str:
     """Tell where the journals of plans lie; empty: where those of this user do."""
     homes = (store_at(plan._at).shown for plan in plans.values() if plan._at is not None)
     return next(homes, "")
-
-
-def _remaining(
-    plans: Mapping[str, Plan], options: ApplyOptions, *, journals: bool
-) -> dict[str, Remaining]:
-    """Estimate what is left to do of plans: all of it, or what their journals tell.
-
-    An account that is not found, and one whose journal cannot be read, is left out: whoever
-    applies its plan says so, of it alone.
-    """
-    found = {}
-    how = options.concurrency, options.rate, options.gap
-    for label, plan in plans.items():
-        with suppress(ChatkitError):
-            if not journals:
-                found[label] = remaining(plan, *how)
-                continue
-            with read_run(plan.id, plan._at) as kept:
-                found[label] = remaining(plan, *how, (kept, rows_of_journal(kept)))
-    return found
 
 
 def _together(seconds: Collection[float], most: int) -> float:
@@ -527,13 +512,13 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
             store_of(plan).has(plan.id)
         except ChatkitError:
             lost = True
-        return rendering.result_frame(rows, plan.id, _names(plan), reason), lost
+        return rendering.result_frame(rows, plan.id, plan._setting.names, reason), lost
     if all(row.done for row in rows):
         reason = ""  # a cluster is lost after the run has ended
     for row in rows:
         if row.state == "not sent" and reason:
             row.reason = reason
-    return rendering.result_frame(rows, plan.id, _names(plan), reason), True
+    return rendering.result_frame(rows, plan.id, plan._setting.names, reason), True
 
 
 # --- one thread for each account ------------------------------------------------------
@@ -542,66 +527,37 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
 def _apply_here(
     plans: Mapping[str, Plan],
     options: ApplyOptions,
-    heard: Interrupt,
+    interrupt: Interrupt,
     watch: Watch | None,
     progress: FleetProgress,
-    most: int,
 ) -> dict[str, pd.DataFrame | Exception]:
-    """Apply prepared plans, each in a thread of this process, so many at once."""
-    told = heard.quiet or heard.asked > 0  # before it begins, nothing is under way
+    """Apply prepared plans, each in a thread of this process."""
+    quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
 
-    def tell_stopping() -> None:
-        nonlocal told
-        if heard.asked and not told:
-            say("Stopping: waiting for what is under way. Interrupt again to not wait.")
-            told = True
+    def announce_stop() -> None:
+        nonlocal quiet
+        if interrupt.asked and not quiet:
+            say(STOPPING)
+            quiet = True
 
-    def work(label: str, tell: Watch) -> pd.DataFrame:
+    def work(label: str, report: Watch) -> pd.DataFrame:
         def count_rows(count: int, total: int | None) -> None:
             progress.done[label] = count
-            tell(count, total)
+            report(count, total)
 
         try:
-            asked = Interrupt(quiet=True, within=heard)
-            result = apply_one(plans[label], options, interrupt=asked, watch=count_rows)
+            within = Interrupt(quiet=True, within=interrupt)
+            result = apply_one(plans[label], options, interrupt=within, watch=count_rows)
         except Exception as error:
             progress.ended[label] = error
             raise
         progress.ended[label] = result
         return result
 
-    return in_threads(
-        plans,
-        work,
-        noun="changes",
-        totals={label: len(plan) for label, plan in plans.items()},
-        watch=watch,
-        meanwhile=tell_stopping,
-        most=most,
-    )
-
-
-def _apply_on(
-    cluster: GoesOn,
-    plans: Mapping[str, Plan],
-    options: ApplyOptions,
-    heard: Interrupt,
-    watch: Watch | None,
-) -> dict[str, pd.DataFrame | Exception]:
-    """Apply prepared plans on the workers of a cluster; what came of them is in the journals."""
-    for plan in plans.values():
-        if plan._written:
-            plan._desk.keep(plan._written, plan.id)
-    done: dict[str, tuple[int, int | None]] = {}
-
-    def tell(label: str, count: int, total: int | None) -> None:
-        done[label] = count, total
-
     totals = {label: len(plan) for label, plan in plans.items()}
-    with AccountBars("changes", list(plans), totals, watch) as bars:
-        ends = cluster(options, heard, watch=tell, meanwhile=lambda: bars.show(done))
-        bars.show(done, list(plans))
-    return {label: ChatkitError(why) for label, why in ends.items() if why}
+    return in_threads(
+        plans, work, noun="changes", totals=totals, watch=watch, meanwhile=announce_stop
+    )
 
 
 def in_threads(
@@ -612,19 +568,17 @@ def in_threads(
     totals: Mapping[str, int] | None = None,
     watch: Watch | None = None,
     meanwhile: Callable[[], object] | None = None,
-    most: int = THREADS,
 ) -> dict[str, T | Exception]:
-    """Do something for several accounts at once, each in a thread of its own.
+    """Do something for several accounts at once, each in a thread of its own, up to `THREADS`.
 
     Args:
         labels: What the accounts are called.
-        work: Does it for one; it is told a function to call with what is done and the total,
+        work: Does it for one; it is passed a function to call with what is done and the total,
             which raises when the others have been interrupted.
         noun: What is counted, like "contacts"; without it there are no bars.
         totals: How many each account has, where that is known.
         watch: Called with what is done in all accounts and the total, in place of bars.
         meanwhile: Called again and again until all is done, in the thread of the caller.
-        most: How many at once.
 
     Returns:
         For each account what came of it, in their order: a value, or the exception.
@@ -634,15 +588,15 @@ def in_threads(
     stopped = Event()
 
     def one(label: str) -> T:
-        def tell(count: int, total: int | None) -> None:
+        def report(count: int, total: int | None) -> None:
             if stopped.is_set():
                 raise InterruptedError("the work on all accounts was interrupted")
             done[label] = count, total
 
-        with working_for(label, tell):
-            return work(label, tell)
+        with working_for(label, report):
+            return work(label, report)
 
-    pool = ThreadPoolExecutor(min(most, len(labels)) or 1, thread_name_prefix="chatkit")
+    pool = ThreadPoolExecutor(min(THREADS, len(labels)) or 1, thread_name_prefix="chatkit")
     futures: dict[str, Future[T]] = {}
     try:
         futures = {label: pool.submit(one, label) for label in labels}
