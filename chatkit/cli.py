@@ -768,23 +768,20 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
 
 
 def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str:
-    """Write a plan as a comment on a pull request.
-
-    All that strangers wrote stands in one fenced block that none of it can end, where nobody is
-    mentioned, no picture is loaded and nothing is a link.
-    """
+    """Write a plan as a comment on a pull request."""
     from chatkit.bulk import rendering
+    from chatkit.report import markdown
 
     lines = []
     for change in plan.changes[:_MOST]:
         sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
         noun = f"{change.noun} " if change.noun else ""
         lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
-        for field, before, after in rendering.change_lines(change)[:_LINES]:
-            both, name = before and after, f"{cut(field, 60)}: " if field else ""
-            for mark, side in (("-", before), ("+", after)):
+        for field, *both in rendering.change_lines(change)[:_LINES]:
+            name = f"{cut(field, 60)}: " if field else ""
+            for mark, side in zip("-+", both, strict=True):
                 if side is not None:
-                    lines.append(f"{mark if both else sign}     {name}{side}")
+                    lines.append(f"{mark if all(both) else sign}     {name}{side}")
     if (more := len(plan.changes) - _MOST) > 0:
         lines.append(f"# … and {many(more, 'more change')}")
     for cell in plan.refused.head(_MOST).itertuples():
@@ -793,20 +790,16 @@ def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str
     lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST]]
     lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
     if rehearsal is not None:
-        signed = [("!", line) for line in rehearsal.problems] or [
-            ("#", f"{many(len(rehearsal.result), 'row')} as planned, in a copy of the account"),
-            *(("#", line) for line in rehearsal.warnings),
-        ]
-        lines += [f"{sign} rehearsal: {cut(line, 200)}" for sign, line in signed[:_LINES]]
+        well = f"{many(len(rehearsal.result), 'row')} as planned, in a copy of the account"
+        sign, notes = (
+            ("!", rehearsal.problems) if rehearsal.problems else ("#", [well, *rehearsal.warnings])
+        )
+        lines += [f"{sign} rehearsal: {cut(note, 200)}" for note in notes[:_LINES]]
     text = "\n".join(visible(_as_commands(line)) for line in lines)
     if len(text) > _LONGEST:
         text = text[:_LONGEST].rpartition("\n")[0] + "\n# … and more"
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
-    # No character that Markdown or HTML would read: a connection is called as a person likes.
-    plain = re.sub(r"([^\w .:/-])", lambda found: f"&#{ord(found[1])};", visible(where))
-    heading = f"### Plan for {plain}: {counts or 'nothing to do'}"
-    return f"{heading}\n\n{fence}diff\n{text}\n{fence}" if text else heading
+    return markdown(f"Plan for {where}: {counts or 'nothing to do'}", text, "diff")
 
 
 # --- apply, and what has been applied -------------------------------------------------------

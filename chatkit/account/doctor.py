@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import msgspec
@@ -175,9 +175,9 @@ def keep_checked(name: str, connection: Connection, place: TokenPlace) -> None:
 
 def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
     contacts = ask.get("contacts")
-    address = _address(connection, contacts)
+    address = Check("Base address", *_address(connection, contacts))
     yield address
-    yield _tls(connection)
+    yield Check("TLS", *_tls(connection))
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
@@ -186,16 +186,17 @@ def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
         "Chat Contacts": contacts,
         "Chat Detail": ask.get("webhooks"),
     }
-    accepted = any(reply.granted for reply in views.values())
-    yield _account(connection, views, accepted)
-    yield _token(connection, views, accepted)
+    replies = views.values()
+    accepted = any(reply.granted for reply in replies)
+    yield Check("Account", *_account(connection, replies, accepted))
+    yield Check("Access token", *_token(connection, replies, accepted))
     for group, reply in views.items():
-        yield _view(f"{group}, View", reply, accepted, connection.profile)
+        yield Check(f"{group}, View", *_view(reply, accepted, connection.profile))
         for operation in _WRITES[group]:
             yield Check(f"{group}, {operation}", "unknown", "cannot be tried without a write")
-    yield _webhooks(views["Chat Detail"])
+    yield Check("Webhooks", *_webhooks(views["Chat Detail"]))
     observations = list(observe(ask, contacts, views["Chat Flows"]))
-    denied = {reply.status for reply in views.values()} & {401, 403}
+    denied = {reply.status for reply in replies} & {401, 403}
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
     for observation in observations:
@@ -287,35 +288,33 @@ class Prober:
 # --- address, token and permissions -------------------------------------------------------
 
 
-def _address(connection: Connection, first: Reply) -> Check:
-    name, url = "Base address", connection.base_url
+#: The state, the detail and the next step of a check.
+_Outcome: TypeAlias = tuple[State, str, str]
+
+
+def _address(connection: Connection, first: Reply) -> _Outcome:
+    url, proxy = connection.base_url, _proxy(connection)
     if first.answer is None:
         reason = str(first.error.reason if first.error else "")
-        proxy = _proxy(connection)
         way = f" by way of the proxy {proxy}" if proxy else ""
-        return Check(
-            name, "problem", f"{url} does not answer{way}: {reason}",
-            _PROXY_STEP if proxy else "Check the address and the network.",
-        )  # fmt: skip
+        step = _PROXY_STEP if proxy else "Check the address and the network."
+        return "problem", f"{url} does not answer{way}: {reason}", step
     if (by := _intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
         if first.status in _NO_ANSWER:
             step = _WAIT_STEP
         elif not connection.loopback:
             step = _PROXY_STEP
-        return Check(
-            name, "problem",
-            f"{url} was answered by a proxy or another web site, not by the service: {by}",
-            step,
-        )  # fmt: skip
+        who = "a proxy or another web site, not by the service"
+        return "problem", f"{url} was answered by {who}: {by}", step
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
-        return Check(
-            name, "problem",
-            f"{url} answers {first.said}, but not as the API document describes",
+        detail = f"{url} answers {first.said}, but not as the API document describes"
+        return (
+            "problem",
+            detail,
             "Check the address: it is what stands before /api/business/public.",
-        )  # fmt: skip
-    where = "loopback" if connection.loopback else "https"
-    return Check(name, "ok", f"{url} answers ({where})")
+        )
+    return "ok", f"{url} answers ({'loopback' if connection.loopback else 'https'})", ""
 
 
 #: Said by who stands before a service, of a service that did not answer.
@@ -323,6 +322,9 @@ _NO_ANSWER = (502, 504)
 _WAIT_STEP = (
     "It got no answer from what is behind it: try again in a few minutes. If that does not help, "
     "tell who runs the service, or the proxy that HTTPS_PROXY names."
+)
+_TRUST_STEP = (
+    "Ask who runs the service; SSL_CERT_FILE can name a certificate authority of your own."
 )
 _PROXY_STEP = (
     "Check the address, and the proxy: HTTPS_PROXY names it, NO_PROXY what goes past it. A sign-in "
@@ -356,12 +358,12 @@ def _intermediary(first: Reply) -> str | None:
     return None
 
 
-def _tls(connection: Connection) -> Check:
+def _tls(connection: Connection) -> _Outcome:
     parts = urlsplit(connection.base_url)
     if parts.scheme == "http":
-        return Check("TLS", "ok", "loopback, no TLS")
+        return "ok", "loopback, no TLS", ""
     if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
-        return Check("TLS", "unknown", f"not checked: calls go through the proxy {proxy}")
+        return "unknown", f"not checked: calls go through the proxy {proxy}", ""
     address = parts.hostname or "", parts.port or 443
     try:
         with (
@@ -371,75 +373,65 @@ def _tls(connection: Connection) -> Check:
             certificate = secure.getpeercert() or {}
         end = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
     except ssl.SSLCertVerificationError as error:
-        return Check(
-            "TLS", "problem", f"the certificate is not trusted: {error.verify_message}",
-            "Ask who runs the service; SSL_CERT_FILE can name a certificate authority of your own.",
-        )  # fmt: skip
+        return "problem", f"the certificate is not trusted: {error.verify_message}", _TRUST_STEP
     except (OSError, ValueError) as error:
-        return Check("TLS", "unknown", f"no direct connection ({type(error).__name__})")
+        return "unknown", f"no direct connection ({type(error).__name__})", ""
     days = int((end - time.time()) // 86400)
     if days < _SOON:
-        return Check(
-            "TLS", "warning", f"the certificate ends in {days} days", "Tell who runs the service."
-        )
-    return Check("TLS", "ok", f"the certificate is trusted and ends in {days} days")
+        return "warning", f"the certificate ends in {days} days", "Tell who runs the service."
+    return "ok", f"the certificate is trusted and ends in {days} days", ""
 
 
-def _account(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
-    name, account_id = "Account", connection.account_id
+def _account(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
+    account_id = connection.account_id
     if accepted:
-        return Check(name, "ok", f"{account_id} answers")
-    if all(isinstance(reply.error, NotFound) for reply in views.values()):
-        return Check(
-            name, "problem", f"{account_id} is not found",
-            "Check the account id, and that the token is of this account.",
-        )  # fmt: skip
-    return Check(name, "unknown", f"{account_id}: not told while the token is refused")
+        return "ok", f"{account_id} answers", ""
+    if all(isinstance(reply.error, NotFound) for reply in views):
+        step = "Check the account id, and that the token is of this account."
+        return "problem", f"{account_id} is not found", step
+    return "unknown", f"{account_id}: not told while the token is refused", ""
 
 
-def _token(connection: Connection, views: dict[str, Reply], accepted: bool) -> Check:
+def _token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
     if accepted:
-        return Check("Access token", "ok", "accepted")
-    outcomes = ", ".join(sorted({reply.said for reply in views.values()}))
-    if not any(reply.refused for reply in views.values()):
-        return Check("Access token", "unknown", f"no list can be read ({outcomes})")
-    if {reply.said for reply in views.values()} == {"403"}:
-        return Check(
-            "Access token", "problem",
-            f"refused ({outcomes}): it is a token of another account than "
-            f"{connection.account_id}, or its user has none of the View permissions",
-            f"Make one in the business application of account {connection.account_id} under "
-            "Profile, API access token, with a user who has the View permissions; or correct the "
-            "account id.",
+        return "ok", "accepted", ""
+    statuses = ", ".join(sorted({reply.said for reply in views}))
+    if not any(reply.refused for reply in views):
+        return "unknown", f"no list can be read ({statuses})", ""
+    if statuses != "403":
+        return (
+            "problem", f"refused ({statuses})",
+            "Make one in the business application under Profile, API access token, with a user "
+            "of this account who has the View permissions.",
         )  # fmt: skip
-    return Check(
-        "Access token", "problem", f"refused ({outcomes})",
-        "Make one in the business application under Profile, API access token, with a user "
-        "of this account who has the View permissions.",
-    )  # fmt: skip
+    account = connection.account_id
+    return (
+        "problem",
+        f"refused (403): it is a token of another account than {account}, or its user has none of "
+        "the View permissions",
+        f"Make one in the business application of account {account} under Profile, API access "
+        "token, with a user who has the View permissions; or correct the account id.",
+    )
 
 
-def _view(permission: str, reply: Reply, accepted: bool, profile: ServiceProfile) -> Check:
+def _view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
     if reply.granted:
-        return Check(permission, "ok", "its list was read")
+        return "ok", "its list was read", ""
     if not accepted or reply.said not in {"401", "403", str(profile.forbidden_status)}:
-        return Check(permission, "unknown", f"answered with {reply.said}")
-    return Check(
-        permission, "warning", f"refused ({reply.said})",
-        "Give it to the user of the token in the business application.",
-    )  # fmt: skip
+        return "unknown", f"answered with {reply.said}", ""
+    step = "Give it to the user of the token in the business application."
+    return "warning", f"refused ({reply.said})", step
 
 
-def _webhooks(reply: Reply) -> Check:
-    name = "Webhooks"
+def _webhooks(reply: Reply) -> _Outcome:
     if not reply.granted:
-        return Check(name, "unknown", f"answered with {reply.said}")
+        return "unknown", f"answered with {reply.said}", ""
     used = len(reply.records)
     left = max(0, MAX_WEBHOOKS - used)
     detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
-    return Check(name, "ok", detail) if left else Check(
-        name, "warning", detail, "Delete one before you create another."
-    )  # fmt: skip
+    return (
+        ("ok", detail, "") if left else ("warning", detail, "Delete one before you create another.")
+    )
 
 
 # --- points that the API document leaves open ---------------------------------------------
