@@ -148,80 +148,64 @@ def compare(
     >>> len(same)
     0
     """
-    given = None if codes is None else tuple(codes)
-    if isinstance(left, Mapping):
-        if right is not None:
-            raise InputError("A fleet is compared with its first account: pass the fleet alone.")
-        return _compare_fleet(left, contacts, given)
-    if right is None:
-        raise InputError("compare takes two sides, or one fleet.")
-    first, second = _states([left, right], contacts, given)
-    for state in (first, second):
-        if isinstance(state, Exception):
-            raise state
-    assert isinstance(first, AccountState) and isinstance(second, AccountState)  # noqa: S101
-    return Comparison(first, second, (left, right))
+    names = None if codes is None else tuple(codes)
+    if not isinstance(left, Mapping):
+        if right is None:
+            raise InputError("compare takes two sides, or one fleet.")
+        both = _read({"left": left, "right": right}, contacts, names)
+        return Comparison(_state(both["left"]), _state(both["right"]), (left, right))
+    if right is not None:
+        raise InputError("A fleet is compared with its first account: pass the fleet alone.")
+    if len(left) < 2:
+        raise InputError("A fleet is compared with its first account: it has no other.")
+    states = _read(left, contacts, names)
+    first, *others = left
+    base = replace(_state(states[first]), origin=first)
+    compared: dict[str, Comparison] = {}
+    stops: dict[str, str] = {}
+    for label in others:
+        state = states[label]
+        if isinstance(state, ChatkitError) and not isinstance(state, InputError):
+            stops[label] = first_line(state)
+        else:
+            other = replace(_state(state), origin=label)
+            compared[label] = Comparison(base, other, (left[first], left[label]))
+    return FleetComparison(first, compared, stops)
 
 
-def _states(
-    sides: Sequence[Comparable], contacts: bool, codes: tuple[str, ...] | None
-) -> list[AccountState | Exception]:
+def _read(
+    sources: Mapping[str, Comparable], contacts: bool, codes: tuple[str, ...] | None
+) -> dict[str, AccountState | Exception]:
     """Read sides, accounts at last: which template codes they have is known from the others.
 
     Returns:
         What each holds, or why it cannot be read.
     """
-    read: dict[str, AccountState | Exception] = {}
-    named = list(codes or ())
-    for n, one in enumerate(sides):
-        if isinstance(one, Client):
-            named += one.templates.codes if codes is None else ()
-            continue
-        state = state_of(one, contacts=contacts, codes=codes)
-        read[str(n)] = state
-        named += state.codes if codes is None else ()
-    known = tuple(dict.fromkeys(named))
-    waiting = [str(n) for n in range(len(sides)) if str(n) not in read]
-
-    def read_one(n: str, _: object) -> AccountState:
-        return state_of(sides[int(n)], contacts=contacts, codes=known or codes)
-
-    read |= in_threads(waiting, read_one)
-    return [read[str(n)] for n in range(len(sides))]
-
-
-def _compare_fleet(
-    sides: Mapping[str, Comparable], contacts: bool, codes: tuple[str, ...] | None
-) -> FleetComparison:
-    """Compare the accounts of a fleet with its first one.
-
-    Raises:
-        InputError: There are fewer than two.
-    """
-    if len(sides) < 2:
-        raise InputError("A fleet is compared with its first account: it has no other.")
-    found = dict(zip(sides, _states(list(sides.values()), contacts, codes), strict=True))
-    first, *others = sides
-    base = found[first]
-    if isinstance(base, Exception):
-        raise base
-    base = replace(base, origin=first)
-    compared: dict[str, Comparison] = {}
-    stops: dict[str, str] = {}
-    for label in others:
-        state = found[label]
-        if isinstance(state, AccountState):
-            sources = (sides[first], sides[label])
-            compared[label] = Comparison(base, replace(state, origin=label), sources)
-        elif isinstance(state, ChatkitError) and not isinstance(state, InputError):
-            stops[label] = first_line(state)
+    states: dict[str, AccountState | Exception] = {}
+    known = list(codes or ())
+    for label, source in sources.items():
+        if isinstance(source, Client):
+            named = source.templates.codes
         else:
-            raise state
-    return FleetComparison(first, compared, stops)
+            states[label] = state = state_of(source, contacts=contacts, codes=codes)
+            named = state.codes
+        known += named if codes is None else ()
+    names = tuple(dict.fromkeys(known)) or codes
+
+    def read(label: str, _: object) -> AccountState:
+        return state_of(sources[label], contacts=contacts, codes=names)
+
+    return states | in_threads([label for label in sources if label not in states], read)
+
+
+def _state(state: AccountState | Exception) -> AccountState:
+    if isinstance(state, Exception):
+        raise state
+    return state
 
 
 class Comparison(Report, Sequence[AccountDifference]):
-    """What differs between two sides; false when nothing does.
+    """The differences between two sides; false when there are none.
 
     Args:
         left: What one side holds.
@@ -255,7 +239,7 @@ class Comparison(Report, Sequence[AccountDifference]):
 
     @property
     def counts(self) -> dict[str, dict[str, int]]:
-        """How many things were changed, or are only on one side, for each resource."""
+        """The number of things that were changed, or are only on one side, for each resource."""
         counted = {
             noun: Counter(first.what for first, *_ in things.values())
             for noun, things in self._things.items()
@@ -320,10 +304,10 @@ class Comparison(Report, Sequence[AccountDifference]):
         chosen = None if rows is None else self._chosen(rows, "rows")
         if isinstance(delete, pd.DataFrame):
             delete = [(noun, key) for noun, key, _ in sorted(self._chosen(delete, "delete"))]
-        wanted = (self.right, self.left)[target == "right"]
+        source = (self.right, self.left)[target == "right"]
         if chosen is not None:
-            wanted = _part(wanted, client, chosen)
-        return plan_state(wanted, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
+            source = _part(source, client, chosen)
+        return plan_state(source, client, delete=delete, broken=broken, skip_invalid=skip_invalid)
 
     def _chosen(self, rows: pd.DataFrame, name: str) -> set[_Place]:
         """Read which differences a person has chosen.
@@ -404,7 +388,7 @@ class Comparison(Report, Sequence[AccountDifference]):
 
 
 class FleetComparison(Report, Mapping[str, Comparison]):
-    """Which accounts of a fleet differ from the first one, and in what.
+    """The differences of the accounts of a fleet from the first one.
 
     `found["fr"]` is the comparison of one account: the first is its left side.
 
@@ -432,14 +416,14 @@ class FleetComparison(Report, Mapping[str, Comparison]):
     @property
     def differ(self) -> list[str]:
         """The accounts that differ from the first one."""
-        return [label for label, found in self.items() if len(found)]
+        return [label for label, comparison in self.items() if len(comparison)]
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference: `account`, and the columns of `Comparison.frame`.
 
         `left` is the first account, `right` the one that is named.
         """
-        return fleet_table({label: found.frame() for label, found in self.items()})
+        return fleet_table({label: comparison.frame() for label, comparison in self.items()})
 
     def plan(
         self,
@@ -461,20 +445,20 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         Raises:
             InputError: Rows are not of this comparison, or an account is not a client.
         """
-        some, gone = (
-            None if given is None else dict(list(given.groupby("account", sort=False)))
-            for given in (rows, delete)
+        some, deletes = (
+            {} if frame is None else dict(list(frame.groupby("account", sort=False)))
+            for frame in (rows, delete)
         )
         plans = {
-            label: found.plan(
+            label: comparison.plan(
                 "right",
-                None if some is None else some.get(label, rows.iloc[:0]),  # type: ignore[union-attr]
-                delete=() if gone is None or label not in gone else gone[label],
+                None if rows is None else some.get(label, rows.iloc[:0]),
+                delete=deletes.get(label, ()),
                 broken=broken,
                 skip_invalid=skip_invalid,
             )
-            for label, found in self.items()
-            if len(found) and (rows is None or label in {**(some or {}), **(gone or {})})
+            for label, comparison in self.items()
+            if len(comparison) and (rows is None or label in {**some, **deletes})
         }
         return FleetPlan(plans, failed=self.stops, skip_invalid=skip_invalid)
 
@@ -562,16 +546,16 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
             )
 
 
-def _part(wanted: AccountState, client: Client, chosen: set[_Place]) -> AccountState:
+def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountState:
     """Return a state as if it differed from the account, as that is now, in what was chosen alone.
 
     The account is read again: what has changed in it since the comparison is not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
-    live = state_of(client, contacts="contact" in nouns, codes=wanted.codes or None)
+    live = state_of(client, contacts="contact" in nouns, codes=source.codes or None)
     kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in NAMED}
     for noun in kept.keys() & nouns:
-        for key, fields in wanted.of(noun).items():
+        for key, fields in source.of(noun).items():
             name, now = name_text(key), live.of(noun).get(key)
             if now is not None:
                 sources = {
@@ -582,13 +566,15 @@ def _part(wanted: AccountState, client: Client, chosen: set[_Place]) -> AccountS
             elif (noun, name, "") in chosen:
                 kept[noun][key] = dict(fields)
     contacts = None
-    if wanted.contacts is not None and live.contacts is not None:
+    if source.contacts is not None and live.contacts is not None:
         keys = [key for noun, key, _ in chosen if noun == "contact"]
-        mine, theirs = (numbers_of(side, slice(None)) for side in (wanted.contacts, live.contacts))
-        stays = theirs.isin(mine) & ~theirs.isin(keys)
-        contacts = pd.concat([live.contacts[stays], wanted.contacts[mine.isin(keys)]])
+        mine, live_numbers = (
+            numbers_of(side, slice(None)) for side in (source.contacts, live.contacts)
+        )
+        stays = live_numbers.isin(mine) & ~live_numbers.isin(keys)
+        contacts = pd.concat([live.contacts[stays], source.contacts[mine.isin(keys)]])
     return replace(
-        wanted,
+        source,
         flows=kept["flow"],
         contents=kept["content"],
         webhooks=kept["webhook"],
@@ -615,7 +601,7 @@ class _DifferenceLine(NamedTuple):
 
 
 def _lines_of(one: AccountDifference) -> list[_DifferenceLine]:
-    """Part a difference into what a person reads: a document by meaning, a list item by item."""
+    """Return the places of a difference: of a document by meaning, of a list item by item."""
     if SECRET.search(one.field):
         return [_DifferenceLine(one.field, MASK, MASK, words=True)]
     if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
@@ -676,8 +662,8 @@ def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
         lines = ["".join(cells)]
     span = f' rowspan="{len(lines)}"'
     sign = f'<b class="{_CLASSES[first.what]}">{_SIGNS[first.what]}</b> {first.what}'
-    which = f"{first.resource} {marked(squeezed(key, LABEL))}"
-    head = f'<td{span}>{sign}</td><th{span} scope="rowgroup" dir="auto">{which}</th>'
+    name = f"{first.resource} {marked(squeezed(key, LABEL))}"
+    head = f'<td{span}>{sign}</td><th{span} scope="rowgroup" dir="auto">{name}</th>'
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 
 
