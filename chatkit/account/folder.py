@@ -151,27 +151,27 @@ def merged(
     """
     conflicts: list[FieldConflict] = []
 
-    def one(name: Any, what: str, was: Any, mine: Any, theirs: Any) -> Any:
-        if mine == theirs or theirs == was:
-            return mine
-        if mine == was:
-            return theirs
-        if what == "" and isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+    def one(name: Any, what: str, was: Any, edited: Any, live: Any) -> Any:
+        if edited == live or live == was:
+            return edited
+        if edited == was:
+            return live
+        if what == "" and isinstance(edited, Mapping) and isinstance(live, Mapping):
             before = was if isinstance(was, Mapping) else {}
             fields = {
-                each: one(name, each, *(side.get(each, ABSENT) for side in (before, mine, theirs)))
-                for each in dict.fromkeys((*mine, *theirs))
+                each: one(name, each, *(side.get(each, ABSENT) for side in (before, edited, live)))
+                for each in dict.fromkeys((*edited, *live))
             }
             return {each: value for each, value in fields.items() if value is not ABSENT}
         if prefer == "refuse":
-            conflicts.append(FieldConflict(noun, name, what, was, mine, theirs))
-        return theirs if prefer == "account" else mine
+            conflicts.append(FieldConflict(noun, name, what, was, edited, live))
+        return live if prefer == "account" else edited
 
-    found = {
+    records = {
         name: one(name, "", *(side.get(name, ABSENT) for side in (base, files, account)))
         for name in sorted({*files, *account})
     }
-    return {name: dict(each) for name, each in found.items() if each is not ABSENT}, conflicts
+    return {name: dict(each) for name, each in records.items() if each is not ABSENT}, conflicts
 
 
 class Folder:
@@ -201,8 +201,8 @@ class Folder:
         if not self.path.is_dir():
             return f"<folder {self.path}, which does not exist yet>"
         try:
-            state, found = self._state()
-            waits = ", an interrupted pull waits: pull again to end it" * found.interrupted
+            state, contents = self._state()
+            waits = ", an interrupted pull waits: pull again to end it" * contents.interrupted
             return f"<folder {repr(state)[1:-1]}{waits}>"
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
@@ -235,35 +235,35 @@ class Folder:
     ) -> tuple[AccountState, FolderContents]:
         """Read what the files hold, also as they hold it."""
         files = self._files(contacts) if revision is None else git_files(self.path, revision)
-        found = FolderReader(files).read(contacts=contacts)
-        if found.account is None and not found.paths:
+        held = FolderReader(files).read(contacts=contacts)
+        if held.account is None and not held.paths:
             raise InputError(
                 f"{files.name} holds no account: `{command(f'pull NAME {self.path}')}` writes one."
             )
-        wanted = {*found.codes} if codes is None else {*template_codes(codes)}
-        told = []
-        if found.interrupted:
-            told.append(
+        names = {*held.codes} if codes is None else {*template_codes(codes)}
+        notes = []
+        if held.interrupted:
+            notes.append(
                 f"A pull into {self.path} was interrupted. What it had still to write is read as "
                 f"written: `{command(f'pull NAME {self.path}')}` ends it."
             )
-        if contacts and found.contacts is None:
-            told.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
+        if contacts and held.contacts is None:
+            notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
             origin=files.name,
-            flows=found.records["flow"],
-            contents={k: v for k, v in found.records["content"].items() if k[0] in wanted},
-            webhooks=found.records["webhook"],
-            contacts=_with_parts(found),
-            codes=tuple(sorted(wanted)),
+            flows=held.records["flow"],
+            contents={k: v for k, v in held.records["content"].items() if k[0] in names},
+            webhooks=held.records["webhook"],
+            contacts=_with_parts(held),
+            codes=tuple(sorted(names)),
             ids={},
-            not_carried=[*told, NOT_CARRIED],
-            flows_only=found.flows_only,
+            not_carried=[*notes, NOT_CARRIED],
+            flows_only=held.flows_only,
         )
-        return state, found
+        return state, held
 
     def _seed_records(self) -> AccountRecords:
-        """Tell what the files hold as plain data, to make a sandbox of it."""
+        """Return what the files hold as plain data, to make a sandbox of it."""
         return self.state(contacts=True)._seed_records()
 
     def plan(
@@ -297,7 +297,7 @@ class Folder:
             InputError: Some files cannot be read: `problems` has each, with line and column.
             CallError: The account cannot be read.
         """
-        state, found = self._state(revision, contacts)
+        state, contents = self._state(revision, contacts)
         plan = plan_state(
             state,
             client,
@@ -306,7 +306,7 @@ class Folder:
             broken=broken,
             skip_invalid=skip_invalid,
         )
-        base = found.base if revision is None else None
+        base = contents.base if revision is None else None
         if base is not None and (moved := self._set_back(plan, state, client, base)):
             few = ", ".join(moved[:FEW]) + (f" and {len(moved) - FEW} more" if moved[FEW:] else "")
             plan.notes.insert(
@@ -323,14 +323,14 @@ class Folder:
         updates = [each for each in plan.changes if each.kind == "update" and each.noun in NOUNS]
         if base.account != folder_owner(client.connection):
             return []
-        found = []
+        fields: list[str] = []
         for each in updates:
             noun, text = str(each.noun), str(each.row[1])
             name = (each.code, each.key) if noun == "content" else text
             was, mine = (records.get(name, {}) for records in (base.records[noun], state.of(noun)))
-            found += [f"{noun} {text} ({one})" for one in each.after if was and
+            fields += [f"{noun} {text} ({one})" for one in each.after if was and
                       was.get(one, ABSENT) == mine.get(one, ABSENT)]  # fmt: skip
-        return found
+        return fields
 
     def check(self, source: str = "en") -> pd.DataFrame:
         """Check all flow documents and contents as the platform will, without an account.
@@ -341,28 +341,32 @@ class Folder:
             source: The language that the others are translated from.
 
         Returns:
-            What was found, the worst first: `file`, `line`, `column`, `severity`, `code`,
+            The findings, the worst first: `file`, `line`, `column`, `severity`, `code`,
             `message` and `hint`.
 
         Raises:
             InputError: Some files cannot be read: `problems` has each, with line and column.
         """
         files = self._files(contacts=False)
-        found = FolderReader(files).read(ledger=True)
+        held = FolderReader(files).read(ledger=True)
         rows = [
-            (found.paths["flow", name], f"/flow_json{each.pointer}", each)
-            for name, fields in found.records["flow"].items()
+            (held.paths["flow", name], f"/flow_json{each.pointer}", each)
+            for name, fields in held.records["flow"].items()
             if "flow_json" in fields
             for each in lint(fields["flow_json"])
         ]
         defaults = {name: default_of("content", name) for name in FIELDS["content"]}
         contents = [
             {"template_code": code, "lang_code": lang, **defaults, **fields}
-            for (code, lang), fields in found.records["content"].items()
+            for (code, lang), fields in held.records["content"].items()
         ]
         rows += [
-            (found.paths["content", (each.template_code, each.lang_code)], each.pointer, each)
-            for each in (check_contents(contents, source, ledger=found.ledger) if contents else ())
+            (
+                held.paths["content", (each.template_code, each.lang_code)],
+                each.pointer,
+                each,
+            )
+            for each in (check_contents(contents, source, ledger=held.ledger) if contents else ())
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
         findings = []
@@ -492,16 +496,16 @@ class Folder:
         again = f"Saved while the pull ran, and merged again: {', '.join(saved)}."
         return PullReport(self, state, done, pull.left_out, [again] if saved else [])
 
-    def _refuse_other(self, theirs: str | None, mine: str, other_account: bool) -> None:
-        if theirs not in (None, mine) and not other_account:
+    def _refuse_other(self, account: str | None, own: str, other_account: bool) -> None:
+        if account not in (None, own) and not other_account:
             raise InputError(
-                f"{self.path} holds {account_words(str(theirs))}, and this is "
-                f"{account_words(mine)}: take another folder, or say other_account=True."
+                f"{self.path} holds {account_words(str(account))}, and this is "
+                f"{account_words(own)}: take another folder, or say other_account=True."
             )
 
 
 def folder_owner(connection: Connection) -> str:
-    """Say whose flows a folder holds; a sandbox in memory has no name that lasts."""
+    """Return the account of a folder; a sandbox in memory has no name that lasts."""
     lasting = f"sandbox account {connection.account_id}"
     return lasting if connection.passing else connection.account
 
@@ -522,7 +526,7 @@ def _listed(directory: Directory, folder: str, files: FolderFiles) -> Iterator[t
 
 
 class _Unfinished:
-    """What a pull has to write: kept whole in the user's data directory until it is written.
+    """The files that a pull has to write, kept whole in the data directory until it is written.
 
     What lies in the folder itself came with it, and is not trusted to say what is to be written.
 
@@ -538,7 +542,7 @@ class _Unfinished:
 
     @contextmanager
     def locked(self, *, make: bool) -> Iterator[None]:
-        """Hold the lock of the folder; without `make` only if something was ever pulled."""
+        """Lock the folder in a block; without `make` only if something was ever pulled."""
         if make:
             make_folder(self._folder)
         if not os.access(self._folder, os.W_OK):
@@ -599,7 +603,7 @@ class _Unfinished:
         return left
 
     def lay_over(self, files: FolderFiles, directory: Directory, *, contacts: bool) -> None:
-        """Put what is kept over the files that were read, as `finish` will write it."""
+        """Lay what is kept over the files that were read, as `finish` will write it."""
         with self._pending() as pending:
             if pending is None:
                 return
@@ -703,12 +707,12 @@ class _Pull:
             else base
             for noun, base in self._base.records.items()
         }
-        sides = {}
+        records = {}
         for noun in NOUNS:
             base = self._base.records[noun]
-            sides[noun], more = merged(noun, base, here[noun], live[noun], conflicts)
+            records[noun], more = merged(noun, base, here[noun], live[noun], conflicts)
             clashes += more
-            self.left_out[noun] = len((base.keys() & live[noun].keys()) - sides[noun].keys())
+            self.left_out[noun] = len((base.keys() & live[noun].keys()) - records[noun].keys())
         contacts, live_contacts = None, self._state.contacts
         if live_contacts is not None:
             contacts, more = merged_contacts(
@@ -719,7 +723,7 @@ class _Pull:
         if clashes:
             self._refuse(clashes)
         for noun in ("flow", "content"):
-            for name, fields in sides[noun].items():
+            for name, fields in records[noun].items():
                 path = self._paths.get((noun, name)) or names.new(noun, name)
                 self._paths[noun, name] = path
                 old = here[noun].get(name)
@@ -730,11 +734,11 @@ class _Pull:
         self._gone = [
             path
             for (noun, name), path in self._here.paths.items()
-            if noun != "webhook" and name not in sides[noun]
+            if noun != "webhook" and name not in records[noun]
         ]
         missing = WEBHOOKS not in self._files and not self._state.flows_only
-        if missing or sides["webhook"] != here["webhook"]:
-            self._texts[WEBHOOKS] = webhooks_text(sides["webhook"])
+        if missing or records["webhook"] != here["webhook"]:
+            self._texts[WEBHOOKS] = webhooks_text(records["webhook"])
         elif here["webhook"] != live["webhook"]:
             self._edited.append(WEBHOOKS)
         if self._here.account != self._account or [*self._here.codes] != self._codes:
@@ -751,11 +755,11 @@ class _Pull:
     def _of_git(self, path: str) -> bytes:
         """Read a file of git in the folder; nothing is in one that is missing."""
         try:
-            found = self._directory.read(path, _GIT_LONGEST)
+            data = self._directory.read(path, _GIT_LONGEST)
         except FileNotFoundError:
             return b""
-        self._before[path] = _digest(found)
-        return found
+        self._before[path] = _digest(data)
+        return data
 
     def _write_contacts(self, contacts: pd.DataFrame, live: pd.DataFrame) -> None:
         ignored, base = self._of_git(_IGNORE), self._base.contacts
@@ -767,15 +771,15 @@ class _Pull:
         if base is None or not _same_contacts(base, live, CONTACT_COLUMNS):
             self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
 
-    def _refuse(self, found: list[FieldConflict]) -> None:
+    def _refuse(self, clashes: list[FieldConflict]) -> None:
         problems = [
             Problem(
                 f"{self._where(each)}{f', {each.field}' if each.field else ''}",
                 "",
-                f"was {_said(each.base)}; the file has {_said(each.file)}, the account has "
-                f"{_said(each.account)}",
+                f"was {_shorten(each.base)}; the file has {_shorten(each.file)}, the account has "
+                f"{_shorten(each.account)}",
             )
-            for each in found
+            for each in clashes
         ]
         written = "Nothing was written"
         if self._saved:
@@ -783,7 +787,7 @@ class _Pull:
                 f"{', '.join(self._saved)} was saved while the pull ran, and is as you saved it"
             )
         raise InputError(
-            f"{many(len(found), 'field')} changed both in the files and in the account. "
+            f"{many(len(clashes), 'field')} changed both in the files and in the account. "
             f"{written}: write into the file what the account has, or pull with "
             "conflicts='files' to keep yours, or with 'account' to take theirs:",
             problems,
@@ -795,8 +799,8 @@ class _Pull:
         path = self._paths.get((each.noun, each.name))
         if each.noun == "webhook":
             return f"{WEBHOOKS}, {each.name}"
-        said = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
-        return path or f"{each.noun} {values(said)}, whose file is gone"
+        name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
+        return path or f"{each.noun} {values(name)}, whose file is gone"
 
     def merge_ledger(self, known: Ledger) -> None:
         """Merge the ledger of this computer with that of the folder.
@@ -831,29 +835,29 @@ class _Pull:
 
     @property
     def changes(self) -> dict[str, str]:
-        """What becomes of each file."""
-        shown = [path for path in self._texts if not path.startswith((OURS, ".git"))]
+        """The change of each file, by its path."""
+        written = [path for path in self._texts if not path.startswith((OURS, ".git"))]
         changes = dict.fromkeys(self._edited, "edited")
-        changes |= {path: "changed" if path in self._files else "new" for path in shown}
+        changes |= {path: "changed" if path in self._files else "new" for path in written}
         return changes | dict.fromkeys(self._gone, "removed")
 
 
 def _carried(
     state: AccountState, noun: str, base: Mapping[Any, Fields]
 ) -> dict[Any, dict[str, Any]]:
-    """Take the records of an account; what it does not show is as it was."""
-    found = {name: dict(fields) for name, fields in state.of(noun).items()}
-    for name, fields in found.items():
+    """Return the records of an account; a field that it does not show is as it was."""
+    records = {name: dict(fields) for name, fields in state.of(noun).items()}
+    for name, fields in records.items():
         was = base.get(name, {})
         for each in ALWAYS & was.keys() - fields.keys():
             fields[each] = was[each]
     for name in state.unclear.get(noun, ()):
         if name in base:
-            found[name] = dict(base[name])
-    return dict(sorted(found.items()))
+            records[name] = dict(base[name])
+    return dict(sorted(records.items()))
 
 
-def _said(value: Any) -> str:
+def _shorten(value: Any) -> str:
     if value is ABSENT:
         return "nothing"
     if isinstance(value, Mapping):
@@ -864,9 +868,9 @@ def _said(value: Any) -> str:
 # --- contacts ---------------------------------------------------------------------------
 
 
-def _with_parts(found: FolderContents) -> pd.DataFrame | None:
-    """Put beside each name that nobody edited the parts that the service had of it."""
-    contacts, base = found.contacts, found.base.contacts if found.base else None
+def _with_parts(contents: FolderContents) -> pd.DataFrame | None:
+    """Return the contacts; a name that nobody edited has the parts that the service had of it."""
+    contacts, base = contents.contacts, contents.base.contacts if contents.base else None
     if contacts is None:
         return None
     frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
@@ -889,7 +893,7 @@ def _names(contacts: pd.DataFrame) -> Any:
 
 
 def _same_contacts(one: pd.DataFrame, other: pd.DataFrame, columns: Iterable[str] = EDITED) -> bool:
-    """Whether two frames of contacts, both sorted, say the same."""
+    """Return whether two frames of contacts, both sorted, are equal."""
     if len(one) != len(other):
         return False
     return all(
@@ -906,7 +910,7 @@ def merged_contacts(
     """Merge contacts by number, column by column; each frame is sorted by number.
 
     Args:
-        base: As they were when the two sides were the same; None if nobody knows.
+        base: As they were when the two versions were the same; None if nobody knows.
         files: One side; None for no file.
         account: The other side.
         prefer: As for `merged`.
@@ -920,19 +924,19 @@ def merged_contacts(
         return account, []
     if _same_contacts(base, account):
         return files[columns], []
-    was, mine, theirs = (
+    was, edited, live = (
         {key: {"name": name} for key, name in zip(_keys(side), _names(side), strict=True)}
         for side in (base, files, account)
     )
-    contacts, conflicts = merged("contact", was, mine, theirs, prefer)
+    contacts, conflicts = merged("contact", was, edited, live, prefer)
     rows = [(*key.split(" ", 1), fields["name"] or None) for key, fields in contacts.items()]
     frame = pd.DataFrame(rows, columns=columns).astype(account["number"].dtype)
     return frame.sort_values(columns[:2], ignore_index=True), [
         FieldConflict(
             *("contact", tuple(name.split(" ")), "name"),
-            *(side["name"] if isinstance(side, Mapping) else side for side in sides),
+            *(side["name"] if isinstance(side, Mapping) else side for side in versions),
         )
-        for _, name, _, *sides in conflicts
+        for _, name, _, *versions in conflicts
     ]
 
 
@@ -968,8 +972,8 @@ def git_files(path: Path, revision: str) -> FolderFiles:
             asked.append((name, blob, size))
         else:
             files.refuse(name, OSError(0, "is larger than what is read of such a file"))
-    given = "".join(f"{blob}\n" for _, blob, _ in asked).encode()
-    data, place = _git(path, "cat-file", "--batch", given=given), 0
+    asked_for = "".join(f"{blob}\n" for _, blob, _ in asked).encode()
+    data, place = _git(path, "cat-file", "--batch", stdin=asked_for), 0
     for name, blob, size in asked:
         place += len(f"{blob} blob {size}\n")
         files.files[name] = data[place : place + size]
@@ -979,24 +983,26 @@ def git_files(path: Path, revision: str) -> FolderFiles:
     return files
 
 
-def _git(path: Path, *arguments: str, given: bytes = b"", unknown: str = "") -> bytes:
+def _git(path: Path, *arguments: str, stdin: bytes = b"", unknown: str = "") -> bytes:
     call = ["git", "-c", "core.fsmonitor=false", "-C", str(path), *arguments]
     # The repository may be a stranger's: its settings must not fetch, nor run a program for it.
     closed = {"GIT_ALLOW_PROTOCOL": "none", "GIT_NO_LAZY_FETCH": "1", "GIT_OPTIONAL_LOCKS": "0"}
     try:
         done = subprocess.run(  # noqa: S603
-            call, input=given, capture_output=True, check=False, env={**os.environ, **closed}
+            call, input=stdin, capture_output=True, check=False, env={**os.environ, **closed}
         )
     except FileNotFoundError:
         raise InputError("Revisions of a folder need git, which is not installed here.") from None
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
-        raise InputError(f"{unknown or f'git cannot read {path}'}{f': {said}' if said else ''}.")
+        reason = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+        raise InputError(
+            f"{unknown or f'git cannot read {path}'}{f': {reason}' if reason else ''}."
+        )
     return done.stdout
 
 
 def folder_at(text: str) -> tuple[Folder, str | None]:
-    """Take the path of a folder apart: "shop/@HEAD~3" is a revision of "shop/"."""
+    """Split the path of a folder from a revision: "shop/@HEAD~3" is a revision of "shop/"."""
     if "@" in text and not Path(text).expanduser().is_dir():
         for place in (n for n, sign in enumerate(text) if sign == "@"):
             if Path(text[:place] or ".").expanduser().is_dir() and text[place + 1 :]:
@@ -1047,7 +1053,7 @@ def state_of(
 
 
 class PullReport(Report):
-    """What a pull has done with each file: new, changed, removed, or edited and so kept.
+    """The change of each file by a pull: new, changed, removed, or edited and so kept.
 
     Args:
         folder: The folder.
