@@ -50,7 +50,7 @@ _VERSION = metadata.version("chatkit")
 
 
 class ApplyOptions(NamedTuple):
-    """How each account of a fleet is applied: arguments of `Plan.apply`."""
+    """Arguments of `Plan.apply` for each account of a fleet."""
 
     concurrency: int = 8
     rate: float | None = None

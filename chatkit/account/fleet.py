@@ -8,6 +8,7 @@ was read.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -93,18 +94,18 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
         raise SettingsError("No account is named: connect_all takes names of connections.")
     opened: dict[str, Client] = {}
     failed: dict[str, str] = {}
-    own: list[Client] = []
-    try:
+    with ExitStack() as closes:
         for label, to in named.items():
             try:
-                opened[label] = (
+                client = (
                     to if isinstance(to, Client) else open_client(to, one_of_several=len(named) > 1)
                 )
             except SettingsError as error:
                 failed[label] = " ".join(str(error).split())
                 continue
-            if not isinstance(to, Client):
-                own.append(opened[label])
+            opened[label] = client
+            if client is not to:
+                closes.enter_context(client)
         if not opened:
             reasons = "\n".join(f"  {label}: {reason}" for label, reason in failed.items())
             raise SettingsError(f"None of the accounts can be opened:\n{reasons}")
@@ -116,11 +117,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                     f"{other!r} and {label!r} are the same account ({account}): name it once."
                 )
         _announce(opened, failed)
-    except BaseException:
-        for client in own:
-            client.close()
-        raise
-    return Fleet(opened, failed, own)
+        return Fleet(opened, failed, closes.pop_all())
 
 
 def _names_like(pattern: str) -> list[str]:
@@ -180,7 +177,7 @@ class Fleet(Report, Mapping[str, Client]):
     Args:
         clients: The accounts, by what they are called.
         failed: Accounts that could not be opened, and why.
-        own: The clients that are closed with the fleet.
+        closes: Closed with the fleet; without it nothing is.
 
     >>> fleet = chatkit.connect_all({n: chatkit.Sandbox(seed="demo") for n in ("de", "fr")})
     Connected to 2 accounts, of the sandbox: de, fr.
@@ -193,7 +190,7 @@ class Fleet(Report, Mapping[str, Client]):
         self,
         clients: Mapping[str, Client],
         failed: Mapping[str, str] | None = None,
-        own: Iterable[Client] = (),
+        closes: ExitStack | None = None,
     ) -> None:
         self.failed = dict(failed or {})
         self.contacts = FleetContacts(self)
@@ -201,7 +198,7 @@ class Fleet(Report, Mapping[str, Client]):
         self.templates = FleetTemplates(self)
         self.webhooks = FleetWebhooks(self)
         self._clients = dict(clients)
-        self._own = tuple(own)
+        self._closes = closes or ExitStack()
 
     def __getitem__(self, label: str) -> Client:
         """Return the client of one account.
@@ -284,8 +281,7 @@ class Fleet(Report, Mapping[str, Client]):
 
     def close(self) -> None:
         """Close the connections that were opened for the fleet."""
-        for client in self._own:
-            client.close()
+        self._closes.close()
 
     def __enter__(self) -> Self:
         return self
@@ -412,9 +408,9 @@ class _FleetResource:
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
         """
-        parts = {} if frame is None and delete is not None else self._parts(frame)
+        parts = {} if frame is None and delete is not None else self._by_account(frame)
         deletes = _keys_by_account(delete)
-        bases = {} if base is None else self._parts(base)
+        bases = {} if base is None else self._by_account(base)
         self._check_labels([*parts, *deletes])
         options = {
             "existing": existing,
@@ -423,7 +419,7 @@ class _FleetResource:
             "duplicates": duplicates,
             "broken": broken,
         }
-        given = {name: value for name, value in options.items() if value}
+        passed = {name: value for name, value in options.items() if value}
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
@@ -431,27 +427,27 @@ class _FleetResource:
             own: dict[str, Any] = {"delete": deletes[label]} if label in deletes else {}
             if bases:
                 own["base"] = bases.get(label)
-            return self._of(client).plan(parts.get(label), **own, **given)
+            return self._of(client).plan(parts.get(label), **own, **passed)
 
         done, stops = fleet._each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
         return FleetPlan(done, failed=stops, skip_invalid=skip_invalid)
 
-    def _parts(self, given: Any) -> Mapping[str, Any]:
-        """Part what is to be planned by account.
+    def _by_account(self, frame: Any) -> Mapping[str, Any]:
+        """Return what is to be planned, by account.
 
         Raises:
             InputError: It names no accounts.
         """
-        if isinstance(given, Mapping):
-            return given
-        if not hasattr(given, "columns"):
+        if isinstance(frame, Mapping):
+            return frame
+        if not hasattr(frame, "columns"):
             raise InputError(
                 "A plan for a fleet takes a frame that names the account of each row, or what "
                 "each account is to take: dict.fromkeys(fleet, rows) plans rows in all of them. "
-                f"This is {'None' if given is None else f'of type {type(given).__name__}'}."
+                f"This is {'None' if frame is None else f'of type {type(frame).__name__}'}."
             )
-        return _frames_by_account(given)
+        return _frames_by_account(frame)
 
     def _check_labels(self, labels: Iterable[str]) -> None:
         """Refuse rows of accounts that are not in the fleet.
@@ -468,7 +464,7 @@ class _FleetResource:
 
 
 def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Part a frame by the account of each row; each part remembers its own as the frame does.
+    """Split a frame by the account of each row; each part remembers its own as the frame does.
 
     Raises:
         InputError: It does not name them.
@@ -490,7 +486,7 @@ def _frames_by_account(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, Any]:
-    """Part the keys of what is to be deleted, or the frame that holds them, by account.
+    """Return the keys of what is to be deleted, or the frame that holds them, by account.
 
     Raises:
         InputError: They do not begin with an account.
@@ -512,7 +508,7 @@ def _keys_by_account(delete: pd.DataFrame | Iterable[Any] | None) -> dict[str, A
 
 
 def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFrame:
-    """Put the tables of reports together, their first column the account."""
+    """Join the tables of reports, their first column the account."""
     tables = {}
     for label, report in reports.items():
         table = report.frame()
@@ -522,7 +518,7 @@ def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFram
 
 
 def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
-    """Say of which accounts nothing could be read, and note it in what was."""
+    """Print which accounts could not be read, and note it in what was read of the others."""
     for label, why in stops.items():
         say(f"{visible(label)} could not be read: {why}")
     frame.attrs["stops"] = dict(stops)
@@ -562,7 +558,7 @@ class FleetContacts(_FleetResource):
         Raises:
             InputError: It names no account of the fleet, or there is no such region.
         """
-        parts = self._parts(frame)
+        parts = self._by_account(frame)
         self._check_labels(parts)
         checked = self._fleet._each(
             lambda label, client: client.contacts.check(parts[label], region=region, plus=plus),
@@ -633,10 +629,10 @@ class FleetTemplates(_FleetResource):
             source: The language that the others are translated from.
             languages: Languages to show although no template has them.
         """
-        shown = list(languages)
+        extra = list(languages)
         boards = self._fleet._each(
             lambda _, client: client.templates.board(
-                _codes(client.templates, codes), source, languages=shown
+                _codes(client.templates, codes), source, languages=extra
             )
         )
         return _tables(*boards)

@@ -62,7 +62,7 @@ _NO_NAMES = (None,)
 
 
 class FleetProgress:
-    """How far each account of a fleet is that is being applied here."""
+    """The progress of each account of a fleet that is being applied here."""
 
     def __init__(self) -> None:
         self.done: dict[str, int] = {}  #: how many rows, of those at work
@@ -70,7 +70,7 @@ class FleetProgress:
 
 
 class FleetPlan(Report):
-    """What would happen to the accounts of a fleet: a plan for each of them.
+    """The changes of the accounts of a fleet: a plan for each of them.
 
     `plans` holds them by what the accounts are called, `failed` says of accounts for which there
     could be no plan why. Showing it changes nothing; `apply()` does what it shows, once.
@@ -118,7 +118,7 @@ class FleetPlan(Report):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows it would create, update and delete, in all accounts."""
+        """The number of rows that it would create, update and delete, in all accounts."""
         count = Counter({"create": 0, "update": 0, "delete": 0})
         for plan in self.plans.values():
             count.update(plan.counts)
@@ -176,18 +176,18 @@ class FleetPlan(Report):
         return _together(each, THREADS)
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
-        """Say why it refuses to be applied, and what would allow it; empty when it does not."""
-        found = []
+        """Return why it refuses to be applied, and what would allow it; empty when it does not."""
+        reasons = []
         if self.failed and not self._skip_invalid:
-            found.append(
+            reasons.append(
                 f"{many_of(len(self.failed), 'account')} could not be planned "
                 f"({', '.join(self.failed)}): correct that, or plan the others alone with "
                 "plan(…, skip_invalid=True)"
             )
         for label, plan in self.plans.items():
-            said = plan.objections(many=many, irreversible=irreversible)
-            found += [f"{label}: {each}" for each in said]
-        return found
+            own = plan.objections(many=many, irreversible=irreversible)
+            reasons += [f"{label}: {each}" for each in own]
+        return reasons
 
     def save(self, path: str | Path) -> Path:
         """Write it to one file that only you can read, with its hash and those of its plans.
@@ -380,7 +380,7 @@ class FleetPlan(Report):
         watch: Watch | None,
         gap: Gap = "row",
     ) -> pd.DataFrame:
-        """Put the results of all accounts together; what gave none is read in its journal."""
+        """Join the results of all accounts; what gave none is read from its journal."""
         frames, stops, goes_on = {}, {}, False
         for label, plan in self.plans.items():
             outcome, goes = outcomes.get(label), True
@@ -469,13 +469,13 @@ def fleet_heading(plan: FleetPlan, *, run: bool = False) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """Say in one line what stopped an account."""
-    said = first_line(error)
-    return said if isinstance(error, ChatkitError) else f"{type(error).__name__}: {said}"
+    """Return in one line what stopped an account."""
+    line = first_line(error)
+    return line if isinstance(error, ChatkitError) else f"{type(error).__name__}: {line}"
 
 
 def _home_of(plans: Mapping[str, Plan]) -> str:
-    """Tell where the journals of plans lie; empty: where those of this user do."""
+    """Return where the journals of plans lie; empty for the home of this user."""
     homes = (store_at(plan._at).shown for plan in plans.values() if plan._at is not None)
     return next(homes, "")
 

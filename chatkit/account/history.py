@@ -252,11 +252,9 @@ def resume(
     del at  # a traceback that prints variables must not find a password
     store, name, home, fleet = _find(run, place)
     plan: Plan | FleetPlan
-    workers: dict[str, Any] = {}
     if fleet:
         _check_begun(fleet)
         plan = _fleet_to_go_on(fleet, client, moved, home)
-        workers["on"] = on
     elif on is not None:
         raise InputError(
             f"on= goes on with the run of a fleet, and {name} is the run of one account, which "
@@ -272,7 +270,7 @@ def resume(
         gap=gap,
         many=True,
         irreversible=True,
-        **workers,
+        **({"on": on} if fleet else {}),
     )
     if secrets is not None:
         secrets.update(plan.secrets)
@@ -488,7 +486,7 @@ def _fleet_to_take_back(
 
 
 def _by_account(rows: Iterable[Any], labels: Collection[str]) -> dict[str, list[Any]]:
-    """Part the labels of a result of a fleet by their accounts.
+    """Return the labels of a result of a fleet by their accounts.
 
     Raises:
         InputError: They are no such labels.
@@ -638,15 +636,15 @@ def _desk(
     """
     client = _one(client, header, moved, accounts)
     passed = client is not None
-    there = next((c for c in open_clients() if c.connection.account == header.account), None)
-    client = client or there
+    opened = next((c for c in open_clients() if c.connection.account == header.account), None)
+    client = client or opened
     if client is None and header.connection is not None:
         with suppress(SettingsError):  # said below, with what to do
             client = connect(None if header.connection == "environment" else header.connection)
     if client is None:
         raise SettingsError(f"This run belongs to {header.account}: pass its client.")
     if client.connection.account != header.account:
-        _check_moved(header, client.connection, passed and (moved or None), there is not None)
+        _check_moved(header, client.connection, passed and (moved or None), opened is not None)
     try:
         return source_of(client, header.noun)
     except KeyError:
@@ -656,8 +654,8 @@ def _desk(
         ) from None
 
 
-def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: bool) -> None:
-    """Let a run go on at another address when the person says that it is the same account.
+def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both: bool) -> None:
+    """Refuse to go on at another address unless the person says that it is the same account.
 
     Two services may have accounts of one id, and then a run would land among the data of
     strangers. So passing the client is enough only where the port of a service on this machine
@@ -666,7 +664,7 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
     Args:
         header: What is known of the run.
         to: The account of the client.
-        said: True with `moved=True`, None without it, False if no client was passed.
+        confirmed: True with `moved=True`, None without it, False if no client was passed.
         both: Whether a client of the old address is open, so that both services are there.
 
     Raises:
@@ -677,12 +675,12 @@ def _check_moved(header: RunHeader, to: Connection, said: bool | None, both: boo
         raise SettingsError(
             f"This run belongs to {header.account}, not {to.account}: pass its client."
         )
-    if said is False:
+    if confirmed is False:
         raise SettingsError(
             f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
             "is the same account, pass its client and moved=True."
         )
-    if not said and (both or not same_host(was, where)):
+    if not confirmed and (both or not same_host(was, where)):
         raise SettingsError(
             f"This run belongs to {header.account}, and this client is of {to.account}: the "
             "same account id at another address. If it is the same account of the same "
