@@ -113,16 +113,16 @@ def _ask(question: str) -> str:
 # --- Python in messages, as commands --------------------------------------------------------
 
 
-def _run_command(found: re.Match[str]) -> str:
-    home = f"CHATKIT_RUNS={shlex.quote(found[3])} " if found[3] else ""
-    return f"`{home}{command(f'{found[1]} {found[2]}')}`"
+def _run_command(match: re.Match[str]) -> str:
+    home = f"CHATKIT_RUNS={shlex.quote(match[3])} " if match[3] else ""
+    return f"`{home}{command(f'{match[1]} {match[2]}')}`"
 
 
 #: Advice in messages of the package, as regular expressions, and what does the same here.
 _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.(resume|undo)\('([^']+)'(?:, at='([^']+)')?\)", _run_command),
-    (r"chatkit\.runs\((?:at=…)?\)", lambda found: f"`{command('runs')}`"),
-    (r"chatkit\.doctor\(client\)", lambda found: f"`{command('doctor NAME')}`"),
+    (r"chatkit\.runs\((?:at=…)?\)", lambda _: f"`{command('runs')}`"),
+    (r"chatkit\.doctor\(client\)", lambda _: f"`{command('doctor NAME')}`"),
     (r"chatkit\.compare shows", "`chatkit diff` shows"),
     (r"chatkit\.rehearse\(plan\) applies", "plan --rehearse applies"),
     (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
@@ -718,12 +718,12 @@ def _diff(args: _Arguments) -> int:
             if not folder or side in accounts or side.endswith(".access"):
                 side = stack.enter_context(_account(side))
             sides.append(side)
-        found = chatkit.compare(*sides, contacts=args.contacts, codes=args.templates)
+        comparison = chatkit.compare(*sides, contacts=args.contacts, codes=args.templates)
     if args.json:
-        args.write(found.json())
+        args.write(comparison.json())
     else:
-        args.show(found.text())
-    return DIFFERENT if found else DONE
+        args.show(comparison.text())
+    return DIFFERENT if comparison else DONE
 
 
 @_command(*_STATE, "--markdown", "--out", "--rehearse")
@@ -868,7 +868,7 @@ def _resume(args: _Arguments) -> int:
     """
     nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
     with (
-        _optional_account(args.name) as client,
+        _account(args.name) if args.name else nullcontext() as client,
         _secrets_file(args, needed=bool({*nouns} & {"webhook", "account"})) as file,
     ):
         secrets: dict[Any, Any] = {}
@@ -887,7 +887,7 @@ def _undo(args: _Arguments) -> int:
         --include-adopted: delete also what was found after a lost answer to a create
         --out: write the plan here for `chatkit apply`, and send nothing
     """
-    with _optional_account(args.name) as client:
+    with _account(args.name) if args.name else nullcontext() as client:
         plan = chatkit.undo(
             args.run, client, moved=args.moved, include_adopted=args.include_adopted
         )
@@ -896,11 +896,6 @@ def _undo(args: _Arguments) -> int:
             args.show(plan)
             return DONE
         return _carry_out(plan, args, needs_yes=True)
-
-
-def _optional_account(name: str | None) -> Any:
-    """Open an account, if one is named: a run finds its own."""
-    return _account(name) if name else nullcontext()
 
 
 def _account_of(path: Path) -> str:

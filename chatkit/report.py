@@ -153,14 +153,14 @@ def table(
         row_heads: Whether the first cell of a row is its heading.
         severities: A class for each row, which colours its second cell; "" for none.
     """
-    shown = [("", *list(widths)[1:]), *rows] if head else rows
-    lengths = [max(map(columns, cells)) for cells in zip(*shown, strict=True)]
+    text_rows = [("", *list(widths)[1:]), *rows] if head else rows
+    lengths = [max(map(columns, cells)) for cells in zip(*text_rows, strict=True)]
     lines = [
         "  "
         + "  ".join(
             cell + " " * (length - columns(cell)) for cell, length in zip(row, lengths, strict=True)
         ).rstrip()
-        for row in shown
+        for row in text_rows
     ]
     first, other = (
         ('th scope="row" dir="auto"', 'td dir="auto"') if row_heads else ('td dir="auto"', "td")
@@ -178,8 +178,8 @@ def table(
 
 def folded(summary: str, parts: Iterable[ReportPart]) -> str:
     """Return the HTML of parts that a click on their summary shows."""
-    parts = "".join(part.html for part in parts)
-    return f"<details><summary>{marked(summary)}</summary>{parts}</details>"
+    html = "".join(part.html for part in parts)
+    return f"<details><summary>{marked(summary)}</summary>{html}</details>"
 
 
 def markdown(heading: str, text: str, kind: str = "") -> str:
@@ -213,7 +213,7 @@ def frame_of_objects(
     """
     import pandas as pd
 
-    found: dict[str, Any] = {}
+    cells_of: dict[str, Any] = {}
     for name in columns:
         cells = [getattr(row, name) for row in rows]
         values = [None if cell is MISSING else cell for cell in cells]
@@ -221,8 +221,8 @@ def frame_of_objects(
         is_text = name in texts and not any(  # JSON can hold half a character, and Arrow cannot
             isinstance(value, str) and has_half_character(value) for value in values
         )
-        found[name] = column.astype("str") if is_text else column
-    return pd.DataFrame(found, columns=list(columns))
+        cells_of[name] = column.astype("str") if is_text else column
+    return pd.DataFrame(cells_of, columns=list(columns))
 
 
 # --- as text ------------------------------------------------------------------------------
@@ -240,10 +240,10 @@ def wrapped(lead: str, text: str) -> list[str]:
     return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
 
 
-def sides(name: str, before: Shown, after: Shown, room: int, arrow: str = ARROW) -> list[str]:
+def sides(name: str, before: Shown, after: Shown, width: int, arrow: str = ARROW) -> list[str]:
     """Write both sides; below each other if they are long, or if → could be read backwards."""
     whole = f"{name}{before} {arrow} {after}"
-    if columns(whole) <= room and not right_to_left(f"{before}{after}"):
+    if columns(whole) <= width and not right_to_left(f"{before}{after}"):
         return [whole]
     return [f"{name}{before}", f"{f'{arrow} ':>{columns(name)}}{after}"]
 

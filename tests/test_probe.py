@@ -76,14 +76,14 @@ def test_the_largest_page_that_a_service_takes_is_found(most: int, found: int) -
 def test_every_open_point_is_seen_as_the_service_has_it(point: dict[str, object]) -> None:
     service = ServiceProfile(**point)
     seen = observe(service)
-    told = {field: point.value for field, point in seen.items() if point.told}
+    told = {field: point.value for field, point in seen.items() if point.known}
     assert told == {field: getattr(service, field) for field in told}
     assert len(told) == len(seen) == 8
 
 
 def test_an_empty_account_hides_what_only_records_show() -> None:
     seen = observe(ServiceProfile(), seed="empty")
-    untold = {field for field, point in seen.items() if not point.told}
+    untold = {field for field, point in seen.items() if not point.known}
     assert untold == {"number_form", "flow_json_in_get", "search_param", "status_param"}
 
 
@@ -95,10 +95,10 @@ def test_without_a_list_nothing_is_said() -> None:
 
 def test_a_list_without_pagination_hides_what_it_would_show() -> None:
     seen = observe(ServiceProfile(), quirks=frozenset({"no_pagination"}))
-    assert not seen["page_base"].told
+    assert not seen["page_base"].known
     assert "max_page_size" not in seen
 
 
 def test_what_was_seen_never_holds_a_text_of_the_service() -> None:
     answer = Answer(Call("GET", ("contacts",)), 404, {}, b"tok_5f3a9c1e77")
-    assert Reply(answer.call, answer).said == "404"
+    assert Reply(answer.call, answer).status_text == "404"

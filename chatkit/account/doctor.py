@@ -226,16 +226,16 @@ class Reply:
 
     @property
     def granted(self) -> bool:
-        """Whether the service did it, and answered as the document describes."""
+        """True if the service did it, and answered as the document describes."""
         return self.error is None
 
     @property
     def refused(self) -> bool:
-        """Whether the service understood and said no."""
+        """True if the service understood the call and refused it."""
         return isinstance(self.error, Refused) and self.status != 429
 
     @property
-    def said(self) -> str:
+    def status_text(self) -> str:
         """The status or the kind of failure; never a text of the service: it may be an echo."""
         return str(self.status) if self.status is not None else type(self.error).__name__
 
@@ -308,7 +308,7 @@ def _address(connection: Connection, first: Reply) -> _Outcome:
         who = "a proxy or another web site, not by the service"
         return "problem", f"{url} was answered by {who}: {by}", step
     if isinstance(first.error, BadAnswer) or first.answer.status >= 500:
-        detail = f"{url} answers {first.said}, but not as the API document describes"
+        detail = f"{url} answers {first.status_text}, but not as the API document describes"
         return (
             "problem",
             detail,
@@ -341,7 +341,7 @@ def _proxy(connection: Connection) -> str:
 
 
 def _intermediary(first: Reply) -> str | None:
-    """Say how an answer shows that somebody on the way has given it; None if nothing does.
+    """Return the sign that an answer was given by somebody on the way; None without one.
 
     A proxy answers in HTML where the service has JSON, or with a status that only a proxy has
     (407), or that says that the call came to the wrong server (421), or that who is behind it did
@@ -395,7 +395,7 @@ def _account(connection: Connection, views: Iterable[Reply], accepted: bool) -> 
 def _token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:
     if accepted:
         return "ok", "accepted", ""
-    statuses = ", ".join(sorted({reply.said for reply in views}))
+    statuses = ", ".join(sorted({reply.status_text for reply in views}))
     if not any(reply.refused for reply in views):
         return "unknown", f"no list can be read ({statuses})", ""
     if statuses != "403":
@@ -417,15 +417,15 @@ def _token(connection: Connection, views: Iterable[Reply], accepted: bool) -> _O
 def _view(reply: Reply, accepted: bool, profile: ServiceProfile) -> _Outcome:
     if reply.granted:
         return "ok", "its list was read", ""
-    if not accepted or reply.said not in {"401", "403", str(profile.forbidden_status)}:
-        return "unknown", f"answered with {reply.said}", ""
+    if not accepted or reply.status_text not in {"401", "403", str(profile.forbidden_status)}:
+        return "unknown", f"answered with {reply.status_text}", ""
     step = "Give it to the user of the token in the business application."
-    return "warning", f"refused ({reply.said})", step
+    return "warning", f"refused ({reply.status_text})", step
 
 
 def _webhooks(reply: Reply) -> _Outcome:
     if not reply.granted:
-        return "unknown", f"answered with {reply.said}", ""
+        return "unknown", f"answered with {reply.status_text}", ""
     used = len(reply.records)
     left = max(0, MAX_WEBHOOKS - used)
     detail = f"{used} of {MAX_WEBHOOKS} used, {left} left"
@@ -448,20 +448,20 @@ _STATUS_NAMES = ("status", "wa_status", "state", "filter")
 class Observation:
     """One open point: the field of the profile, what was seen, and how it was seen.
 
-    `told` is False when reading could not tell; `how` then says why.
+    `known` is False when reading could not show it; `how` then says why.
     """
 
     field: str
     how: str
     value: object = None
-    told: bool = True
+    known: bool = True
 
 
 def _point(observation: Observation, profile: ServiceProfile) -> Check:
     field, how, value = observation.field, observation.how, observation.value
     name = f"{_POINT}{field}"
     assumed = getattr(profile, field)
-    if not observation.told:
+    if not observation.known:
         return Check(name, "unknown", f"assumed {assumed!r}; {how}")
     if value == assumed:
         return Check(name, "ok", f"{value!r} as assumed ({how})")
@@ -489,17 +489,17 @@ def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]
 def _pages(ask: Prober, resource: str, first: Reply) -> Iterator[Observation]:
     pagination = first.pagination
     if pagination is None:
-        yield Observation("page_base", "the list came without pagination", told=False)
+        yield Observation("page_base", "the list came without pagination", known=False)
         return
     yield Observation("page_base", "the number of the page when none is asked for",
                       pagination.page)  # fmt: skip
     yield from _page_sizes(ask, resource)
     beyond = ask.get(resource, page=pagination.page + pagination.total_pages + 3)
     field, how = "page_past_end", "a page after the last"
-    if not beyond.granted and (not beyond.refused or beyond.said == "429"):
-        yield Observation(field, f"{how} was answered with {beyond.said}", told=False)
+    if not beyond.granted and (not beyond.refused or beyond.status_text == "429"):
+        yield Observation(field, f"{how} was answered with {beyond.status_text}", known=False)
     elif beyond.records:
-        yield Observation(field, f"{how} has records", told=False)
+        yield Observation(field, f"{how} has records", known=False)
     else:
         yield Observation(field, how, "empty" if beyond.granted else "refuse")
 
@@ -509,7 +509,7 @@ def _page_sizes(ask: Prober, resource: str) -> Iterator[Observation]:
     largest = ask.get(resource, pageSize=assumed)
     if largest.pagination is None:
         yield Observation(
-            "max_page_size", f"{assumed} was answered with {largest.said}", told=False
+            "max_page_size", f"{assumed} was answered with {largest.status_text}", known=False
         )
         return
     over = ask.get(resource, pageSize=assumed + 1)
@@ -529,7 +529,7 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
     key = str(flows.records[0].get("id")) if flows.records else ""
     flow = ask.get("flows", key) if key.isascii() and key.isdigit() else None
     if flow is None or not flow.records:
-        return Observation(field, "no flow could be read", told=False)
+        return Observation(field, "no flow could be read", known=False)
     [record] = flow.records
     raw = document(record.get("flow_json_raw"))
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
@@ -538,16 +538,18 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
 def _not_found(ask: Prober, resource: str) -> Observation:
     reply, field = ask.get(resource, _NO_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
-        return Observation(field, f"an unknown id was answered with {reply.said}", told=False)
+        return Observation(
+            field, f"an unknown id was answered with {reply.status_text}", known=False
+        )
     return Observation(field, "reading an unknown id", reply.answer.status)
 
 
 def _parameter(
     ask: Prober, field: str, resource: str, whole: Reply, usual: tuple[str, ...]
 ) -> Observation:
-    """Find the parameter that filters: with it, a text that nothing holds finds nothing."""
+    """Return the parameter that filters: with it, a text that nothing holds finds nothing."""
     if not whole.records:
-        return Observation(field, f"there are no {resource} to look among", told=False)
+        return Observation(field, f"there are no {resource} to look among", known=False)
     assumed = getattr(ask.profile, field)
     names = dict.fromkeys([assumed, *usual] if assumed else usual)
     for name in names:
@@ -558,7 +560,7 @@ def _parameter(
 
 
 def _number_form(contacts: Reply) -> Observation:
-    """Tell whether the numbers of contacts begin with the digits of their country codes."""
+    """Return whether the numbers of contacts begin with the digits of their country codes."""
     pairs = [(row.get("number"), row.get("country_code")) for row in contacts.records]
     whole = [
         number.startswith(code.removeprefix("+"))
@@ -566,7 +568,7 @@ def _number_form(contacts: Reply) -> Observation:
         if isinstance(number, str) and isinstance(code, str) and code.removeprefix("+")
     ]
     if not whole:
-        return Observation("number_form", "no record shows it", told=False)
+        return Observation("number_form", "no record shows it", known=False)
     form = "international" if all(whole) else "national"
     how = f"{sum(whole)} of {len(whole)} numbers begin with their country code"
     return Observation("number_form", how, form)

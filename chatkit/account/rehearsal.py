@@ -89,7 +89,7 @@ def _quiet(done: int, total: int | None) -> None:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Rehearsal(Report):
-    """What came of a plan in a copy of its account.
+    """The outcome of a plan in a copy of its account.
 
     Attributes:
         plan: The plan; it is not applied.
@@ -112,7 +112,7 @@ class Rehearsal(Report):
 
     @property
     def ok(self) -> bool:
-        """Whether all rows went as planned."""
+        """True if all rows went as planned."""
         return not self.problems
 
     @property
@@ -128,7 +128,7 @@ class Rehearsal(Report):
 
     @property
     def warnings(self) -> list[str]:
-        """What else to look at before the plan is applied."""
+        """The objections to look at before the plan is applied."""
         return list(self.plan.objections())
 
     def frame(self) -> pd.DataFrame:
