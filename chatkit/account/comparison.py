@@ -33,7 +33,7 @@ from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.rendering import fleet_table
 from chatkit.client import Client
 from chatkit.errors import ChatkitError, InputError, first_line
-from chatkit.frames.frame import records
+from chatkit.frames.frame import listed
 from chatkit.frames.snapshot import remember
 from chatkit.report import (
     FEW,
@@ -334,14 +334,10 @@ class Comparison(Report, Sequence[AccountDifference]):
 
     # --- as a report ----------------------------------------------------------------
 
-    def text(self, most: int | None = None) -> str:
-        """Write the differences as text.
-
-        Args:
-            most: How many things of each resource; without it all of them.
-        """
+    def text(self) -> str:
+        """Return all differences as text."""
         notes = bullets("", self._notes())
-        return text_of([self._headline().lines, *self._text_changes(most), notes.lines])
+        return text_of([self._headline().lines, *self._text_changes(None), notes.lines])
 
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
         yield self._headline()
@@ -523,23 +519,21 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
     both = [name for name in left.columns if name in right.columns]
     left, right = left[both], right[both]
     differing = differing_people(left, right)
-    fields: dict[tuple[int, int], list[str]] = {}  # by the rows of both sides
-    for field, rows in differing.changed.items():
-        for pair_of_rows in zip(*(side.tolist() for side in rows), strict=True):
-            fields.setdefault(pair_of_rows, []).append(field)
-    changed = sorted(fields, key=lambda places: places[1])
-    lefts, rights = [place for place, _ in changed], [place for _, place in changed]
-    for key, places, before, after in zip(
-        numbers_of(right, rights), changed, records(left, lefts), records(right, rights),
-        strict=True,
-    ):  # fmt: skip
-        for field in fields[places]:
-            if field not in NAME_PARTS or "name" not in fields[places]:  # a name says its parts
-                one, two = before.get(field), after.get(field)
-                yield AccountDifference("contact", key, field, one, two, "changed")
+    renamed = {*differing.changed["name"][1].tolist()} if "name" in differing.changed else set()
+    changes: dict[int, list[tuple[str, Any, Any]]] = {}  # by the row of the right side
+    for field, (places, rows) in differing.changed.items():
+        befores, afters = listed(left[field].iloc[places]), listed(right[field].iloc[rows])
+        for row, before, after in zip(rows.tolist(), befores, afters, strict=True):
+            if field not in NAME_PARTS or row not in renamed:  # a name says its parts
+                changes.setdefault(row, []).append((field, before, after))
+    for key, row in zip(numbers_of(right, sorted(changes)).tolist(), sorted(changes), strict=True):
+        for field, before, after in changes[row]:
+            yield AccountDifference("contact", key, field, before, after, "changed")
     for n, side in enumerate((left, right)):
-        alone = (differing.left, differing.right)[n].tolist()
-        for key, record in zip(numbers_of(side, alone), records(side, alone), strict=True):
+        alone = (differing.left, differing.right)[n]
+        cells = [listed(side[name].iloc[alone]) for name in both]
+        for key, *values in zip(numbers_of(side, alone).tolist(), *cells, strict=True):
+            record = dict(zip(both, values, strict=True))
             one, two = (None, record) if n else (record, None)
             yield AccountDifference(
                 "contact", key, "", one, two, "only right" if n else "only left"
