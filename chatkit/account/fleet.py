@@ -396,7 +396,7 @@ class _FleetResource:
                 row, as the first level of its index or in a column `account`; or what each
                 account is to take: `dict.fromkeys(fleet, rows)` plans the same rows in all.
             delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
-                holds them.
+                holds them. Contents have a column `delete` for it.
             base: The frame of the fleet that this one was made from, as for one account.
             existing: As for one account, like `other_account`, `duplicates` and `broken`.
             skip_invalid: Plan the good rows although others cannot be planned, and the other
@@ -648,39 +648,6 @@ class FleetTemplates(_FleetResource):
             lambda _, client: client.templates.check(_codes(client.templates, codes), source)
         )
         return _tables(*checked)
-
-    def plan(  # type: ignore[override]  # contents are deleted by a column
-        self,
-        frame: pd.DataFrame | Mapping[str, Any],
-        *,
-        base: pd.DataFrame | Mapping[str, Any] | None = None,
-        existing: Existing | None = None,
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        broken: bool = False,
-    ) -> FleetPlan:
-        """Show what an edited frame of contents would change, in each account.
-
-        Args:
-            frame: As for contacts: the account of each row stands first.
-            base: The frame of the fleet that this one was made from, as for one account.
-            existing: As for one account, like `other_account` and `broken`.
-            skip_invalid: Plan the good rows although others cannot be planned, and the other
-                accounts although one cannot be.
-            other_account: Take frames of another account.
-            broken: Plan what has errors, too.
-
-        Raises:
-            InputError: No frame can be planned as a whole, or one names no account of the fleet.
-        """
-        return super().plan(
-            frame,
-            base=base,
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            broken=broken,
-        )
 
 
 def _codes(templates: Templates, codes: Codes | None) -> Codes:

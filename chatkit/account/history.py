@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, same_host
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.widgets.runsview import RunsView
+
+T = TypeVar("T")
 
 
 def runs(
@@ -181,18 +183,15 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     store, name, _, fleet = _find(run, place)
-    frames, missing = {}, _missing(fleet) if fleet else {}
-    for label, part in fleet.items():
-        try:
-            with part.read() as kept:
-                frames[label] = rendering.journal_frame(kept.events(), rows_of_journal(kept))
-        except JournalError as error:
-            if not frames and label == [*fleet][-1]:
-                raise
-            missing[label] = first_line(error)
-    for label, why in missing.items():
-        say(f"{visible(label)}: {why}")
     if fleet:
+        missing = _missing(fleet)
+        frames = _read_each(
+            fleet,
+            lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept)),
+            missing,
+        )
+        for label, why in missing.items():
+            say(f"{visible(label)}: {why}")
         return rendering.fleet_table(frames)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
@@ -431,6 +430,32 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
         )
 
 
+def _read_each(
+    parts: Mapping[str, KeptRun], read: Callable[[str, Journal], T], failed: dict[str, str]
+) -> dict[str, T]:
+    """Return what is read in each journal; why one cannot be used is noted in `failed`.
+
+    Raises:
+        JournalError: None can be read.
+    """
+    results: dict[str, T] = {}
+    for n, (label, part) in enumerate(parts.items(), 1):
+        try:
+            with part.read() as kept:
+                results[label] = read(label, kept)
+        except SettingsError as error:
+            failed[label] = first_line(error)
+        except JournalError as error:
+            if n == len(parts) and not results:
+                raise
+            failed[label] = first_line(error)
+    return results
+
+
+def _accounts(parts: Mapping[str, KeptRun]) -> set[str]:
+    return {each.header.account for each in parts.values() if each.header is not None}
+
+
 def _fleet_to_go_on(
     parts: Mapping[str, KeptRun],
     client: Client | Mapping[str, Client] | None,
@@ -442,17 +467,13 @@ def _fleet_to_go_on(
     Raises:
         JournalError: No journal of it can be read.
     """
-    plans, failed = {}, _missing(parts)
-    accounts = {each.header.account for each in parts.values() if each.header is not None}
-    for label, part in parts.items():
-        try:
-            with part.read() as kept:
-                desk: Any = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
-                plans[label] = plan_of_run(kept, desk, part.store, home)
-        except JournalError as error:
-            if not plans and label == [*parts][-1]:
-                raise
-            failed[label] = first_line(error)
+    failed, accounts = _missing(parts), _accounts(parts)
+
+    def read(label: str, kept: Journal) -> Plan:
+        desk: Any = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
+        return plan_of_run(kept, desk, parts[label].store, home)
+
+    plans = _read_each(parts, read, failed)
     return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(parts))
 
 
@@ -465,23 +486,17 @@ def _fleet_to_take_back(
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    failed = _missing(parts)
-    only: Mapping[str, Any] = dict.fromkeys([*parts, *failed])
-    if rows is not None:
-        only = _by_account(rows, only)
-    failed = {label: why for label, why in failed.items() if label in only}
-    plans = {}
-    accounts = {each.header.account for each in parts.values() if each.header is not None}
-    for label, part in parts.items():
-        if label in only:
-            try:
-                with part.read() as kept:
-                    numbers = None if rows is None else _numbers(kept, only[label])
-                    desk = _desk(kept.header, client, moved, accounts)
-                    plan = undo_plan(kept, desk, include_adopted=include_adopted, only=numbers)
-                plans[label] = keep_at(plan, home)
-            except (SettingsError, JournalError) as error:
-                failed[label] = first_line(error)
+    missing, accounts = _missing(parts), _accounts(parts)
+    labels = dict.fromkeys([*parts, *missing])
+    rows_of = labels if rows is None else _by_account(rows, labels)
+    failed = {label: why for label, why in missing.items() if label in rows_of}
+
+    def read(label: str, kept: Journal) -> Plan:
+        only = None if rows is None else _numbers(kept, rows_of[label] or ())
+        desk = _desk(kept.header, client, moved, accounts)
+        return keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
+
+    plans = _read_each({n: part for n, part in parts.items() if n in rows_of}, read, failed)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
