@@ -8,7 +8,7 @@ long a text is, how a table is folded, and how what strangers wrote is marked an
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -64,10 +64,17 @@ STYLE = """
 
 
 class ReportPart(NamedTuple):
-    """A part of a report in both forms: lines of text, and HTML with everything escaped."""
+    """A part of a report in both forms: lines of text, and HTML with everything escaped.
+
+    HTML that takes a while is a function, called when it is shown.
+    """
 
     lines: Sequence[str] = ()
-    html: str = ""
+    html: str | Callable[[], str] = ""
+
+    def __str__(self) -> str:
+        """Return the HTML."""
+        return self.html() if callable(self.html) else self.html
 
 
 class Report:
@@ -91,7 +98,7 @@ class Report:
 
     def _html(self) -> Iterable[str]:
         """Return the parts of the HTML, all of them escaped."""
-        return [part.html for part in self._parts()]
+        return map(str, self._parts())
 
     @steady
     def __repr__(self) -> str:
@@ -178,7 +185,7 @@ def table(
 
 def folded(summary: str, parts: Iterable[ReportPart]) -> str:
     """Return the HTML of parts that a click on their summary shows."""
-    html = "".join(part.html for part in parts)
+    html = "".join(map(str, parts))
     return f"<details><summary>{marked(summary)}</summary>{html}</details>"
 
 

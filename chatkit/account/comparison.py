@@ -11,6 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
@@ -342,6 +343,11 @@ class Comparison(Report, Sequence[AccountDifference]):
     def _parts(self, *, notes: bool = True) -> Iterator[ReportPart]:
         yield self._headline()
         yield from (ReportPart(lines) for lines in self._text_changes(FEW))
+        yield ReportPart(html=self._html_table)
+        if notes:
+            yield bullets("", self._notes())
+
+    def _html_table(self) -> str:
         first: list[str] = []
         more: list[str] = []
         for things in self._things.values():
@@ -349,9 +355,7 @@ class Comparison(Report, Sequence[AccountDifference]):
                 (first if n < FEW else more).append(_html_thing(key, changes))
         names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
         widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
-        yield ReportPart(html=html_tables(widths, first, more, self._count(), ".frame()"))
-        if notes:
-            yield bullets("", self._notes())
+        return html_tables(widths, first, more, self._count(), ".frame()")
 
     def _text_changes(self, most: int | None) -> Iterator[list[str]]:
         for noun, count in self.counts.items():
@@ -472,9 +476,9 @@ class FleetComparison(Report, Mapping[str, Comparison]):
         widths = {"account": 28, **{f"{noun}s": 18 for noun in ROOMS}}
         yield table(widths, rows, head=True)
         for n, label in enumerate(self.differ):
-            sections = list(self[label]._parts(notes=False))  # its notes stand at the end, once
-            yield from (ReportPart(block.lines) for block in (sections if n < FEW else ()))
-            yield ReportPart(html=folded(visible(label), sections))
+            parts = list(self[label]._parts(notes=False))  # its notes stand at the end, once
+            yield from (ReportPart(part.lines) for part in (parts if n < FEW else ()))
+            yield ReportPart(html=partial(folded, visible(label), parts))
         if (more := differ - FEW) > 0:
             yield ReportPart([f"… and {many(more, 'more account')}: [name] shows each."])
         stops = [f"{visible(n)} could not be read: {visible(why)}" for n, why in self.stops.items()]

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
 from heapq import heapreplace
 from pathlib import Path
 from threading import Event
@@ -218,10 +219,11 @@ class FleetPlan(Report):
         yield table({"account": 25, "plan": 0}, rows, row_heads=True)
         busy = [label for label, plan in self.plans.items() if plan.changes or len(plan.refused)]
         for n, label in enumerate(busy):
-            text = text_of(rendering.plan_text(self.plans[label])[:-1])  # the end is said for all
-            lines = f"{visible(label)}: {text}".split("\n") if n < FEW else ()
-            html = ReportPart(html="".join(rendering.plan_html(self.plans[label])[:-1]))
-            yield ReportPart(lines, folded(visible(label), [html]))
+            plan, lines = self.plans[label], ""
+            if n < FEW:
+                text = text_of(rendering.plan_text(plan)[:-1])  # the end is said once, for all
+                lines = f"{visible(label)}: {text}"
+            yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
         yield bullets("", map(visible, self.notes))
@@ -404,6 +406,10 @@ class FleetPlan(Report):
             how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
             say(f"{rendering.result_summary(result)}{how}")
         return result
+
+
+def _folded_plan(label: str, plan: Plan) -> str:
+    return folded(visible(label), [ReportPart(html="".join(rendering.plan_html(plan)[:-1]))])
 
 
 def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) -> FleetPlan:
