@@ -16,7 +16,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
-from pydantic.fields import FieldInfo
 
 from chatkit.errors import ChatkitError, InputError, PlanRefused, steady
 from chatkit.localization import language
@@ -29,8 +28,18 @@ from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
-from chatkit.widgets.fields import Bodies, Fieldset, FormField, Input, TextLine, of_kind
-from chatkit.widgets.light import LightBox, LightButton, LightFold, LightForm, LightHTML
+from chatkit.widgets.fields import (
+    Bodies,
+    Control,
+    Fieldset,
+    FormButton,
+    FormGroup,
+    FormModel,
+    FormRow,
+    Html,
+    Text,
+    of_kind,
+)
 from chatkit.widgets.preview import Preview
 from chatkit.widgets.saving import OpenedRecord, Saving
 
@@ -94,14 +103,18 @@ class ContentForm(Panel):
         self._saved = saved or (lambda: None)
         self._filling = True
         self._load(source)
-        inputs: dict[str, Input] = {
-            "headers": Parts("headers", Header, 1),
-            "buttons": Parts("buttons", Button, _MOST_BUTTONS),
-            "variables": Samples("variables"),
+        self._headers, self._samples = Parts("headers", Header, 1), Samples("variables")
+        self._buttons = Parts("buttons", Button, _MOST_BUTTONS)
+        inputs = {
+            "headers": self._headers,
+            "buttons": self._buttons,
+            "variables": self._samples,
         }
-        self._fields = Fieldset(resource, self._known, inputs)
+        unfolded = {*_BESIDE, "lang_code", "is_draft"}
+        self._fields = Fieldset(resource, self._known, inputs, unfolded)
         self._build()
-        super().__init__(self._parts())
+        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
+        super().__init__([self._title, self._panes, actions, self._message, self._below])
         self._begin()
         self._fields.watch(self._changed)
 
@@ -127,27 +140,23 @@ class ContentForm(Panel):
 
         A new language begins with what the source has that needs no translation.
         """
+        origin, self._filling = self._origin or {}, True
         with self._form.held():
-            self._lay(mine)
-
-    def _lay(self, mine: Mapping[str, Any]) -> None:
-        self._filling = True
-        self._fields.fill(self._known)
-        origin = self._origin or {}
-        if self.new:
-            self._fields.fields["lang_code"].set(self.lang_code)
-            for name, value in begun_translation(origin).items():
-                if value is not None:
+            self._fields.fill(self._known)
+            if self.new:
+                self._fields.fields["lang_code"].set(self.lang_code)
+                for name, value in begun_translation(origin).items():
+                    if value is not None:
+                        self._fields.fields[name].set(value)
+            self._headers.hint(parts_of(origin, "headers"))
+            self._buttons.hint(parts_of(origin, "buttons"))
+            self._samples.hint(origin.get("variables") or {})
+            self._first = self.content
+            for name, value in mine.items():
+                if not self._fields.fields[name].fixed:
                     self._fields.fields[name].set(value)
-        self._input("headers").hint(parts_of(origin, "headers"))
-        self._input("buttons").hint(parts_of(origin, "buttons"))
-        self._input("variables").hint(origin.get("variables") or {})
-        self._first = self.content
-        for name, value in mine.items():
-            if not self._fields.fields[name].fixed:
-                self._fields.fields[name].set(value)
-        self._filling = False
-        self._look()
+            self._filling = False
+            self._look()
 
     # --- what is typed --------------------------------------------------------------
 
@@ -222,8 +231,6 @@ class ContentForm(Panel):
             left = self._fields.mark(error.problems)
             said = "Nothing was planned: see above." if error.problems else str(error)
             self._message.say("\n".join([said, *left]), wrong=True)
-            if set(self._fields.wrong) & set(self._others):
-                self._more.value = True
             raise
         self._message.say("")
         self.view = Saving(plan, self._landed, self._fields.lock)
@@ -265,41 +272,31 @@ class ContentForm(Panel):
     # --- what is shown --------------------------------------------------------------
 
     def _build(self) -> None:
-        fields = self._fields.fields
-        self._rows = {name: ContentRow(fields[name], self.lang_code) for name in _BESIDE}
-        apart = {*_BESIDE, "lang_code", "is_draft"}
-        self._others = [name for name in fields if name not in apart]
-        self._title, self._code = w.HTML(), Code()
-        self._rest = LightHTML()
-        folded = [fields[name].widget for name in self._others]
-        self._more = LightFold(f"{len(folded)} more fields", folded)
+        self._title, self._code, self._rest = w.HTML(), Code(), Html()
         self._button = ActionButton("Review the change", self._clicked, "primary")
         self._preview = Preview({"lang_code": self.lang_code})
         self._below = w.VBox()
-
-    def _input(self, name: str) -> Any:
-        return self._fields.fields[name].input
-
-    def _parts(self) -> list[w.Widget]:
         heads, previews = [self.lang_code], [self._preview]
         if self.source is not None and self._origin is not None:
             heads.insert(0, self.source)
             previews.append(Preview(self._origin))
-        titles = [LightHTML(language_heading(code)) for code in heads]
-        head = LightBox(titles, "cf-pair cf-heads", row=True)
+        head = FormGroup(
+            [Html(language_heading(code)) for code in heads], css="cf-pair cf-heads", row=True
+        )
         rows = []
-        for name, row in self._rows.items():
+        right_to_left = " cf-rtl" if language.direction(self.lang_code) == "rtl" else ""
+        for name in _BESIDE:
+            control = self._fields.fields[name].input
+            control.css += f" cf-edit{right_to_left}"
             origin = self._origin
-            source = [] if origin is None else [LightHTML(source_field_html(name, origin))]
-            rows.append(LightBox([*source, row.widget], "cf-pair", row=True))
-        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
-        draft = self._fields.fields["is_draft"].widget
-        self._form = LightForm(LightBox([head, *rows, draft, self._more, self._rest]))
-        left = boxed(w.VBox, "cf-fields", [self._form])
+            source = [] if origin is None else [Html(source_field_html(name, origin))]
+            rows.append(FormGroup([*source, control], css="cf-pair", row=True))
+        draft = self._fields.fields["is_draft"].input
+        self._form = FormModel(FormGroup([head, *rows, draft, self._fields.more, self._rest]))
         seen = zip(reversed(heads), previews, strict=True)
         shown = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
-        desk = boxed(w.HBox, "cf-desk", [left, boxed(w.VBox, "cf-seen", shown)])
-        return [self._title, desk, actions, self._message, self._below]
+        columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", shown)]
+        self._panes = boxed(w.HBox, "cf-desk", columns)
 
     def _changed(self) -> None:
         """Look again at what is typed; a plan that was shown is no longer what would be saved."""
@@ -314,19 +311,22 @@ class ContentForm(Panel):
         """Show what is typed: as a customer sees it, its lengths, and what the rules find."""
         content = {**self.content, "template_code": self.resource.code}
         entry = Entry(content, self.resource.code, self.lang_code)
-        self._filling = True
-        self._input("variables").ask([slot.name for slot in entry.slots])
-        self._filling = False
+        self._samples.ask([slot.name for slot in entry.slots])
         origin = (
             [] if self._origin is None else [{**self._origin, "template_code": self.resource.code}]
         )
         source = self.source or self.lang_code
         audit = checks_of(self.resource).check([*origin, content], source)
         self.audit = audit.of(lang_code=self.lang_code)
-        for name, row in self._rows.items():
-            row.show(entry, [f for f in self.audit if f.field.split(".")[0] == name])
-        others = [f for f in self.audit if f.field.split(".")[0] not in self._rows]
-        self._rest.value = found_html(others, places=True)
+        findings: dict[str, list[ContentFinding]] = {}
+        for each in self.audit:
+            findings.setdefault(each.field.split(".")[0], []).append(each)
+        with self._form.held():
+            for name in _BESIDE:
+                notes = lengths_html(name, entry) + found_html(findings.pop(name, []))
+                self._fields.fields[name].input.notes = notes
+            others = [each for some in findings.values() for each in some]
+            self._rest.value = found_html(others, places=True)
         self._preview.show(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
@@ -364,191 +364,144 @@ _USED = {
 _SAMPLES = {"text_variable": "text", "dynamic_url": "value"}
 
 
-class Loose(TextLine):
+class Loose(Text):
     """A text; what the service has that is no text is written as JSON, and kept as it is."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, False, True, False)
+    def __init__(self, label: str) -> None:
+        super().__init__(label, none=True)
         self._raw: Any = None
         self._shown = ""
 
     def read(self) -> Any:
         """Return the text, or what was there before if nobody has touched it."""
-        return self._raw if self.widget.value == self._shown else super().read()
+        return self._raw if self.value == self._shown else super().read()
 
     def show(self, value: Any) -> None:
         """Show a text, or anything else as JSON."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         self._raw, self._shown = value, "" if value is None else text
-        self.widget.value = self._shown
+        self.value = self._shown
 
 
 class Parts(Bodies):
     """Headers or buttons: several small bodies, each of a type, in an order that counts.
 
     Args:
-        name: The name of the field.
+        label: The name of the field.
         body: What each of them is.
         most: So many can be added.
     """
 
-    def __init__(self, name: str, body: type[Header | Button], most: int) -> None:
-        super().__init__(name, body, False)
-        self._names = list(body.model_fields)
+    def __init__(self, label: str, body: type[Header | Button], most: int) -> None:
         self._most = most
         self._hints: Sequence[Mapping[str, Any]] = ()
+        super().__init__(label, body)
 
-    def _input(self, name: str, field: FieldInfo) -> Input:
-        made = Loose(name) if field.annotation is Any else super()._input(name, field)
-        if name == "type":
-            made.widget.add_class("cf-type")
+    def inputs(self) -> dict[str, Control]:
+        """Make the inputs of a new one; the first type is chosen."""
+        made = super().inputs()
+        for name, field in self._body.model_fields.items():
+            if field.annotation is Any:
+                made[name] = Loose(name)
+        made["type"].css = "cf-type"
+        made["type"].show("custom" if self._most > 1 else "text")
         return made
 
-    def add(self) -> Any:
-        """Add an empty one; the first type is chosen."""
-        row = super().add()
-        *inputs, remove = row.widget.children
-        up = LightButton("Up", lambda: self._move(row, -1))
-        down = LightButton("Down", lambda: self._move(row, +1))
+    def tools(self, row: FormRow) -> list[Control]:
+        """Make the buttons of a new one."""
+        up = FormButton("Move up", lambda: self._move(row, -1))
+        down = FormButton("Move down", lambda: self._move(row, +1))
         moves = [up, down] if self._most > 1 else []
-        tools = LightBox([*moves, remove], "cf-tools", row=True)
-        row.widget.children = [*inputs, tools]
-        kinds = row.inputs[0]
-        if kinds.read() is None:
-            kinds.show("custom" if self._most > 1 else "text")
-        for one in row.inputs:
-            one.watch(lambda: self._fit(row))
-        self._laid_out()
-        return row
+        return [FormGroup([*moves, *super().tools(row)], css="cf-tools", row=True)]
 
-    def _move(self, row: Any, step: int) -> None:
+    def _move(self, row: FormRow, step: int) -> None:
         """Let two neighbours change places. The cursor stays where it is."""
-        place = self._rows.index(row)
-        if 0 <= place + step < len(self._rows):
-            other = self._rows[place + step]
-            changed, self._changed = self._changed, lambda: None
-            for one, two in zip(row.inputs, other.inputs, strict=True):
-                first, second = one.read(), two.read()
-                one.show(second)
-                two.show(first)
-            row.known, other.known = other.known, row.known
-            self._changed = changed
-            self._laid_out()
+        place = self._rows.index(row) + step
+        if 0 <= place < len(self._rows):
+            other = self._rows[place]
+            with self.as_one():
+                for name, one in row.inputs.items():
+                    two = other.inputs[name]
+                    first, second = one.read(), two.read()
+                    one.show(second)
+                    two.show(first)
+                row.known, other.known = other.known, row.known
 
-    def _fit(self, row: Any) -> None:
-        """Show the fields that the type of a row uses, and those that hold something."""
-        values = {name: one.read() for name, one in zip(self._names, row.inputs, strict=True)}
-        used = {"type", *_USED.get(str(values["type"]), ())}
-        used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
-        for name, one in zip(self._names, row.inputs, strict=True):
-            seen = name in used or values[name] not in (None, "")
-            one.widget.hidden = not seen
+    def arrange(self) -> None:
+        """Lay out the rows: each shows the fields that its type uses, and those that are filled in.
 
-    def _laid_out(self) -> None:
-        """Name the tools by the row they are for, and lay out the rows."""
+        Empty inputs show what the source language has there.
+        """
+        super().arrange()
         last = len(self._rows)
-        for n, row in enumerate(self._rows, 1):
-            tools = row.widget.children[-1]
-            if not isinstance(tools, LightBox):  # it is being added
-                continue
-            *moves, remove = tools.children
-            remove.label = f"Remove {self._noun} {n}"
-            for move, word, end in zip(moves, ("up", "down"), (n == 1, n == last), strict=False):
-                move.label, move.disabled = f"Move {word}", end
-            self._fit(row)
         self._add.hidden = last >= self._most
-        self._box.children = [row.widget for row in self._rows]
-        self.hint(self._hints)
-        self._changed()
+        for number, row in enumerate(self._rows, 1):
+            [_, *moves, _] = row.children[-1].descendants()
+            for move, end in zip(moves, (number == 1, number == last), strict=False):
+                move.disabled = self.disabled or end
+            values = {name: one.read() for name, one in row.inputs.items()}
+            used = {"type", *_USED.get(str(values["type"]), ())}
+            used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
+            hints = self._hints[number - 1] if number <= len(self._hints) else {}
+            for name, one in row.inputs.items():
+                one.hidden = name not in used and values[name] in (None, "")
+                if isinstance(one, Text):
+                    one.placeholder = cut(part(hints, name), 100)
 
     def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        self._add.disabled = locked
-        for row in self._rows:
-            for tool in row.widget.children[-1].children:
-                tool.disabled = locked
-            for one in row.inputs:
-                one.lock(locked)
-        if not locked:
-            changed, self._changed = self._changed, lambda: None
-            self._laid_out()
-            self._changed = changed
+        """Refuse what is typed, or take it again."""
+        with self.held():
+            super().lock(locked)
+            self.arrange()
 
     def hint(self, items: Sequence[Mapping[str, Any]]) -> None:
         """Show in empty inputs what the source language has there."""
         self._hints = items
-        for n, row in enumerate(self._rows):
-            item = items[n] if n < len(items) else {}
-            for name, one in zip(self._names, row.inputs, strict=True):
-                if isinstance(one, TextLine):
-                    one.widget.placeholder = cut(part(item, name), 100)
+        with self.held():
+            self.arrange()
 
 
-class Samples:
+class Samples(FormGroup):
     """A sample text for each placeholder: one line for each that the text has."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._changed: Callable[[], None] = lambda: None
-        self._lines: dict[str, TextLine] = {}
+    def __init__(self, label: str) -> None:
+        super().__init__((), label, "chatkit-rows cf-samples")
+        self._lines: dict[str, Text] = {}
         self._known: dict[str, str] = {}
         self._hints: Mapping[str, Any] = {}
-        self._box = LightBox()
-        title = LightHTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = LightBox([title, self._box], "chatkit-rows cf-samples")
 
     def read(self) -> dict[str, str]:
         """Return the texts that are filled in: an emptied one is taken away."""
-        texts = {name: str(line.read()) for name, line in self._lines.items()}
-        return {name: text for name, text in texts.items() if text}
+        return {name: line.value for name, line in self._lines.items() if line.value}
 
     def show(self, value: Any) -> None:
         """Show texts by their names."""
-        texts = of_kind(value or {}, dict, "a dict")
         self._known = {
-            of_kind(name, str, "text"): of_kind(text, str, "text") for name, text in texts.items()
+            of_kind(name, str, "text"): of_kind(text, str, "text")
+            for name, text in of_kind(value or {}, dict, "a dict").items()
         }
-        names, self._lines = list(self._lines), {}
-        self.ask([*self._known, *names])
-        for name in names:
-            if name not in self._known:
-                del self._lines[name]
-        self._laid_out()
-        self._changed()
+        self._lines = {}
+        self.ask(())
+        self.changed()
 
     def ask(self, names: Iterable[str]) -> None:
         """Show a line for each of these; those that are filled in stay."""
-        kept = {name: line for name, line in self._lines.items() if line.read()}
-        wanted = dict.fromkeys([*names, *kept, *self._known])
-        ordered = sorted(wanted, key=lambda name: (not name.isdecimal(), len(name), name))
-        if ordered != list(self._lines):
-            self._lines = {name: self._lines.get(name) or self._line(name) for name in ordered}
-            self._laid_out()
-
-    def _line(self, name: str) -> TextLine:
-        line = TextLine("{{" + cut(name, 20) + "}}", False, False, False)
-        line.show(self._known.get(name, ""))
-        line.watch(lambda: self._changed())
-        return line
-
-    def _laid_out(self) -> None:
-        self._box.children = [line.widget for line in self._lines.values()]
+        filled = [name for name, line in self._lines.items() if line.value]
+        wanted = {*names, *filled, *self._known}
+        before, self._lines = self._lines, {}
+        for name in sorted(wanted, key=lambda name: (not name.isdecimal(), len(name), name)):
+            self._lines[name] = before.get(name) or Text("{{" + cut(name, 20) + "}}")
+            if name not in before:
+                self._lines[name].show(self._known.get(name, ""))
+        self.children = [*self._lines.values()]
         self.hint(self._hints)
 
     def hint(self, texts: Mapping[str, Any]) -> None:
         """Show in empty lines what the source language has there."""
         self._hints = texts
         for name, line in self._lines.items():
-            line.widget.placeholder = cut(part(texts, name), 100)
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        self._changed = changed
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        for line in self._lines.values():
-            line.lock(locked)
+            line.placeholder = cut(part(texts, name), 100)
+        self.redraw()
 
 
 _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
@@ -556,29 +509,12 @@ _MOST = 8  #: findings that are shown at one field
 _EMPTY = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
 
-class ContentRow:
-    """One field with its length as a share of the limit, and its findings.
-
-    Args:
-        field: The field.
-        lang_code: The language that is written into it.
-    """
-
-    def __init__(self, field: FormField, lang_code: str) -> None:
-        self._field = field
-        self._lengths, self._found = LightHTML(), LightHTML()
-        self.widget = LightBox([field.widget, self._lengths, self._found], "cf-edit")
-        if language.direction(lang_code) == "rtl":
-            self.widget.add_class("cf-rtl")
-
-    def show(self, entry: Entry, found: list[ContentFinding]) -> None:
-        """Show the lengths of what is typed, and what was found in it."""
-        name = self._field.name
-        there = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
-        if name in _EMPTY and not there:
-            there = [Length("", "", name, 0, 0, _EMPTY[name])]
-        self._lengths.value = "".join(map(_length_html, there))
-        self._found.value = found_html(found)
+def lengths_html(name: str, entry: Entry) -> str:
+    """Write how long a field is, as a share of its limit; an empty one too."""
+    measured = [one for one in lengths([entry]) if one.field.split(".")[0] == name]
+    if name in _EMPTY and not measured:
+        measured = [Length("", "", name, 0, 0, _EMPTY[name])]
+    return "".join(map(_length_html, measured))
 
 
 def field_place(field: str) -> str:

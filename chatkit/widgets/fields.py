@@ -1,8 +1,10 @@
-"""Fields of a form: each an input with its name, its help, and what is wrong with it.
+"""Form engine: labelled controls that one model draws in the page, and the fields of a body.
 
-What is typed into is an input: one kind for each kind of value that a body declares, and rows
-that can be added and removed for a list. A field puts its name and help around it, and knows what
-it held at first. A fieldset has those of a whole body, and makes of them what would be sent.
+A control has a label, a value as it was typed, help, and what is wrong with it. It reads the value
+that is meant, and shows one; groups hold other controls. The tree of them is sent to the page as
+JSON, by one `FormModel` for all: a widget for each would be hundreds of models, which the kernel
+announces one by one. A `Fieldset` has a control for each field of a body, and makes of what was
+typed what would be sent.
 """
 
 from __future__ import annotations
@@ -10,52 +12,290 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from html import escape
+from itertools import count
+from threading import RLock
 from types import MappingProxyType, NoneType, UnionType
-from typing import Any, Literal, Protocol, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
+import anywidget
+import traitlets
 from pydantic.fields import FieldInfo
 
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource, endpoints_of
-from chatkit.util.display import escaped, visible
 from chatkit.util.display import values as shortly
+from chatkit.util.display import visible
 from chatkit.util.json_reader import JsonFault, read_json
-from chatkit.widgets.controls import START
-from chatkit.widgets.light import (
-    LightBox,
-    LightButton,
-    LightCheckbox,
-    LightDropdown,
-    LightFold,
-    LightForm,
-    LightHTML,
-    LightText,
-    LightWidget,
-)
+from chatkit.widgets.controls import START, ActsOnce, joined_module, joined_text
+
+_ids = count(1)
 
 
-class Input(Protocol):
-    """Something that a person types into, and that holds one value."""
+class FormModel(anywidget.AnyWidget):
+    """The model that draws the controls of a form, and takes what is entered in them.
 
-    widget: Any  #: a control of a form, or a widget of its own
+    Args:
+        root: The group of all of them.
+    """
+
+    _esm = joined_module(["keys.js", "elements.js", "fields.js"])
+    _css = joined_text(["button.css", "fields.css"])
+
+    #: What is drawn: each control with its label, value, help and problems, as JSON.
+    tree = traitlets.Dict().tag(sync=True)
+
+    def __init__(self, root: FormGroup) -> None:
+        self.root, self._lock, self._holds = root, RLock(), 0
+        root.parent = self
+        super().__init__(tree=root.drawn())
+        self.on_msg(self._receive)
+
+    def __repr__(self) -> str:
+        return f"<form of {sum(1 for _ in self.root.descendants())} controls>"
+
+    @property
+    def children(self) -> Sequence[Control]:
+        """The root, as boxes of ipywidgets have their children."""
+        return (self.root,)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Send all changes of the block to the page together, at its end."""
+        with self._lock:
+            self._holds += 1
+            try:
+                yield
+            finally:
+                self._holds -= 1
+                if not self._holds:
+                    self.tree = self.root.drawn()
+
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
+        match message:
+            case {"id": int(number), "entered": entered}:
+                for control in self.root.descendants():
+                    if control.id == number:
+                        with self.held():
+                            control.enter(entered)
+                        return
+
+
+class Control:
+    """A part of a form.
+
+    Args:
+        label: What it is called.
+        value: What is typed into it, ticked or chosen, as the page has it.
+        css: Classes that it has in the page.
+    """
+
+    kind = ""
+    accepts: type = str  #: what the page may enter
+    #: The attributes that the page gets, unless they are empty.
+    drawing: tuple[str, ...] = (
+        *("id", "kind", "label", "value", "written", "css", "help", "problems", "notes"),
+        *("required", "hidden", "disabled"),
+    )
+
+    def __init__(self, label: str = "", value: Any = None, css: str = "") -> None:
+        self.id = next(_ids)
+        self.label, self.css, self.help = label, css, ""
+        self.problems: list[tuple[str, str]] = []  #: what is wrong: how severe, and why
+        self.notes = ""  #: HTML that stands below it
+        self.required = self.hidden = self.disabled = False
+        self.written = 0  #: how often Python has set the value: the page then takes it over
+        self.parent: Control | FormModel | None = None
+        self._value = value
+        self._watchers: list[Callable[[], object]] = []
+        self._muted = False
+
+    @property
+    def value(self) -> Any:
+        """What is typed into it, ticked or chosen, as the page has it."""
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        if value != self._value:
+            self._value = value
+            self.written += 1
+            self.changed()
+
+    def enter(self, value: Any) -> None:
+        """Take what was entered in the page; what the control cannot hold is ignored."""
+        if isinstance(value, self.accepts) and not self.disabled and value != self._value:
+            self._value = value
+            self.changed()
 
     def read(self) -> Any:
-        """Return the value. Raises `ValueError` if what is typed is none."""
+        """Return the value that is meant. Raises `ValueError` if what is typed is none."""
+        return self.value
 
     def show(self, value: Any) -> None:
         """Show a value. Raises `TypeError` if it is of another kind."""
+        self.value = value
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
+    def watch(self, changed: Callable[[], object]) -> None:
+        """Call something whenever the value changes."""
+        self._watchers.append(changed)
+
+    def changed(self) -> None:
+        """Report a change of the value to what watches it, and to what it stands in."""
+        if not self._muted:
+            with self.held():
+                for watcher in self._watchers:
+                    watcher()
+                if isinstance(self.parent, Control):
+                    self.parent.changed()
+
+    @contextmanager
+    def as_one(self) -> Iterator[None]:
+        """Report all changes of the block as one, at its end."""
+        self._muted, before = True, self._muted
+        try:
+            yield
+        finally:
+            self._muted = before
+        self.changed()
+
+    @property
+    def problem(self) -> str:
+        """All that is wrong with it; empty if nothing is."""
+        return " ".join(text for _, text in self.problems)
+
+    def mark(self, problems: Sequence[tuple[str, str]]) -> None:
+        """Show what is wrong with it, each with how severe it is."""
+        self.problems = [(severity, visible(text.strip())) for severity, text in problems]
+        self.redraw()
 
     def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
+        """Refuse what is typed, or take it again."""
+        self.disabled = locked
+        self.redraw()
+
+    def focus(self) -> None:
+        """Put the cursor into it, or into the first control in it."""
+        if (form := self._form()) is not None:
+            form.send({"focus": self.id})
+
+    def held(self) -> AbstractContextManager[None]:
+        """Send all changes of the block to the page together, at its end."""
+        return nullcontext() if (form := self._form()) is None else form.held()
+
+    def redraw(self) -> None:
+        """Send what has changed to the page."""
+        with self.held():
+            pass
+
+    def drawn(self) -> dict[str, Any]:
+        """Return what the page draws."""
+        return {name: value for name in self.drawing if (value := getattr(self, name))}
+
+    def descendants(self) -> Iterator[Control]:
+        """Yield the control and all that stand in it."""
+        yield self
+
+    def _form(self) -> FormModel | None:
+        parent = self.parent
+        while isinstance(parent, Control):
+            parent = parent.parent
+        return parent
+
+
+class Html(Control):
+    """Some HTML, in which every text is escaped."""
+
+    kind, accepts = "html", NoneType
+
+    def __init__(self, value: str = "") -> None:
+        super().__init__("", value)
+
+
+class FormButton(ActsOnce, Control):
+    """A button that acts once, even when its click arrives twice, as an `ActionButton` does.
+
+    Args:
+        label: What it does, in words.
+        act: What a click calls.
+    """
+
+    kind = "button"
+    drawing = (*Control.drawing, "token")
+
+    def __init__(self, label: str, act: Callable[[], object]) -> None:
+        super().__init__(label)
+        self.token = self._will(act)
+
+    def enter(self, value: Any) -> None:
+        """Act, if the click has seen the token that the button has now."""
+        self._clicked(value)
+
+    def _clicked(self, token: object) -> None:
+        with self.held():
+            super()._clicked(token)
+
+
+class FormGroup(Control):
+    """Several controls, one below the other or in a row.
+
+    Args:
+        children: The controls.
+        label: What they are; empty where they only stand together.
+        css: Classes that the group has in the page.
+        row: Whether they stand in a row.
+    """
+
+    kind = "group"
+    drawing = (*Control.drawing, "row")
+
+    def __init__(
+        self, children: Sequence[Control] = (), label: str = "", css: str = "", *, row: bool = False
+    ) -> None:
+        super().__init__(label, css=css)
+        self.row = row
+        self.children = children
+
+    @property
+    def children(self) -> Sequence[Control]:
+        """The controls in it."""
+        return self._children
+
+    @children.setter
+    def children(self, children: Sequence[Control]) -> None:
+        self._children = list(children)
+        for child in children:
+            child.parent = self
+
+    def lock(self, locked: bool) -> None:
+        """Refuse what is typed, or take it again."""
+        with self.held():
+            super().lock(locked)
+            for child in self.children:
+                child.lock(locked)
+
+    def drawn(self) -> dict[str, Any]:
+        """Return what the page draws."""
+        return {**super().drawn(), "children": [child.drawn() for child in self.children]}
+
+    def descendants(self) -> Iterator[Control]:
+        """Yield the group and all controls that stand in it."""
+        yield self
+        for child in self.children:
+            yield from child.descendants()
+
+
+class Fold(FormGroup):
+    """Controls that are folded away; the value is whether they are unfolded."""
+
+    kind, accepts = "fold", bool
+
+
+# --- inputs ---------------------------------------------------------------------------------
 
 
 def of_kind(value: Any, kind: Any, name: str) -> Any:
@@ -68,7 +308,6 @@ def of_kind(value: Any, kind: Any, name: str) -> Any:
 #: Stands for a value that must be there.
 NEEDED: Any = object()
 _REFERENCE = re.compile(r"\$\{|`")
-_SUGGESTED = "${data.…}, ${form.…} or `an expression`"
 
 
 def is_reference(value: Any) -> bool:
@@ -76,30 +315,38 @@ def is_reference(value: Any) -> bool:
     return isinstance(value, str) and _REFERENCE.search(value) is not None
 
 
-class SingleInput:
-    """An input that is a single widget."""
+class Text(Control):
+    """A text, on one line or on several. One that may be a number too stays one if it was one.
 
-    widget: Any
+    Args:
+        label: What it is called.
+        placeholder: What an empty one shows.
+        rows: The lines it is high, if they are several.
+        late: Whether it counts when it is typed whole, not at each letter.
+        numbers: Whether it may be a number.
+        none: Whether an empty one is None.
+    """
 
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        self.widget.observe(lambda _: changed(), names="value")
+    kind = "text"
+    drawing = (*Control.drawing, "placeholder", "rows", "late")
 
-    def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        self.widget.disabled = locked
+    def __init__(
+        self,
+        label: str,
+        placeholder: str = "",
+        *,
+        rows: int = 0,
+        late: bool = False,
+        numbers: bool = False,
+        none: bool = False,
+    ) -> None:
+        super().__init__(label, "")
+        self.placeholder, self.rows, self.late = placeholder, rows, late
+        self._numbers, self._none, self._number = numbers, none, False
 
-
-class TextLine(SingleInput):
-    """A text. One that may be a number too stays a number if it was one."""
-
-    def __init__(self, name: str, numbers: bool, none: bool, long: bool) -> None:
-        self.widget = LightText(name, rows=5 if long else 0)
-        self._long, self._numbers, self._none, self._number = long, numbers, none, False
-
-    def read(self) -> str | int | None:
-        """Return the text; nothing is None where the field is None at first."""
-        text: str = self.widget.value
+    def read(self) -> Any:
+        """Return the text."""
+        text: str = self.value
         if self._number and text.isascii() and text.isdigit():
             return int(text)
         return None if self._none and not text else text
@@ -107,14 +354,14 @@ class TextLine(SingleInput):
     def show(self, value: Any) -> None:
         """Show a text."""
         self._number = self._numbers and isinstance(value, int)
-        self.widget.value = "" if value is None else str(of_kind(value, str | int, "text"))
+        self.value = "" if value is None else str(of_kind(value, str | int, "text"))
 
 
-class NumberLine(SingleInput):
+class NumberText(Text):
     """A number, nothing where it may be, or a reference to one.
 
     Args:
-        name: What stands beside it.
+        label: What it is called.
         nothing: What an empty input holds; without it a number must be there.
         whole: Whether it has no fraction.
         digits: The most digits of it.
@@ -123,150 +370,54 @@ class NumberLine(SingleInput):
 
     def __init__(
         self,
-        name: str,
+        label: str,
         nothing: Any = NEEDED,
         *,
         whole: bool = True,
         digits: int = 4000,
         reference: bool = False,
     ) -> None:
-        self.widget = LightText(name)
-        self._nothing, self._reference, self._whole = nothing, reference, whole
-        fraction = "" if whole else r"(\.[0-9]{1,15})?"
-        self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{fraction}")
+        super().__init__(label)
+        self._nothing, self._reference = nothing, reference
+        self._noun = "whole number" if whole else "number"
+        self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{'' if whole else '([.][0-9]{1,15})?'}")
 
     def read(self) -> Any:
         """Return the number, or the reference. Raises `ValueError` for anything else."""
-        text = self.widget.value.strip()
+        text = self.value.strip()
         if not text and self._nothing is not NEEDED:
             return self._nothing
         if self._reference and is_reference(text):
             return text
         if self._pattern.fullmatch(text):
             return float(text) if "." in text else int(text)
-        more = " or ${…}" if self._reference else ""
-        raise ValueError(f"must be a {'whole ' if self._whole else ''}number{more}")
+        raise ValueError(f"must be a {self._noun}{' or ${…}' if self._reference else ''}")
 
     def show(self, value: Any) -> None:
         """Show a number or a reference."""
         if value is (None if self._nothing is NEEDED else self._nothing):
-            self.widget.value = ""
-            return
-        number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (number or (self._reference and is_reference(value))):
-            raise TypeError(f"must be a {'whole ' if self._whole else ''}number")
-        self.widget.value = str(value)
+            value = ""
+        elif not (self._reference and is_reference(value)):
+            of_kind(None if isinstance(value, bool) else value, int | float, f"a {self._noun}")
+        self.value = str(value)
 
 
-class Checkbox(SingleInput):
-    """Yes or no."""
-
-    def __init__(self, name: str) -> None:
-        self.widget = LightCheckbox(name)
-
-    def read(self) -> bool:
-        """Return whether it is ticked."""
-        return bool(self.widget.value)
-
-    def show(self, value: Any) -> None:
-        """Show yes or no; nothing is no."""
-        self.widget.value = value is not None and of_kind(value, bool, "True or False")
-
-
-class Choice:
-    """One of some values, or a reference in their place.
-
-    Args:
-        name: What stands beside it.
-        values: The values, by the words for them.
-        nothing: What it holds while nothing is chosen.
-        unset: The words for that.
-        reference: Whether a reference can take the place of a value.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        values: Mapping[str, Any],
-        nothing: Any = None,
-        unset: str = "(none)",
-        *,
-        reference: bool = False,
-    ) -> None:
-        self._values: list[Any] = [nothing, *values.values()]
-        self._bound = len(self._values) if reference else -1
-        options = [(text, n) for n, text in enumerate([unset, *values])]
-        more = [("a reference …", self._bound)] if reference else []
-        self._pick = LightDropdown(name, [*options, *more])
-        self._controls: list[Any] = [self._pick]
-        self.widget: LightWidget = self._pick
-        if reference:
-            self._text = LightText(f"{name} refers to", _SUGGESTED)
-            self._text.add_class("chatkit-reference")
-            self._controls.append(self._text)
-            self.widget = LightBox(self._controls)
-            self._pick.observe(lambda _: self._paint(), names="value")
-            self._paint()
-
-    def read(self) -> Any:
-        """Return what is chosen, or the reference. Raises `ValueError` while there is none."""
-        if self._pick.value != self._bound:
-            return self._values[self._pick.value]
-        text = self._text.value.strip()
-        if not is_reference(text):
-            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
-        return text
-
-    def show(self, value: Any) -> None:
-        """Choose a value, or show a reference; one that is not offered is kept as it is."""
-        if self._bound >= 0 and is_reference(value):
-            self._text.value, self._pick.value = value, self._bound
-            return
-        alike = [type(one) is type(value) and one == value for one in self._values]
-        if True in alike:
-            self._pick.value = alike.index(True)
-            return
-        words = self._kept(value)
-        self._values.append(value)
-        self._pick.options = [*self._pick.options, (words, len(self._values) - 1)]
-        self._pick.value = len(self._values) - 1
-
-    def _kept(self, value: Any) -> str:
-        """Name a value that is not offered. Raises `TypeError` if it cannot be kept."""
-        text: str = of_kind(value, str, "text")
-        return text
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        for one in self._controls:
-            one.observe(lambda _: changed(), names="value")
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody choose, or let them again."""
-        for one in self._controls:
-            one.disabled = locked
-
-    def _paint(self) -> None:
-        self._text.hidden = self._pick.value != self._bound
-
-
-class TextLines(SingleInput):
+class Lines(Text):
     """A list of texts, each on a line of its own, or a reference to one.
 
     Args:
-        name: What stands beside it.
+        label: What it is called.
         nothing: What an empty input holds, in place of an empty list.
         reference: Whether a reference can take its place.
     """
 
-    def __init__(self, name: str, nothing: Any = None, *, reference: bool = False) -> None:
-        more = ", or ${data.…}" if reference else ""
-        self.widget = LightText(name, f"one on each line{more}", rows=3)
+    def __init__(self, label: str, nothing: Any = None, *, reference: bool = False) -> None:
+        super().__init__(label, f"one on each line{', or ${data.…}' if reference else ''}", rows=3)
         self._nothing, self._reference = nothing, reference
 
     def read(self) -> Any:
         """Return the lines that are not empty, or the reference."""
-        lines = [text for line in self.widget.value.split("\n") if (text := line.strip())]
+        lines = [text for line in self.value.split("\n") if (text := line.strip())]
         if self._reference and len(lines) == 1 and is_reference(lines[0]):
             return lines[0]
         return lines or ([] if self._nothing is None else self._nothing)
@@ -274,65 +425,118 @@ class TextLines(SingleInput):
     def show(self, value: Any) -> None:
         """Show a list of texts, or a reference."""
         if self._reference and is_reference(value):
-            self.widget.value = value
+            self.value = value
             return
         listed = [] if value is self._nothing else of_kind(value, list, "a list")
-        self.widget.value = "\n".join(of_kind(text, str, "text") for text in listed)
+        self.value = "\n".join(of_kind(text, str, "text") for text in listed)
         if self._reference and listed and self.read() != listed:
             raise TypeError("must be texts that are a line each")
 
 
-class JsonText(SingleInput):
+class Json(Text):
     """Anything, written as JSON.
 
     Args:
-        name: What stands beside it.
+        label: What it is called.
         rows: How many lines it has.
         nothing: What an empty input holds.
     """
 
-    def __init__(self, name: str, rows: int, nothing: Any = None) -> None:
-        self.widget = LightText(name, "JSON", rows=rows)
-        self.widget.add_class("chatkit-json")
-        self._nothing = nothing
+    def __init__(self, label: str, rows: int, nothing: Any = None) -> None:
+        super().__init__(label, "JSON", rows=rows)
+        self.css, self._nothing = "chatkit-json", nothing
 
     def read(self) -> Any:
         """Return what the JSON says. Raises `ValueError` with line and column."""
-        text = self.widget.value
-        if not text.strip():
+        if not self.value.strip():
             return self._nothing
         try:
-            return read_json(text)
+            return read_json(self.value)
         except JsonFault as fault:
-            said = "is not clear" if fault.kind == "duplicate" else "is not JSON"
-            raise ValueError(f"{said}: {fault}{fault.where}") from None
+            reason = "is not clear" if fault.kind == "duplicate" else "is not JSON"
+            raise ValueError(f"{reason}: {fault}{fault.where}") from None
 
     def show(self, value: Any) -> None:
         """Write a value as JSON."""
         empty = value is self._nothing
-        self.widget.value = "" if empty else json.dumps(value, ensure_ascii=False, indent=2)
+        self.value = "" if empty else json.dumps(value, ensure_ascii=False, indent=2)
+
+
+class Checkbox(Control):
+    """Yes or no."""
+
+    kind, accepts = "checkbox", bool
+
+    def __init__(self, label: str) -> None:
+        super().__init__(label, False)
+
+    def show(self, value: Any) -> None:
+        """Show yes or no; nothing is no."""
+        self.value = value is not None and of_kind(value, bool, "True or False")
+
+
+class Choice(Control):
+    """One of some values; its own value is the number of the option.
+
+    Args:
+        label: What it is called.
+        values: The values, by the words for them.
+        nothing: What it holds while nothing is chosen.
+        unset: The words for that.
+    """
+
+    kind, accepts = "choice", int
+    drawing = (*Control.drawing, "options")
+
+    def __init__(
+        self, label: str, values: Mapping[str, Any], nothing: Any = None, unset: str = "(none)"
+    ) -> None:
+        super().__init__(label, 0)
+        self.options = [unset, *values]
+        self._values: list[Any] = [nothing, *values.values()]
+
+    def enter(self, value: Any) -> None:
+        """Take the number of an option."""
+        if value in range(len(self.options)):
+            super().enter(value)
+
+    def read(self) -> Any:
+        """Return what is chosen."""
+        return self._values[self.value]
+
+    def show(self, value: Any) -> None:
+        """Choose a value; one that is not offered is kept as it is."""
+        for number, offered in enumerate(self._values):
+            if type(offered) is type(value) and offered == value:
+                self.value = number
+                return
+        self.options = [*self.options, self.words_for(value)]
+        self._values.append(value)
+        self.value = len(self._values) - 1
+
+    def words_for(self, value: Any) -> str:
+        """Return the words for a value that is not offered. Raises `TypeError` to refuse it."""
+        words: str = of_kind(value, str, "text")
+        return words
 
 
 #: The value that stands for all others (API document, Events).
 _ALL = "*"
 
 
-class TickBoxes:
+class Ticks(FormGroup):
     """Some of several values, each with what it means; the box for all stands for the others.
 
     Args:
-        name: What stands above them.
+        label: What they are.
         meanings: What each value means.
     """
 
-    def __init__(self, name: str, meanings: Mapping[str, str]) -> None:
-        self._boxes: dict[str, LightCheckbox] = {}
-        self._changed: Callable[[], None] = lambda: None
-        self._locked = False
-        self._title = LightHTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = LightBox([self._title], "chatkit-rows chatkit-ticks")
-        for value, means in meanings.items():
-            self._offer(value, means)
+    def __init__(self, label: str, meanings: Mapping[str, str]) -> None:
+        self._boxes: dict[str, Checkbox] = {}
+        super().__init__((), label, "chatkit-ticks")
+        for value, meaning in meanings.items():
+            self._offer(value, meaning)
 
     def read(self) -> list[str]:
         """Return the values that are ticked; that for all is the only one then."""
@@ -345,256 +549,212 @@ class TickBoxes:
         for one in chosen:
             if one not in self._boxes:
                 self._offer(one, "not one of the values that the profile names")
-        for one, box in self._boxes.items():
-            box.value = one in chosen
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        self._changed = changed
+        with self.as_one():
+            for one, box in self._boxes.items():
+                box.value = one in chosen
 
     def lock(self, locked: bool) -> None:
-        """Let nobody tick them, or let them again."""
-        self._locked = locked
+        """Refuse ticks, or take them again."""
+        super().lock(locked)
+        self._cover()
+
+    def changed(self) -> None:
+        """Disable what the box for all stands for, and report the change."""
+        self._cover()
+        super().changed()
+
+    def _offer(self, value: str, meaning: str) -> None:
+        self._boxes[value] = Checkbox(f"{visible(meaning)} ({visible(value)})")
+        self.children = [*self._boxes.values()]
+
+    def _cover(self) -> None:
         for value, box in self._boxes.items():
-            box.disabled = locked or (value != _ALL and self.read() == [_ALL])
-
-    def _offer(self, value: str, means: str) -> None:
-        words = f"{visible(means)} ({visible(value)})"
-        box = LightCheckbox(words)
-        box.observe(self._ticked, names="value")
-        self._boxes[value] = box
-        self.widget.children = [self._title, *self._boxes.values()]
-
-    def _ticked(self, _: Any) -> None:
-        self.lock(self._locked)
-        self._changed()
+            box.disabled = self.disabled or (value != _ALL and self.read() == [_ALL])
+        self.redraw()
 
 
-@dataclass(eq=False)
-class _InputRow:
-    """One row: its inputs, how it is laid out, and which of its fields were there before."""
+class FormRow(FormGroup):
+    """One row: its inputs by name, and which of its fields were there before."""
 
-    inputs: list[Input]
-    widget: LightBox
-    known: frozenset[str] = frozenset()
+    def __init__(self, inputs: Mapping[str, Control]) -> None:
+        super().__init__(css="chatkit-row", row=True)
+        self.inputs = inputs
+        self.known: frozenset[str] = frozenset()
 
 
-class _Repeated(ABC):
-    """Rows that can be added and removed."""
+class Rows(FormGroup, ABC):
+    """Rows that can be added and removed.
 
-    def __init__(self, name: str, noun: str) -> None:
+    Args:
+        label: What they are.
+        noun: What one of them is.
+    """
+
+    def __init__(self, label: str, noun: str) -> None:
+        super().__init__((), label, "chatkit-rows")
         self._noun = noun
-        self._rows: list[_InputRow] = []
-        self._changed: Callable[[], None] = lambda: None
-        self._add = LightButton(f"Add {noun}", self.add)
-        self._box = LightBox()
-        title = LightHTML(f'<span class="chatkit-label">{name}</span>')
-        self.widget = LightBox([title, self._box, self._add], "chatkit-rows")
+        self._rows: list[FormRow] = []
+        self._add = FormButton(f"Add {noun}", self.add)
+        self.arrange()
 
     @abstractmethod
-    def inputs(self) -> list[Input]:
-        """Make the inputs of a new row."""
+    def inputs(self) -> dict[str, Control]:
+        """Make the inputs of a new row, by name."""
 
-    def add(self) -> _InputRow:
+    def tools(self, row: FormRow) -> list[Control]:
+        """Make the buttons of a new row; the one that removes it is the last."""
+        return [FormButton("", lambda: self._keep([one for one in self._rows if one is not row]))]
+
+    def add(self) -> FormRow:
         """Add an empty row."""
-        inputs = self.inputs()
-        for one in inputs:
-            one.watch(lambda: self._changed())
-        row = _InputRow(inputs, LightBox(css="chatkit-row", row=True))
-        row.widget.children = [
-            *(one.widget for one in inputs),
-            LightButton("Remove", lambda: self._remove(row)),
-        ]
-        self._rows.append(row)
-        self._laid_out()
+        row = FormRow(self.inputs())
+        row.children = [*row.inputs.values(), *self.tools(row)]
+        self._keep([*self._rows, row])
         return row
 
-    def _remove(self, row: _InputRow) -> None:
-        self._rows.remove(row)
-        self._laid_out()
+    def changed(self) -> None:
+        """Arrange the rows anew, and report the change."""
+        self.arrange()
+        super().changed()
 
-    def clear(self) -> None:
-        """Remove all rows."""
-        self._rows = []
-        self._laid_out()
+    def arrange(self) -> None:
+        """Lay out the rows, and name the buttons that remove them."""
+        for number, row in enumerate(self._rows, 1):
+            [*_, remove] = row.descendants()
+            remove.label = f"Remove {self._noun} {number}"
+        self.children = [*self._rows, self._add]
 
-    def _laid_out(self) -> None:
-        for n, row in enumerate(self._rows, 1):
-            row.widget.children[-1].label = f"Remove {self._noun} {n}"
-        self._box.children = [row.widget for row in self._rows]
-        self._changed()
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        self._changed = changed
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        self._add.disabled = locked
-        for row in self._rows:
-            row.widget.children[-1].disabled = locked
-            for one in row.inputs:
-                one.lock(locked)
+    def _keep(self, rows: list[FormRow]) -> None:
+        self._rows = rows
+        self.changed()
 
 
-class Pairs(_Repeated):
+class Pairs(Rows):
     """Texts by names, like the sample texts of placeholders."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name, name.removesuffix("s"))
+    def __init__(self, label: str) -> None:
+        super().__init__(label, label.removesuffix("s"))
 
-    def inputs(self) -> list[Input]:
+    def inputs(self) -> dict[str, Control]:
         """Make a row: the name and its text."""
-        return [TextLine(name, False, False, False) for name in ("name", "text")]
+        return {name: Text(name) for name in ("name", "text")}
 
     def read(self) -> dict[str, str]:
         """Return the texts by their names. Raises `ValueError` for a name that is there twice."""
-        found: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for row in self._rows:
-            name, text = row.inputs
-            key = name.read()
-            if key in found:
-                raise ValueError(f"has {key!r} twice")
-            if key or text.read():
-                found[key] = text.read()
-        return found
+            name, text = (each.read() for each in row.inputs.values())
+            if name in texts:
+                raise ValueError(f"has {name!r} twice")
+            if name or text:
+                texts[name] = text
+        return texts
 
     def show(self, value: Any) -> None:
         """Show texts by their names."""
-        self.clear()
-        for key, text in of_kind(value or {}, dict, "a dict").items():
-            name, side = self.add().inputs
-            name.show(of_kind(key, str, "text"))
-            side.show(of_kind(text, str, "text"))
+        with self.as_one():
+            self._keep([])
+            for pair in of_kind(value or {}, dict, "a dict").items():
+                for each, text in zip(self.add().inputs.values(), pair, strict=True):
+                    each.show(of_kind(text, str, "text"))
 
 
-class Bodies(_Repeated):
-    """A list of small bodies, like buttons, each with a few fields."""
+class Bodies(Rows):
+    """A list of small bodies, like buttons, each with a few fields.
 
-    def __init__(self, name: str, body: type[Body], optional: bool) -> None:
-        super().__init__(name, body.__name__.lower())
-        self._body, self._none = body, optional
+    Args:
+        label: What they are.
+        body: What each of them is.
+        none: Whether it is None without rows.
+    """
 
-    def inputs(self) -> list[Input]:
+    def __init__(self, label: str, body: type[Body], *, none: bool = False) -> None:
+        self._body, self._none = body, none
+        super().__init__(label, body.__name__.lower())
+
+    def inputs(self) -> dict[str, Control]:
         """Make a row: one input for each field of the body."""
-        return [self._input(n, f) for n, f in self._body.model_fields.items()]
-
-    def _input(self, name: str, field: FieldInfo) -> Input:
-        return input_for(name, field, nested=True)
+        return {
+            name: input_for(name, field, nested=True)
+            for name, field in self._body.model_fields.items()
+        }
 
     def read(self) -> list[dict[str, Any]] | None:
         """Return each row as a dict of the fields that are filled in, or that were there before."""
-        found = []
-        for n, row in enumerate(self._rows, 1):
-            item = {}
-            for name, one in zip(self._body.model_fields, row.inputs, strict=True):
+        items: list[dict[str, Any]] = []
+        for number, row in enumerate(self._rows, 1):
+            items.append({})
+            for name, each in row.inputs.items():
                 try:
-                    value = one.read()
+                    value = each.read()
                 except ValueError as error:
-                    raise ValueError(f"in {self._noun} {n}, {name} {error}") from None
+                    raise ValueError(f"in {self._noun} {number}, {name} {error}") from None
                 if value is not None or name in row.known:
-                    item[name] = value
-            found.append(item)
-        return found or (None if self._none else [])
+                    items[-1][name] = value
+        return items or (None if self._none else [])
 
     def show(self, value: Any) -> None:
         """Show a list of dicts. What the body does not declare cannot be sent, and is left out."""
         items = [of_kind(item, Mapping, "a dict") for item in of_kind(value or [], list, "a list")]
-        if len(items) < len(self._rows):
+        with self.as_one():
             del self._rows[len(items) :]
-            self._laid_out()
-        for n, item in enumerate(items):
-            row = self._rows[n] if n < len(self._rows) else self.add()  # making one is slow
-            row.known = frozenset(item)
-            for name, one in zip(self._body.model_fields, row.inputs, strict=True):
-                one.show(item.get(name))
+            for number, item in enumerate(items):
+                row = self._rows[number] if number < len(self._rows) else self.add()
+                row.known = frozenset(item)
+                for name, each in row.inputs.items():
+                    each.show(item.get(name))
 
 
 #: Texts that have several lines.
 _LONG = frozenset({"text", "flow_json_raw"})
 
 
-def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Input:
+def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     """Choose the input for a field of a body, and show the value it has at first."""
     union = get_origin(field.annotation) in (Union, UnionType)
     sides = get_args(field.annotation) if union else (field.annotation,)
+    none = NoneType in sides
     kinds = [side for side in sides if side is not NoneType]
-    optional = NoneType in sides
-    kind = kinds[0] if len(kinds) == 1 else field.annotation
-    origin, inner = get_origin(kind), get_args(kind)
-    made: Input
-    nothing = "(none)" if optional else "choose one"
-    if kind is bool:
-        made = Checkbox(name)
-    elif origin is Literal:
-        made = Choice(name, {text: text for text in inner}, unset=nothing)
-    elif origin is list and inner[0] is str:
-        made = TextLines(name)
-    elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
-        made = Bodies(name, inner[0], optional)
-    elif origin is dict and inner == (str, str):
-        made = Pairs(name)
-    elif kind is int:
-        made = NumberLine(name, None) if optional else NumberLine(name)
-    elif str in kinds:
-        made = TextLine(name, int in kinds, field.default is None, name in _LONG and not nested)
-    else:
-        made = JsonText(name, 1 if optional or kind is Any else 10)
+    kind = kinds[0] if len(kinds) == 1 else str if str in kinds else Any
+    inner: Any = (*get_args(kind), None)[0]
+    unset = "(none)" if none else "choose one"
+    rows = 5 if name in _LONG and not nested else 0
+    numbers, empty_is_none = int in kinds, field.default is None
+    inputs: dict[Any, Callable[[], Control]] = {
+        bool: lambda: Checkbox(name),
+        Literal: lambda: Choice(name, {text: text for text in get_args(kind)}, unset=unset),
+        (list, str): lambda: Lines(name),
+        (list, Body): lambda: Bodies(name, inner, none=none),
+        (dict, str): lambda: Pairs(name),
+        int: lambda: NumberText(name, None if none else NEEDED),
+        str: lambda: Text(name, rows=rows, numbers=numbers, none=empty_is_none),
+    }
+    origin = get_origin(kind)
+    if origin in (list, dict):
+        of = Body if isinstance(inner, type) and issubclass(inner, Body) else get_args(kind)[-1]
+        origin = (origin, of)
+    made = inputs.get(origin or kind, lambda: Json(name, 1 if none or kind is Any else 10))()
     if not field.is_required():
         made.show(field.get_default(call_default_factory=True))
     return made
 
 
-class LabelledInput:
-    """An input with its help, and what is wrong with it below.
-
-    Args:
-        made: What is typed into.
-    """
-
-    def __init__(self, made: Input) -> None:
-        self.input = made
-        self.help = ""
-        self._help, self._problem = LightHTML(), LightHTML()
-        self.widget = LightBox([made.widget, self._help, self._problem], "chatkit-field")
-        self._show_problems([])
-
-    def explain(self, text: str, *, required: bool) -> None:
-        """Show its help, and whether it must be filled in."""
-        self.help = text
-        self._help.value = f"<small>{escape(text)}</small>"
-        (self.widget.add_class if required else self.widget.remove_class)("chatkit-required")
-
-    def _show_problems(self, problems: Sequence[tuple[str, str]]) -> None:
-        """Show what is wrong with it, each with how grave it is."""
-        self._problem.value = "".join(
-            f'<span class="chatkit-problem {severity}" role="alert" dir="auto">'
-            f"{escaped(text.strip())}</span>"
-            for severity, text in problems
-        )
-        self._problem.hidden = not problems
-
-    def focus(self) -> None:
-        """Put the cursor into it."""
-        self.widget.focus()
+# --- the fields of a body -------------------------------------------------------------------
 
 
-class FormField(LabelledInput):
+class FormField:
     """One field of a form.
 
     Args:
         name: Its name in the API.
         declared: How the body declares it.
-        made: What it is typed into; None for what suits the kind of its value.
+        made: Its input; None for what suits the kind of its value.
     """
 
-    def __init__(self, name: str, declared: FieldInfo, made: Input | None = None) -> None:
-        self.name = name
-        self.required = self.fixed = False
-        self._said = ""
+    def __init__(self, name: str, declared: FieldInfo, made: Control | None = None) -> None:
+        self.name, self.fixed, self._declared = name, False, declared
+        self.input = made or input_for(name, declared)
         self._default: Any = None
-        super().__init__(made or input_for(name, declared))
-        self._declared = declared
         self._first = self._peek()
 
     def begin(
@@ -615,20 +775,21 @@ class FormField(LabelledInput):
             hidden: Whether the service does not show what it holds.
             default: What a required field begins with, and sends unless somebody changes it.
         """
-        self.required, self.fixed, self._default = required, fixed, default
+        self.fixed, self._default = fixed, default
         first = default
         if not self._declared.is_required():
             first = self._declared.get_default(call_default_factory=True)
         self.input.show(first if value is None else value)
         self.input.lock(fixed)
         self._first = self._peek()
-        told = [
+        self.input.required = required
+        help_texts = [
             self._declared.description or "",
             "Fixed once it exists." if fixed else "",
             "The service does not show what it holds now." if hidden else "",
         ]
-        self.explain(" ".join(filter(None, told)), required=required)
-        self.say("")
+        self.input.help = " ".join(filter(None, help_texts))
+        self.input.mark([])
 
     def set(self, value: Any) -> None:
         """Show a value as if it had been typed.
@@ -636,19 +797,14 @@ class FormField(LabelledInput):
         Raises:
             InputError: It is of a kind that the field cannot hold.
         """
-        if self.fixed:
-            problem = Problem(self.name, repr(value), "can only be set when it is created")
-            raise InputError("This field cannot be set:", [problem])
+        reason = "can only be set when it is created" if self.fixed else ""
         try:
-            with self.widget.held():
+            if not self.fixed:
                 self.input.show(value)
         except TypeError as error:
-            problem = Problem(self.name, repr(value), str(error))
-            raise InputError("This field cannot be set:", [problem]) from None
-
-    def watch(self, changed: Callable[[FormField], None]) -> None:
-        """Call something whenever its input changes."""
-        self.input.watch(lambda: changed(self))
+            reason = str(error)
+        if reason:
+            raise InputError("This field cannot be set:", [Problem(self.name, repr(value), reason)])
 
     @property
     def edited(self) -> bool:
@@ -658,8 +814,10 @@ class FormField(LabelledInput):
     @property
     def counts(self) -> bool:
         """Whether its value is sent: what is edited, and what must be there."""
+        if self._default is not None and self.input.required and self._peek()[1] in ("", None, []):
+            return False  # what it began with was taken out, and it must hold something
         has = not self._declared.is_required() or self._default is not None
-        return self.edited or (self.required and has)
+        return self.edited or (self.input.required and has)
 
     def read(self) -> Any:
         """Return its value. Raises `ValueError` if what is typed is none."""
@@ -668,13 +826,7 @@ class FormField(LabelledInput):
     @property
     def text(self) -> str:
         """What is typed into a single line or area; empty for other inputs."""
-        value = getattr(self.input.widget, "value", "")
-        return value if isinstance(value, str) else ""
-
-    @property
-    def empty(self) -> bool:
-        """Whether it must hold something, and what it began with was taken out."""
-        return self._default is not None and self.required and self._peek()[1] in ("", None, [])
+        return self.input.value if isinstance(self.input.value, str) else ""
 
     def _peek(self) -> tuple[str, Any]:
         """Return the value, or what is wrong with it, in a form that can be compared."""
@@ -683,20 +835,12 @@ class FormField(LabelledInput):
         except ValueError as error:
             return "problem", str(error)
 
-    @property
-    def problem(self) -> str:
-        """What is said to be wrong with it; empty if nothing is."""
-        return self._said
-
     def say(self, problem: str) -> None:
-        """Say what is wrong with it, at the field; an empty text takes that back."""
-        self._said = problem
-        self._show_problems([("error", problem)] if problem else [])
-        mark = self.widget.add_class if problem else self.widget.remove_class
-        mark("chatkit-wrong")
+        """Show what is wrong with it at the field; an empty text takes that back."""
+        self.input.mark([("error", problem)] if problem else [])
 
 
-#: Where there are more fields, those that are off or empty unless somebody wants them are folded.
+#: Where there are more fields, those that are off or empty unless somebody fills them are folded.
 _MANY = 8
 #: Who types sends a letter or two at a time: so many at once were pasted.
 _PASTED = 4
@@ -708,44 +852,43 @@ class Fieldset:
     Args:
         resource: Whose records these are.
         known: What a record holds, to be edited; None for a new one.
-        inputs: What some fields are typed into, in place of what suits their kind.
+        inputs: The inputs of some fields, in place of what suits their kind.
+        unfolded: The fields that are not folded; without it those that hold something, and all
+            where there are few.
     """
 
     def __init__(
         self,
         resource: Resource[Any],
         known: Mapping[str, Any] | None,
-        inputs: Mapping[str, Input] = MappingProxyType({}),
+        inputs: Mapping[str, Control] = MappingProxyType({}),
+        unfolded: Collection[str] = (),
     ) -> None:
         endpoints = self._endpoints = endpoints_of(resource)
         self._editing = False
         self._filling = False
         declared = endpoints.body.model_fields
-        ticks = {name: TickBoxes(name, means) for name, means in endpoints.choices().items()}
-        given = {**ticks, **inputs}
+        ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
+        own = {**ticks, **inputs}
         self.fields = {
-            name: FormField(name, field, given.get(name)) for name, field in declared.items()
+            name: FormField(name, field, own.get(name)) for name, field in declared.items()
         }
         self._before: dict[str, str] = {}
-        self._folded = [
+        unfolded = unfolded or [
             name
             for name, field in declared.items()
-            if len(declared) > _MANY
-            and field.default in (None, False)
-            and name not in endpoints.required()
-            and not (known or {}).get(name)
+            if len(declared) <= _MANY
+            or field.default not in (None, False)
+            or name in endpoints.required()
+            or (known or {}).get(name)
         ]
-        self._more: LightFold | None = None
+        self._folded = [name for name in declared if name not in unfolded]
+        folded = [self.fields[name].input for name in self._folded]
+        self.more = Fold(folded, f"{len(folded)} more fields")
+        self.more.hidden = not folded
+        self.controls = [self.fields[name].input for name in declared if name in unfolded]
+        self.controls.append(self.more)
         self.fill(known)
-
-    @cached_property
-    def widget(self) -> LightForm:
-        """All of them as one widget; what nobody needs to fill in is folded."""
-        shown = [field.widget for name, field in self.fields.items() if name not in self._folded]
-        if self._folded:
-            folded = [self.fields[name].widget for name in self._folded]
-            self._more = LightFold(f"{len(self._folded)} more fields", folded)
-        return LightForm(LightBox([*shown, *([self._more] if self._more else [])]))
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
         """Show what a record holds, to be edited; None for a new one."""
@@ -753,7 +896,7 @@ class Fieldset:
         chosen = {endpoints.key} if endpoints.chosen else set()
         fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
         self._filling = True
-        with self._held():
+        with self.more.held():
             for name, field in self.fields.items():
                 field.begin(
                     (known or {}).get(name),
@@ -777,17 +920,13 @@ class Fieldset:
                 changed()
 
         for field in self.fields.values():
-            field.watch(check)
+            field.input.watch(partial(check, field))
 
     def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        with self._held():
+        """Refuse what is typed, or take it again."""
+        with self.more.held():
             for field in self.fields.values():
                 field.input.lock(locked or field.fixed)
-
-    def _held(self) -> AbstractContextManager[None]:
-        """Send what changes in several fields to the page at once."""
-        return next(iter(self.fields.values())).widget.held()
 
     def rearrange(self) -> None:
         """Put what was typed into one field, and belongs into several, where it belongs."""
@@ -795,17 +934,17 @@ class Fieldset:
             self._rearranged(field)
 
     def _rearranged(self, field: FormField) -> bool:
-        found = {} if field.fixed else self._endpoints.rearranged(field.name, field.text)
-        others = [self.fields[name] for name in found]
-        if not found or any(one.fixed for one in others):
+        parts = {} if field.fixed else self._endpoints.rearranged(field.name, field.text)
+        others = [self.fields[name] for name in parts]
+        if not parts or any(other.fixed for other in others):
             return False
         self._filling = True
-        for one in others:
-            one.set(found[one.name])
-            self._before[one.name] = one.text
+        for other in others:
+            other.set(parts[other.name])
+            self._before[other.name] = other.text
         self._filling = False
-        for one in others:
-            one.say(self._wrong(one))
+        for other in others:
+            other.say(self._wrong(other))
         return True
 
     @property
@@ -815,8 +954,10 @@ class Fieldset:
 
     @property
     def wrong(self) -> dict[str, str]:
-        """What is said to be wrong, by field."""
-        return {name: field.problem for name, field in self.fields.items() if field.problem}
+        """What is wrong, by field."""
+        return {
+            name: field.input.problem for name, field in self.fields.items() if field.input.problem
+        }
 
     @property
     def values(self) -> dict[str, Any]:
@@ -841,9 +982,9 @@ class Fieldset:
         Raises:
             InputError: There is no such field, it is fixed, or it cannot hold such a value.
         """
-        others = [one for one in self.fields if one != fixed]
-        if name not in others:
-            problem = Problem(name, "", f"is not one of {', '.join(others)}")
+        names = [one for one in self.fields if one != fixed]
+        if name not in names:
+            problem = Problem(name, "", f"is not one of {', '.join(names)}")
             raise InputError("There is no such field:", [problem])
         self.fields[name].set(value)
 
@@ -851,7 +992,7 @@ class Fieldset:
         """Return what would be sent, and what is typed that is no value."""
         values, problems = {}, []
         for name, field in self.fields.items():
-            if field.counts and not field.empty:
+            if field.counts:
                 try:
                     values[name] = field.read()
                 except ValueError as error:
@@ -881,25 +1022,25 @@ class Fieldset:
 
     def mark(self, problems: Sequence[Problem]) -> list[str]:
         """Show problems at their fields and nowhere else; return those that have no field."""
-        said: dict[str, list[str]] = {name: [] for name in self.fields}
-        left = []
+        reasons: dict[str, list[str]] = {name: [] for name in self.fields}
+        elsewhere = []
         for problem in problems:
             name = problem.field.split(".")[0]
-            if name in said:
-                said[name].append(_placed(problem))
+            if name in reasons:
+                reasons[name].append(_placed(problem))
             else:
-                left.append(f"{problem.field}: {problem.reason}")
-        with self._held():
+                elsewhere.append(f"{problem.field}: {problem.reason}")
+        with self.more.held():
             for name, field in self.fields.items():
-                field.say("; ".join(said[name]))
-        if self._more is not None and any(said[name] for name in self._folded):
-            self._more.value = True
-        return left
+                field.say("; ".join(reasons[name]))
+            if any(reasons[name] for name in self._folded):
+                self.more.value = True
+        return elsewhere
 
     def focus(self) -> None:
         """Put the cursor into the first field that is wrong."""
         for name in list(self.wrong)[:1]:
-            self.fields[name].focus()
+            self.fields[name].input.focus()
 
     def html(self) -> str:
         """Show the fields where no widget can be: in an exported page, on GitHub."""
@@ -910,7 +1051,7 @@ class Fieldset:
             except ValueError as error:
                 value = visible(str(error))
             cells = "".join(
-                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.help)
+                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.input.help)
             )
             rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
         return f"<table>{''.join(rows)}</table>"
@@ -929,7 +1070,7 @@ class Fieldset:
 
 
 def _placed(problem: Problem) -> str:
-    """Say what is wrong within a field, and where: the parts of a list are counted from 1."""
+    """Write what is wrong within a field, and where: the parts of a list are counted from 1."""
     name, *steps = problem.field.split(".")
     place = [f"{name.removesuffix('s')} {int(p) + 1}" if p.isdigit() else p for p in steps]
     return f"{', '.join(place)}: {problem.reason}" if place else problem.reason

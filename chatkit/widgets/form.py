@@ -39,7 +39,7 @@ from chatkit.widgets.controls import (
     joined_module,
     joined_text,
 )
-from chatkit.widgets.fields import Fieldset
+from chatkit.widgets.fields import Fieldset, FormGroup, FormModel
 from chatkit.widgets.saving import UnknownOutcome
 
 
@@ -87,7 +87,8 @@ class Form(Panel):
         self._new = ActionButton("", self.new)
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._new, self._code])
         secret = [self.secret_once] if self.secret_once else []
-        super().__init__([self._title, self._fields.widget, actions, self._message, *secret])
+        form = FormModel(FormGroup(self._fields.controls))
+        super().__init__([self._title, form, actions, self._message, *secret])
         self._paint()
 
     @steady

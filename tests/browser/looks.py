@@ -26,7 +26,7 @@ SHEETS = {
     "inbox/conversation.css": "chatkit-conversation",
     "inbox/registrations.css": "chatkit-registrations",
     "inbox/tail.css": "tl-tail",
-    "light.css": "chatkit-light",
+    "fields.css": "chatkit-fields",
     "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
     "secret.css": "sc-secret",

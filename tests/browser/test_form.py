@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from browser import story
@@ -93,3 +94,42 @@ def test_a_contact_is_made_and_edited_in_a_form(
     content.scroll_into_view_if_needed()
     page.wait_for_timeout(500)
     notebook.shot("form_content", whole=True)
+
+
+TWICE = """import chatkit
+from chatkit.widgets import Form
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+form = Form(client.contacts)
+form"""
+NAMELESS = """form => [...form.querySelectorAll("input, select, textarea")].filter(
+    control => ![...control.labels].some(label => label.innerText.trim()))"""
+
+
+def test_labels_and_help_of_two_forms_name_their_own_controls(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    cells = [TWICE, "Form(client.webhooks)", "Form(client.contacts, 50001)", "form"]
+    notebook = open_notebook(story.write(lab, "forms.ipynb", cells))
+    forms = [story.run(notebook, n).locator(".chatkit-form") for n in range(len(cells))]
+    for form in forms:
+        assert form.evaluate(f"form => ({NAMELESS})(form).length") == 0
+        label = form.locator("label.chatkit-label").first
+        label.click()
+        control = form.get_by_role("textbox", name=label.inner_text(), exact=True).first
+        expect(control).to_be_focused()
+    ids = notebook.page.evaluate("() => [...document.querySelectorAll('[id]')].map(one => one.id)")
+    ours = [one for one in ids if one.startswith("chatkit-")]
+    assert ours and len(ours) == len(set(ours))
+
+    number = forms[2].get_by_role("textbox", name="number", exact=True)
+    expect(number).to_have_attribute("aria-invalid", "false")
+    expect(number).to_have_accessible_description(
+        "The number without its country code: digits only."
+    )
+    number.fill("12 34")
+    expect(number).to_have_attribute("aria-invalid", "true")
+    expect(number).to_have_accessible_description(re.compile("digits only. .*digits only"))
+    new = forms[0].get_by_role("textbox", name="number", exact=True)
+    expect(new).to_have_attribute("aria-required", "true")
+    expect(number).to_have_attribute("aria-required", "false")

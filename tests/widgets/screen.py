@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from html import escape
 from typing import Any
 
 from displayed import bundle_of
 
-from chatkit.widgets.light import LightWidget
+from chatkit.widgets.fields import Control
 from chatkit.widgets.planview import RowsTable
 
 
@@ -44,7 +45,8 @@ def part(widget: Any, kind: type, css: str = "") -> Any:
 def label(widget: Any) -> str:
     """What a control is called: the words on a button, or those beside an input."""
     words = getattr(widget, "description", "")
-    return words or (getattr(widget, "label", "") if hasattr(widget, "click") else "")
+    named = hasattr(widget, "click") or kind(widget) in ("text", "checkbox", "choice")
+    return words or (getattr(widget, "label", "") if named else "")
 
 
 def controls(widget: Any, name: str) -> list[Any]:
@@ -71,7 +73,10 @@ def type_into(widget: Any, name: str, value: Any, n: int = 0) -> None:
     """Type into an input, tick a box, or choose by the words that are offered."""
     control = find(widget, name, n)
     options = getattr(control, "options", ())
-    control.value = dict(options)[value] if options else value
+    if isinstance(control, Control):
+        control.enter(options.index(value) if options else value)
+    else:
+        control.value = dict(options)[value] if options else value
 
 
 def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:
@@ -87,13 +92,16 @@ def html(widget: Any) -> str:
             found.append(one.html)
         elif kind(one) in ("html", "HTMLView"):
             found.append(one.value)
-    return "\n".join(found)
+        if isinstance(one, Control):
+            found += [escape(one.help), one.notes, *(escape(text) for _, text in one.problems)]
+    return "\n".join(filter(None, found))
 
 
 def kind(widget: Any) -> str:
     """How a part is drawn."""
-    named: str = getattr(widget, "kind", "") or widget.get_state()["_view_name"]
-    return named
+    if isinstance(widget, Control):
+        return widget.kind
+    return str(widget.get_state()["_view_name"])
 
 
 def static(widget: Any) -> dict[str, Any]:
@@ -108,8 +116,8 @@ def page_of(widget: Any) -> str:
 
 def classes(widget: Any) -> tuple[str, ...]:
     """The classes that a widget has in the page."""
-    if isinstance(widget, LightWidget):
-        return widget.classes
+    if isinstance(widget, Control):
+        return tuple(widget.css.split())
     return tuple(widget.get_state().get("_dom_classes", ()))
 
 

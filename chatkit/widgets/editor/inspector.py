@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from html import escape
 from typing import Any, NamedTuple, Protocol
 
@@ -22,24 +21,19 @@ from chatkit.widgets.editor.edits import ENDS, unused
 from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import Branch
 from chatkit.widgets.fields import (
+    Checkbox,
     Choice,
-    Input,
-    JsonText,
-    LabelledInput,
-    NumberLine,
-    SingleInput,
-    TextLines,
+    Control,
+    Fold,
+    FormGroup,
+    FormModel,
+    Html,
+    Json,
+    Lines,
+    NumberText,
+    Text,
     is_reference,
     of_kind,
-)
-from chatkit.widgets.light import (
-    LightBox,
-    LightCheckbox,
-    LightFold,
-    LightForm,
-    LightHTML,
-    LightText,
-    LightWidget,
 )
 
 #: Kinds that the tree shows.
@@ -106,12 +100,12 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def __init__(self, edits: FormEdits) -> None:
         self._edits = edits
-        self._lines: dict[str, PropertyField] = {}
-        self._folded: set[str] = set()
+        self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
+        self._refused: dict[str, str] = {}  #: by pointer, why what is typed was not taken
+        self._findings: dict[str, list[Finding]] = {}
         self._branch = Branch("", 0, "flow", "", "")
-        self._more: LightFold | None = None  #: what is folded away, if anything is
-        self._box = LightBox()
-        self._form = LightForm(self._box)
+        self._fold = Fold()
+        self._form = FormModel(FormGroup())
         self._message = Message()
         self._screens: Sequence[str] = ()
         self._answers: dict[str, SendableAnswer] = {}
@@ -123,58 +117,58 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __repr__(self) -> str:
         return f"<inspector: {', '.join(self.fields)}>"
 
-    @property
-    def fields(self) -> dict[str, PropertyField]:
-        """The fields by the pointers of their properties."""
-        return self._lines
-
     def show(self, branch: Branch, document: Any, screens: Sequence[str], locked: bool) -> None:
         """Make the form of a place of the document."""
         self._screens, self._answers = screens, answers_before(document, branch.pointer)
         stated = document.get("version") if isinstance(document, dict) else None
         self._version = Version.parse(stated) or RECOMMENDED
-        self._lines, self._folded, self._branch = {}, set(), branch
+        self.fields, self._refused, self._findings, self._branch = {}, {}, {}, branch
         value = at(document, branch.pointer) if branch.kind != "odd" or branch.pointer else document
-        title = LightHTML(_title(branch))
-        main: list[Any] = []
-        more: list[Any] = []
+        main: list[Control] = [Html(_title(branch))]
+        folded: list[Control] = []
         if isinstance(value, dict) and branch.kind != "slot":
             for prop in self._properties(branch, value):
-                before = set(self._lines)
-                part = self._part(prop, branch.pointer, value.get(prop.name, ABSENT))
-                fold = prop.name not in value and not prop.needed(self._version)
-                if fold:
-                    self._folded |= self._lines.keys() - before
-                (more if fold else main).append(part)
+                control = self._part(prop, branch.pointer, value.get(prop.name, ABSENT))
+                shown = prop.name in value or prop.needed(self._version)
+                (main if shown else folded).append(control)
         elif "/cases/" in branch.pointer and branch.kind == "slot":
             main.append(self._case(branch))
-        self._more = LightFold(f"{len(more)} more properties", more) if more else None
+        self._fold = Fold(folded, f"{len(folded)} more properties")
         self._message.say("")
-        for line in self._lines.values():
-            line.lock(locked)
-        self._box.children = [title, *main, *([self._more] if self._more else [])]
+        with self._form.held():
+            self._form.root.children = [*main, *([self._fold] if folded else [])]
+            for control in self.fields.values():
+                control.lock(locked)
 
     def mark(self, findings: Sequence[Finding]) -> None:
         """Show findings at their fields."""
-        said: dict[str, list[Finding]] = {pointer: [] for pointer in self._lines}
+        self._findings = {}
         for each in findings:
-            place = each.pointer
-            while place and place not in said:
-                place = place.rpartition("/")[0]
-            if place in said:
-                said[place].append(each)
+            if place := self._around(each.pointer):
+                self._findings.setdefault(place, []).append(each)
         with self._form.held():
-            for pointer, some in said.items():
-                self._lines[pointer].say(some)
+            for place in self.fields:
+                self._mark(place)
 
     def focus(self, pointer: str) -> None:
         """Put the cursor into the field of a place, or of what is around it."""
-        while pointer and pointer not in self._lines:
+        if place := self._around(pointer):
+            if self.fields[place] in self._fold.descendants():
+                self._fold.value = True
+            self.fields[place].focus()
+
+    def _around(self, pointer: str) -> str:
+        """Return the nearest place with a field, from a place outwards; empty if there is none."""
+        while pointer and pointer not in self.fields:
             pointer = pointer.rpartition("/")[0]
-        if pointer in self._lines:
-            if self._more is not None and pointer in self._folded:
-                self._more.value = True
-            self._lines[pointer].focus()
+        return pointer
+
+    def _mark(self, place: str) -> None:
+        problems = [("error", why)] if (why := self._refused.get(place)) else []
+        problems += [
+            (each.severity, f"{each.message} {each.hint}") for each in self._findings.get(place, ())
+        ]
+        self.fields[place].mark(problems)
 
     # --- what it is made of -----------------------------------------------------------
 
@@ -197,39 +191,42 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 kind = "text" if isinstance(value[key], str) else "map"
                 yield Property(key, kind, about)  # type: ignore[arg-type]
 
-    def _part(self, prop: Property, pointer: str, value: Any) -> LightWidget:
+    def _part(self, prop: Property, pointer: str, value: Any) -> Control:
         """Make the field of a property, or the group of fields of an action or an object."""
         place = child(pointer, prop.name)
         nested = value is ABSENT or isinstance(value, dict)
         if prop.kind == "action" and nested:
             return self._action(prop, place, value)
         if prop.kind == "object" and prop.item and prop.name != "next" and nested:
-            return self._group(prop, prop.item, place, value)
+            inside = value if isinstance(value, dict) else {}
+            parts = [
+                self._part(one, place, inside.get(one.name, ABSENT))
+                for one in prop.item.properties
+                if one.name in inside or one.known(self._version)
+            ]
+            group = FormGroup(parts, prop.name, "ce-group")
+            group.help = prop.about
+            return group
         return self._line(
             prop, pointer, property_input_for(prop, self._version, value, self._screens)
         )
 
-    def _line(self, prop: Property, pointer: str, made: Input) -> LightWidget:
-        """Make the field of a property of what stands at a place, around what is typed into."""
-        place, branch = child(pointer, prop.name), self._branch
-        line = PropertyField(prop, self._version, made)
+    def _line(self, prop: Property, pointer: str, control: Control) -> Control:
+        """Make the field of a property of what stands at a place."""
+        branch = self._branch
         named = prop.name in ("id", "name") and pointer == branch.pointer and branch.shape
         rename = bool(named) and branch.kind in ("screen", "component")
-        made.watch(lambda: self._typed(place, line, rename=rename))
-        self._lines[place] = line
-        return line.widget
+        place = child(pointer, prop.name)
+        control.watch(lambda: self._take(place, place, rename=rename))
+        return self._field(place, prop, control)
 
-    def _group(self, prop: Property, shape: Shape, place: str, value: Any) -> LightWidget:
-        """Make the fields of an object within."""
-        inside = value if isinstance(value, dict) else {}
-        parts = [
-            self._part(one, place, inside.get(one.name, ABSENT))
-            for one in shape.properties
-            if one.name in inside or one.known(self._version)
-        ]
-        return _boxed(prop.name, prop.about, parts)
+    def _field(self, place: str, prop: Property, control: Control) -> Control:
+        """Put a control into the form, as the field of a place."""
+        control.help, control.required = help_text(prop), prop.needed(self._version)
+        self.fields[place] = control
+        return control
 
-    def _action(self, prop: Property, place: str, value: Any) -> LightWidget:
+    def _action(self, prop: Property, place: str, value: Any) -> Control:
         """Make the fields of an action: which one, and what that one takes."""
         inside = value if isinstance(value, dict) else {}
         name = inside.get("name", ABSENT)
@@ -240,9 +237,8 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         pick = PropertyChoice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
-        line = PropertyField(choice, self._version, pick)
-        pick.watch(lambda: self._acts(place, pick))
-        self._lines[place] = line
+        pick.watch(lambda: self._act(place, pick.read()))
+        parts = [self._field(place, choice, pick)]
         shape = ACTIONS.get(name) if isinstance(name, str) else None
         known = shape.by_name if shape else {}
         props = [one for key, one in known.items() if key != "name"]
@@ -251,52 +247,48 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             for key in inside
             if key != "name" and key not in known
         ]
-        parts = []
         for one in props:
             held = inside.get(one.name, ABSENT)
             ticks = one.name == "payload" and name in ENDS and self._branch.name == "Footer"
             if ticks and self._answers and (held is ABSENT or isinstance(held, dict)):
-                made = PayloadInput(self._answers)
-                made.show(held)
-                parts.append(self._line(one, place, made))
+                payload = PayloadInput(self._answers)
+                payload.show(held)
+                parts.append(self._line(one, place, payload))
             else:
                 parts.append(self._part(one, place, held))
-        return _boxed(prop.name, "", [line.widget, *parts])
+        return FormGroup(parts, prop.name, "ce-group")
 
-    def _case(self, branch: Branch) -> LightWidget:
+    def _case(self, branch: Branch) -> Control:
         """Make the field of a case: the value for which it stands."""
         name = steps(branch.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
-        made = TextProperty(prop, self._version, name)
-        made.show(name)
-        made.widget.description = "case"
-        line = PropertyField(prop, self._version, made)
-        made.watch(lambda: self._typed(child(branch.pointer, "id"), line, rename=True))
-        self._lines[branch.pointer] = line
-        return line.widget
+        text = TextProperty(prop, self._version, name)
+        text.show(name)
+        text.label = "case"
+        place = branch.pointer
+        text.watch(lambda: self._take(place, child(place, "id"), rename=True))
+        return self._field(place, prop, text)
 
     # --- what is typed ------------------------------------------------------------------
 
-    def _typed(self, place: str, line: PropertyField, *, rename: bool = False) -> None:
-        """Take what was typed into the document; what is no value is only told."""
+    def _take(self, field: str, place: str, *, rename: bool = False) -> None:
+        """Take what was typed into the document; what cannot be taken is explained at the field."""
+        control = self.fields[field]
+        self._refused.pop(field, None)
+        self._mark(field)
         try:
-            value = line.input.read()
-        except ValueError as error:
-            line.wrong(str(error))
-            return
-        line.wrong("")
-        try:
+            value = control.read()
             if rename and isinstance(value, str):
                 self._edits.rename(place.rpartition("/")[0], value)
             elif value is ABSENT:
                 self._edits.unset(place)
             else:
                 self._edits.set(place, value)
-        except ChatkitError as error:
-            line.wrong(str(error))
+        except (ValueError, ChatkitError) as error:
+            self._refused[field] = str(error)
+            self._mark(field)
 
-    def _acts(self, place: str, pick: PropertyChoice) -> None:
-        value = pick.read()
+    def _act(self, place: str, value: Any) -> None:
         try:
             self._edits.unset(place) if value is ABSENT else self._edits.act(place, value)
         except ChatkitError as error:
@@ -323,134 +315,160 @@ def _title(branch: Branch) -> str:
     )
 
 
-def _boxed(name: str, about: str, parts: Sequence[Any]) -> LightWidget:
-    label = f'<span class="chatkit-label">{escape(name)}</span>'
-    title = LightHTML(f"{label} <small>{escape(about)}</small>")
-    return LightBox([title, *parts], "chatkit-group")
-
-
 # --- a field for each property, which takes a value or a reference ------------------------
 
 #: Stands for a property that is not there.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
 
+#: Stands for a reference in place of a value that can be chosen.
+_BOUND: Any = object()
+_SUGGESTED = "${data.…}, ${form.…} or `an expression`"
 _WIDE = 80  #: documented characters from which on a text gets several lines
-_LISTS = ("strings", "dates", "choices")
 
 
 def property_input_for(
     prop: Property, version: Version, value: Any, screens: Sequence[str] = ()
-) -> Input:
+) -> Control:
     """Choose the input for a property; a value of another kind is shown as JSON."""
-    for make in _makers(prop, version, value, screens):
-        made = make()
-        try:
-            made.show(value)
-        except TypeError:
-            continue
+    name = prop.name
+
+    def choice(values: Mapping[str, Any]) -> Control:
+        return ReferenceChoice(prop, values) if prop.binding else PropertyChoice(prop, values)
+
+    def number() -> Control:
+        whole = prop.kind == "integer"
+        return NumberText(name, ABSENT, whole=whole, digits=15, reference=prop.binding)
+
+    def lines() -> Control:
+        return Lines(name, ABSENT, reference=prop.binding)
+
+    def as_json() -> Control:
+        made = Json(name, 4, ABSENT)
+        made.show(value)
+        if value is not ABSENT:
+            made.rows = min(max(made.value.count("\n") + 1, 2), 12)
         return made
-    return _json(prop, value)
 
-
-def _makers(
-    prop: Property, version: Version, value: Any, screens: Sequence[str]
-) -> list[Callable[[], Input]]:
-    kind, name = prop.kind, prop.name
-    if kind == "object" and name == "next":
-        return [lambda: ScreenChoice(screens)]
-    by_kind: dict[str, dict[str, Any]] = {
-        "boolean": {"yes": True, "no": False},
-        "choice": {one: one for one in prop.enum},
+    by_name: dict[str, Callable[[], Control]] = {
+        "version": lambda: choice({str(one): str(one) for one in sorted(RELEASED, reverse=True)}),
+        "data_api_version": lambda: choice({one: one for one in data_api_versions(version)}),
     }
-    choices = by_kind.get(kind)
-    if name == "version":
-        choices = {str(one): str(one) for one in sorted(RELEASED, reverse=True)}
-    elif name == "data_api_version":
-        choices = {one: one for one in data_api_versions(version)}
-    if choices is not None:
-        return [partial(PropertyChoice, prop, choices)]
-    if kind in ("integer", "number"):
-        whole = kind == "integer"
-        return [lambda: NumberLine(name, ABSENT, whole=whole, digits=15, reference=prop.binding)]
-    if kind in _LISTS:
-        return [lambda: TextLines(name, ABSENT, reference=prop.binding)]
-    if kind == "items":
-        return [lambda: RowsReference(prop)]
-    if kind in ("map", "range", "action", "object", "components", "cases"):
-        return []
-    return [lambda: TextProperty(prop, version, value)]
-
-
-def _json(prop: Property, value: Any) -> Input:
-    made = JsonText(prop.name, 4, ABSENT)
-    made.show(value)
-    if value is not ABSENT:
-        made.widget.rows = min(max(made.widget.value.count("\n") + 1, 2), 12)
+    if prop.kind == "object":
+        by_name["next"] = lambda: ScreenChoice(screens)
+    by_kind: dict[str, Callable[[], Control]] = {
+        "boolean": lambda: choice({"yes": True, "no": False}),
+        "choice": lambda: choice({one: one for one in prop.enum}),
+        **dict.fromkeys(("integer", "number"), number),
+        **dict.fromkeys(("strings", "dates", "choices"), lines),
+        "items": lambda: RowsReference(prop),
+        **dict.fromkeys(("map", "range", "action", "object", "components", "cases"), as_json),
+    }
+    make = by_name.get(name) or by_kind.get(prop.kind)
+    made = make() if make else TextProperty(prop, version, value)
+    try:
+        made.show(value)
+    except TypeError:
+        made = as_json()
     return made
 
 
-class TextProperty(SingleInput):
+class TextProperty(Text):
     """A text, on one line or several; a list of texts is one text a line."""
 
     def __init__(self, prop: Property, version: Version, value: Any) -> None:
         several = "strings" in prop.kinds(version)
         long = several or (prop.length or 0) > _WIDE or "\n" in str(value)
-        later = prop.name in ("id", "name")  # a name is changed once it is typed whole
-        self.widget = LightText(prop.name, rows=3 if long else 0, late=later)
+        late = prop.name in ("id", "name")  # a name is changed once it is typed whole
+        super().__init__(prop.name, rows=3 if long else 0, late=late)
         self._several, self._needed, self._listed = several, prop.needed(version), False
 
     def read(self) -> Any:
         """Return the text."""
-        text = self.widget.value
         if self._listed:
-            return text.split("\n")
-        return text if text or self._needed else ABSENT
+            return self.value.split("\n")
+        return self.value if self.value or self._needed else ABSENT
 
     def show(self, value: Any) -> None:
         """Show a text, or a list of texts without line breaks."""
         self._listed = self._several and isinstance(value, list)
         if self._listed and value and all(isinstance(v, str) and "\n" not in v for v in value):
-            self.widget.value = "\n".join(value)
-            return
-        if value is not ABSENT and not isinstance(value, str):
-            raise TypeError("must be text")
-        self.widget.value = "" if value is ABSENT else value
+            self.value = "\n".join(value)
+        else:
+            self.value = "" if value is ABSENT else of_kind(value, str, "text")
 
 
-class RowsReference(SingleInput):
+class RowsReference(Text):
     """A reference in place of rows that stand in the tree."""
 
     def __init__(self, prop: Property) -> None:
+        super().__init__(prop.name, "in the tree; or here ${data.…} in their place")
         self._rows: Any = ABSENT
-        self.widget = LightText(prop.name, "in the tree; or here ${data.…} in their place")
 
     def read(self) -> Any:
         """Return the reference, or the rows that were there. Raises `ValueError` for words."""
-        text = self.widget.value.strip()
+        text = self.value.strip()
         if text and not is_reference(text):
             raise ValueError("must be a reference like ${data.options}")
-        if text:
-            return text
-        return [] if self._rows is ABSENT else self._rows
+        return text or ([] if self._rows is ABSENT else self._rows)
 
     def show(self, value: Any) -> None:
         """Show a reference; rows are shown by the tree."""
-        if value is not ABSENT and not isinstance(value, list | str):
-            raise TypeError("must be a list")
+        of_kind([] if value is ABSENT else value, list | str, "a list")
         self._rows = value if isinstance(value, list) else ABSENT
-        self.widget.value = value if isinstance(value, str) else ""
+        self.value = value if isinstance(value, str) else ""
 
 
 class PropertyChoice(Choice):
-    """One of the values that a property may have, or a reference."""
+    """One of the values that a property may have."""
 
     def __init__(self, prop: Property, values: Mapping[str, Any]) -> None:
         default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
         unset = "not set" if default is None else f"not set: {default}"
-        super().__init__(prop.name, values, ABSENT, unset, reference=prop.binding)
+        super().__init__(prop.name, values, ABSENT, unset)
 
-    def _kept(self, value: Any) -> str:
-        raise TypeError("is not one of these")  # it is shown as JSON
+    def words_for(self, value: Any) -> str:
+        """Refuse a value that is not offered: it is shown as JSON."""
+        raise TypeError("is not one of these")
+
+
+class ReferenceChoice(FormGroup):
+    """One of the values that a property may have, or a reference in their place."""
+
+    def __init__(self, prop: Property, values: Mapping[str, Any]) -> None:
+        self._choice = PropertyChoice(prop, {**values, "a reference …": _BOUND})
+        self._text = Text(f"{prop.name} refers to", _SUGGESTED)
+        self._text.css, self._text.hidden = "chatkit-reference", True
+        super().__init__([self._choice, self._text])
+
+    def read(self) -> Any:
+        """Return what is chosen, or the reference. Raises `ValueError` while there is none."""
+        if (value := self._choice.read()) is not _BOUND:
+            return value
+        if not is_reference(text := self._text.value.strip()):
+            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
+        return text
+
+    def show(self, value: Any) -> None:
+        """Choose a value, or show a reference."""
+        with self.as_one():
+            if is_reference(value):
+                self._text.value = value
+            self._choice.show(_BOUND if is_reference(value) else value)
+
+    def changed(self) -> None:
+        """Show the line for the reference if one is chosen, and report the change."""
+        self._text.hidden = self._choice.read() is not _BOUND
+        super().changed()
+
+    def drawn(self) -> dict[str, Any]:
+        """Return what the page draws: help and problems stand at the control that is used."""
+        used = self._choice if self._text.hidden else self._text
+        for control in (self._choice, self._text):
+            mine = control is used
+            control.help, control.problems = (self.help, self.problems) if mine else ("", [])
+        self._choice.required = self.required
+        drawn = super().drawn()
+        return {name: drawn[name] for name in ("id", "kind", "children")}
 
 
 class ScreenChoice(Choice):
@@ -460,7 +478,8 @@ class ScreenChoice(Choice):
         ids = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
         super().__init__("next screen", ids, ABSENT, "not set")
 
-    def _kept(self, value: Any) -> str:
+    def words_for(self, value: Any) -> str:
+        """Return the words for a screen that is not there. Raises `TypeError` for anything else."""
         name = value.get("name") if isinstance(value, dict) else None
         if not isinstance(name, str) or value != {"type": "screen", "name": name}:
             raise TypeError("is not a screen")
@@ -497,7 +516,7 @@ def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
     return found
 
 
-class PayloadInput:
+class PayloadInput(FormGroup):
     """What is sent: a tick box for each answer that can be, and the rest as JSON.
 
     Args:
@@ -506,12 +525,9 @@ class PayloadInput:
 
     def __init__(self, answers: Mapping[str, SendableAnswer]) -> None:
         self._answers, self._value = answers, dict[str, Any]()
-        self._boxes = {
-            reference: LightCheckbox(answer.words) for reference, answer in answers.items()
-        }
-        self._more = JsonText("and also", 2, {})
-        title = LightHTML('<span class="chatkit-label">what is sent</span>')
-        self.widget = LightBox([title, *self._boxes.values(), self._more.widget], "ce-payload")
+        self._boxes = {reference: Checkbox(answer.words) for reference, answer in answers.items()}
+        self._more = Json("and also", 2, {})
+        super().__init__([*self._boxes.values(), self._more], "what is sent", "ce-payload")
 
     def _offered(self, held: Any) -> bool:
         return isinstance(held, str) and held in self._answers
@@ -536,62 +552,11 @@ class PayloadInput:
     def show(self, value: Any) -> None:
         """Tick what a payload sends. Raises `TypeError` if it is none."""
         self._value = {} if value is ABSENT else of_kind(value, dict, "an object")
-        for reference, box in self._boxes.items():
-            box.value = reference in self._value.values()
         more = {key: held for key, held in self._value.items() if not self._offered(held)}
-        self._more.show(more or {})
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever it changes."""
-        for one in (*self._boxes.values(), self._more.widget):
-            one.observe(lambda _: changed(), names="value")
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody tick, or let them again."""
-        for one in (*self._boxes.values(), self._more.widget):
-            one.disabled = locked
-
-
-class PropertyField(LabelledInput):
-    """One property of what is edited.
-
-    Args:
-        prop: What the table says of it.
-        version: The version of the document.
-        made: What it is typed into.
-    """
-
-    def __init__(self, prop: Property, version: Version, made: Input) -> None:
-        super().__init__(made)
-        self._wrong = ""
-        self._found: tuple[Finding, ...] = ()
-        self.explain(help_text(prop), required=prop.needed(version))
-
-    @property
-    def problem(self) -> str:
-        """What is said to be wrong with it; empty if nothing is."""
-        return " ".join([self._wrong, *(each.message for each in self._found)]).strip()
-
-    def say(self, findings: Sequence[Finding]) -> None:
-        """Say what the lint finds at it."""
-        if tuple(findings) != self._found:
-            self._found = tuple(findings)
-            self._paint()
-
-    def wrong(self, why: str) -> None:
-        """Say that what is typed is no value; an empty text takes that back."""
-        if why != self._wrong:
-            self._wrong = why
-            self._paint()
-
-    def lock(self, locked: bool) -> None:
-        """Let nobody type, or let them again."""
-        self.input.lock(locked)
-
-    def _paint(self) -> None:
-        said = [("error", self._wrong)] if self._wrong else []
-        said += [(each.severity, f"{each.message} {each.hint}") for each in self._found]
-        self._show_problems(said)
+        with self.as_one():
+            for reference, box in self._boxes.items():
+                box.value = reference in self._value.values()
+            self._more.show(more or {})
 
 
 def help_text(prop: Property) -> str:

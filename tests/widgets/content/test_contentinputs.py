@@ -21,7 +21,7 @@ def buttons(*items):
 
 def seen(made, row):
     """The names of the inputs that are shown in a row."""
-    return [one.description for one in line(made, row).children[:-1] if is_seen(one)]
+    return [one.label for one in line(made, row).children[:-1] if is_seen(one)]
 
 
 def tools(made, row):
@@ -30,7 +30,7 @@ def tools(made, row):
 
 def line(made, row):
     """The nth header or button."""
-    return [one for one in parts(made.widget) if "chatkit-row" in classes(one)][row]
+    return [one for one in parts(made) if "chatkit-row" in classes(one)][row]
 
 
 def test_what_was_shown_is_read_again():
@@ -47,7 +47,7 @@ def test_a_row_shows_what_its_type_uses():
     assert seen(shown, 0) == ["type", "label"]
     assert seen(shown, 1) == ["type", "label", "value", "country_code"]
     assert seen(shown, 2) == ["type", "label", "value", "url_type", "dynamic_url"]
-    type_into(shown.widget, "value", "https://a.example/", 2)
+    type_into(shown, "value", "https://a.example/", 2)
     assert seen(shown, 2) == ["type", "label", "value", "url_type"]
 
 
@@ -79,20 +79,20 @@ def test_the_first_cannot_go_up_nor_the_last_down():
 
 def test_a_new_one_has_a_type():
     shown = buttons()
-    press(shown.widget, "Add button")
+    press(shown, "Add button")
     assert shown.read() == [{"type": "custom"}]
     header = Parts("headers", Header, 1)
-    press(header.widget, "Add header")
+    press(header, "Add header")
     assert header.read() == [{"type": "text"}]
 
 
 def test_there_are_no_more_than_allowed():
     header = Parts("headers", Header, 1)
     header.show([{"type": "image"}])
-    assert not is_seen(find(header.widget, "Add header"))
+    assert not is_seen(find(header, "Add header"))
     assert [tool.label for tool in tools(header, 0)] == ["Remove header 1"]
     tools(header, 0)[0].click()
-    assert is_seen(find(header.widget, "Add header"))
+    assert is_seen(find(header, "Add header"))
     assert header.read() == []
 
 
@@ -103,20 +103,20 @@ def test_a_type_that_the_service_knows_and_we_do_not_is_kept():
 def test_nobody_types_in_what_is_locked():
     shown = buttons(QUICK, CALL)
     shown.lock(True)
-    assert find(shown.widget, "Add button").disabled
+    assert find(shown, "Add button").disabled
     assert all(tool.disabled for tool in tools(shown, 0))
-    assert find(shown.widget, "label").disabled
+    assert find(shown, "label").disabled
     shown.lock(False)
     assert [tool.disabled for tool in tools(shown, 0)] == [True, False, False]
-    assert not find(shown.widget, "label").disabled
+    assert not find(shown, "label").disabled
 
 
 def test_empty_inputs_hint_at_the_source():
     shown = buttons({"type": "custom"})
     shown.hint([QUICK])
-    assert find(shown.widget, "label").placeholder == "Yes"
-    press(shown.widget, "Add button")
-    assert find(shown.widget, "label", 1).placeholder == ""
+    assert find(shown, "label").placeholder == "Yes"
+    press(shown, "Add button")
+    assert find(shown, "label", 1).placeholder == ""
 
 
 @pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
@@ -124,9 +124,9 @@ def test_a_loose_text_keeps_what_nobody_touches(value):
     line = Loose("dynamic_url")
     line.show(value)
     assert line.read() == value
-    line.widget.value = "x"
+    line.enter("x")
     assert line.read() == "x"
-    line.widget.value = ""
+    line.enter("")
     assert line.read() == (value if value in (None, "") else None)
 
 
@@ -134,8 +134,8 @@ def test_a_loose_text_keeps_what_nobody_touches(value):
 
 
 def lines(samples):
-    texts = [one for one in parts(samples.widget) if kind(one) == "text"]
-    return {one.description: one.value for one in texts}
+    texts = [one for one in parts(samples) if kind(one) == "text"]
+    return {one.label: one.value for one in texts}
 
 
 def test_each_placeholder_has_a_line_for_its_sample():
@@ -144,7 +144,7 @@ def test_each_placeholder_has_a_line_for_its_sample():
     samples.ask(["1", "2", "10", "3"])
     assert list(lines(samples)) == ["{{1}}", "{{2}}", "{{3}}", "{{10}}"]
     assert samples.read() == {"1": "a", "2": "b"}
-    type_into(samples.widget, "{{3}}", "c")
+    type_into(samples, "{{3}}", "c")
     assert samples.read() == {"1": "a", "2": "b", "3": "c"}
 
 
@@ -154,7 +154,7 @@ def test_a_sample_stays_until_it_is_emptied():
     samples.show({"1": "a"})
     samples.ask([])
     assert lines(samples) == {"{{1}}": "a"}
-    type_into(samples.widget, "{{1}}", "")
+    type_into(samples, "{{1}}", "")
     assert samples.read() == {}
     assert heard[-1] == {}
 
@@ -183,6 +183,6 @@ def test_samples_hint_at_the_source_and_can_be_locked():
     samples = Samples("variables")
     samples.hint({"1": "Ana"})
     samples.ask(["1"])
-    assert find(samples.widget, "{{1}}").placeholder == "Ana"
+    assert find(samples, "{{1}}").placeholder == "Ana"
     samples.lock(True)
-    assert find(samples.widget, "{{1}}").disabled
+    assert find(samples, "{{1}}").disabled

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import pytest
 from localization.contents import button, content
-from widgets.screen import classes, html
 
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
-from chatkit.templates import ContentBody
-from chatkit.widgets.contentform import ContentRow, field_place, found_html
-from chatkit.widgets.fields import FormField
+from chatkit.widgets.contentform import field_place, found_html, lengths_html
 
 EVIL = "<img src=x onerror=alert(1)>"
 
 
-def row(name, lang="en", **fields):
-    shown = ContentRow(FormField(name, ContentBody.model_fields[name]), lang)
+def notes(name, lang="en", **fields):
     given = content(lang_code=lang, **fields)
     found = [one for one in check_contents(given) if one.field.split(".")[0] == name]
-    shown.show(Entry(given, "", lang), found)
-    return shown
+    return lengths_html(name, Entry(given, "", lang)) + found_html(found)
 
 
 @pytest.mark.parametrize(
@@ -33,27 +28,26 @@ def row(name, lang="en", **fields):
     ],
 )
 def test_a_length_is_a_share_of_its_limit(count, said, kind):
-    text = html(row("footer", footer="x" * count).widget)
+    text = notes("footer", footer="x" * count)
     assert said in text
     assert f'class="cf-length {kind}"' in text
 
 
 def test_each_button_has_a_length_of_its_own():
-    shown = row("buttons", buttons=[button("custom", "Yes"), button("custom", "No")])
-    text = html(shown.widget)
+    text = notes("buttons", buttons=[button("custom", "Yes"), button("custom", "No")])
     assert "label of button 1: 3 of 25 characters, 12%" in text
     assert "label of button 2: 2 of 25" in text
 
 
 def test_what_has_no_limit_has_no_length():
-    assert "cf-length" not in html(row("variables").widget)
+    assert "cf-length" not in notes("variables")
 
 
 def test_findings_stand_at_their_field_with_what_to_do():
-    text = html(row("footer", footer="x" * 61).widget)
+    text = notes("footer", footer="x" * 61)
     assert "<em>refused:</em> the footer has 61 characters" in text
     assert "Take away 1." in text
-    assert "cf-found" not in html(row("footer").widget)
+    assert "cf-found" not in notes("footer")
 
 
 def test_many_findings_are_cut():
@@ -65,13 +59,6 @@ def test_everything_of_a_stranger_is_escaped():
     found = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
     assert found
     assert "<img" not in found_html(found, places=True)
-
-
-@pytest.mark.parametrize(
-    ("lang", "rtl"), [("ar", True), ("he", True), ("de", False), ("ja", False)]
-)
-def test_inputs_of_a_language_written_from_the_right_are_so_too(lang, rtl):
-    assert ("cf-rtl" in classes(row("text", lang).widget)) is rtl
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from chatkit.flowjson.components import COMPONENTS
 from chatkit.widgets.editor.edits import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.tree import branches
-from chatkit.widgets.light import LightFold
+from chatkit.widgets.fields import Fold
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -92,10 +92,10 @@ def test_fields_follow_version_and_place() -> None:
 def test_what_is_typed_is_set_at_its_place() -> None:
     inspector, notes = opened(alone(new_component("TextInput")), FIRST)
     fields: Any = inspector.fields
-    fields[f"{FIRST}/label"].input.widget.value = "Name"
-    fields[f"{FIRST}/name"].input.widget.value = "given"
-    fields[f"{FIRST}/max-chars"].input.widget.value = "20"
-    fields[f"{FIRST}/max-chars"].input.widget.value = ""
+    fields[f"{FIRST}/label"].enter("Name")
+    fields[f"{FIRST}/name"].enter("given")
+    fields[f"{FIRST}/max-chars"].enter("20")
+    fields[f"{FIRST}/max-chars"].enter("")
     assert notes.done == [
         ("set", f"{FIRST}/label", "Name"),
         ("rename", FIRST, "given"),
@@ -107,10 +107,10 @@ def test_what_is_typed_is_set_at_its_place() -> None:
 def test_what_is_no_value_is_told_at_its_field_and_changes_nothing() -> None:
     inspector, notes = opened(alone(new_component("CheckboxGroup")), FIRST)
     field: Any = inspector.fields[f"{FIRST}/min-selected-items"]
-    field.input.widget.value = "many"
+    field.enter("many")
     assert "must be a whole number" in field.problem
     name: Any = inspector.fields[f"{FIRST}/name"]
-    name.input.widget.value = "taken"
+    name.enter("taken")
     assert name.problem == "There is a taken already."
     assert notes.done == []
 
@@ -121,13 +121,13 @@ def test_an_action_has_the_fields_that_it_takes() -> None:
     inside = [one.removeprefix(foot) for one in inspector.fields if one.startswith(foot)]
     assert inside == ["", "/next", "/payload"]
     payload: Any = inspector.fields[f"{foot}/payload"]
-    payload.input.widget.value = '{"a": "${form.name}"}'
+    payload.enter('{"a": "${form.name}"}')
     type_into(inspector, "action", "complete")
     assert notes.done == [
         ("set", f"{foot}/payload", {"a": "${form.name}"}),
         ("act", foot, "complete"),
     ]
-    find(inspector, "action").value = 0
+    find(inspector, "action").enter(0)
     assert notes.done[-1] == ("unset", foot)
 
 
@@ -135,20 +135,20 @@ def test_options_targets_screens_and_cases_have_forms_too() -> None:
     item = "/screens/1/layout/children/0/list-items/0"
     inspector, notes = opened(DOCUMENT, item)
     title: Any = inspector.fields[f"{item}/main-content/title"]
-    title.input.widget.value = "Porto"
+    title.enter("Porto")
     own: Any = inspector.fields[f"{item}/id"]
-    own.input.widget.value = "porto"
+    own.enter("porto")
     assert notes.done == [
         ("set", f"{item}/main-content/title", "Porto"),
         ("set", f"{item}/id", "porto"),
     ]
     inspector, notes = opened(DOCUMENT, "/screens/0")
     fields: Any = inspector.fields
-    fields["/screens/0/id"].input.widget.value = "HELLO"
+    fields["/screens/0/id"].enter("HELLO")
     case = "/screens/2/layout/children/3/cases/sea"
     inspector, more = opened(DOCUMENT, case)
     fields = inspector.fields
-    fields[case].input.widget.value = "lake"
+    fields[case].enter("lake")
     assert notes.done + more.done == [("rename", "/screens/0", "HELLO"), ("rename", case, "lake")]
 
 
@@ -156,8 +156,8 @@ def test_unknown_keys_can_be_seen_and_mended() -> None:
     odd = {"type": "TextBody", "text": "x", "colour": "red", "more": [1]}
     inspector, notes = opened(alone(odd), FIRST)
     fields: Any = inspector.fields
-    fields[f"{FIRST}/colour"].input.widget.value = ""
-    fields[f"{FIRST}/more"].input.widget.value = "[1, 2]"
+    fields[f"{FIRST}/colour"].enter("")
+    fields[f"{FIRST}/more"].enter("[1, 2]")
     assert notes.done == [("unset", f"{FIRST}/colour"), ("set", f"{FIRST}/more", [1, 2])]
 
 
@@ -174,20 +174,38 @@ def test_findings_are_told_at_their_fields() -> None:
     assert inspector.fields[f"{foot}/payload"].problem == ""
 
 
+def test_problems_of_typing_and_of_the_lint_stand_together() -> None:
+    inspector, _ = opened(alone(new_component("CheckboxGroup")), FIRST)
+    field = inspector.fields[f"{FIRST}/min-selected-items"]
+    inspector.mark([Finding("A", "warning", f"{FIRST}/min-selected-items", "too <b>many</b>")])
+    field.enter("many")
+    typed, found = field.drawn()["problems"]
+    assert typed[0] == "error" and found == ("warning", "too <b>many</b>")
+    assert "&lt;b&gt;" in html(inspector) and "<b>" not in html(inspector)
+    field.enter("2")
+    assert field.drawn()["problems"] == [found]
+
+
+def test_what_a_version_demands_is_marked() -> None:
+    component = new_component("TextInput")
+    assert opened(alone(component), FIRST)[0].fields[f"{FIRST}/label"].required
+    assert not opened(alone(component), FIRST)[0].fields[f"{FIRST}/helper-text"].required
+
+
 def test_a_folded_field_is_unfolded_to_be_focused() -> None:
     inspector, _ = opened(alone(new_component("TextInput")), FIRST)
-    assert not part(inspector, LightFold).value
+    assert not part(inspector, Fold).value
     inspector.focus(f"{FIRST}/label")
-    assert not part(inspector, LightFold).value
+    assert not part(inspector, Fold).value
     inspector.focus(f"{FIRST}/helper-text")
-    assert part(inspector, LightFold).value
+    assert part(inspector, Fold).value
     inspector.focus("/nowhere")
 
 
 def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
     inspector, _ = opened(alone(new_component("TextInput")), FIRST, True)
     fields: Any = inspector.fields
-    assert fields[f"{FIRST}/label"].input.widget.disabled
+    assert fields[f"{FIRST}/label"].disabled
 
 
 def test_what_is_not_shown_any_more_is_forgotten() -> None:

@@ -12,15 +12,16 @@ from widgets.screen import find, is_seen, type_into
 
 from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
 from chatkit.flowjson.property import Property
-from chatkit.flowjson.version import RECOMMENDED
+from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.widgets.editor.inspector import (
     ABSENT,
-    PropertyChoice,
+    ReferenceChoice,
     ScreenChoice,
     TextProperty,
+    help_text,
     property_input_for,
 )
-from chatkit.widgets.fields import JsonText, is_reference
+from chatkit.widgets.fields import Json, is_reference
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6),
@@ -45,26 +46,26 @@ def made(component: str, name: str, value: Any = ABSENT) -> Any:
 def test_a_text_that_is_emptied_is_taken_away_unless_it_is_needed() -> None:
     one = made("TextInput", "helper-text", "Help")
     assert one.read() == "Help"
-    one.widget.value = ""
+    one.enter("")
     assert one.read() is ABSENT
     needed = made("TextInput", "label", "Name")
-    needed.widget.value = ""
+    needed.enter("")
     assert needed.read() == ""
 
 
 def test_texts_are_written_on_as_many_lines_as_they_need() -> None:
-    assert made("TextInput", "label", "x").widget.rows == 0
-    assert made("TextInput", "label", "x\ny").widget.rows > 1
+    assert made("TextInput", "label", "x").rows == 0
+    assert made("TextInput", "label", "x\ny").rows > 1
     lines = made("TextBody", "text", ["a", "b"])
     assert lines.read() == ["a", "b"]
-    lines.widget.value = "a\nb\nc"
+    lines.enter("a\nb\nc")
     assert lines.read() == ["a", "b", "c"]
     assert made("TextBody", "text", "a\nb").read() == "a\nb"
 
 
 def test_names_count_when_they_are_typed_whole() -> None:
-    assert made("TextInput", "name", "x").widget.drawn()["late"]
-    assert "late" not in made("TextInput", "label", "x").widget.drawn()
+    assert made("TextInput", "name", "x").drawn()["late"]
+    assert "late" not in made("TextInput", "label", "x").drawn()
 
 
 @pytest.mark.parametrize(
@@ -73,14 +74,14 @@ def test_names_count_when_they_are_typed_whole() -> None:
 )
 def test_numbers_are_read(typed: str, value: Any) -> None:
     one = made("TextInput", "max-chars", 1)
-    one.widget.value = typed
+    one.enter(typed)
     assert one.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "१", "9" * 40])
 def test_what_is_no_whole_number_is_told(typed: str) -> None:
     one = made("CheckboxGroup", "min-selected-items", 1)
-    one.widget.value = typed
+    one.enter(typed)
     with pytest.raises(ValueError, match="whole number"):
         one.read()
     assert made("Image", "aspect-ratio", 1.5).read() == 1.5
@@ -88,34 +89,34 @@ def test_what_is_no_whole_number_is_told(typed: str) -> None:
 
 def test_yes_and_no_can_be_a_reference() -> None:
     one = made("TextInput", "required", True)
-    assert isinstance(one, PropertyChoice)
+    assert isinstance(one, ReferenceChoice)
     assert one.read() is True
-    assert not is_seen(find(one.widget, "required refers to"))
-    type_into(one.widget, "required", "a reference …")
-    assert is_seen(find(one.widget, "required refers to"))
+    assert not is_seen(find(one, "required refers to"))
+    type_into(one, "required", "a reference …")
+    assert is_seen(find(one, "required refers to"))
     with pytest.raises(ValueError, match="needs a reference"):
         one.read()
-    type_into(one.widget, "required refers to", "${data.must}")
+    type_into(one, "required refers to", "${data.must}")
     assert one.read() == "${data.must}"
     assert made("TextInput", "required", "`${data.a} == 1`").read() == "`${data.a} == 1`"
-    assert made("TextInput", "visible").widget.children[0].options[0] == ("not set: yes", 0)
+    assert made("TextInput", "visible").children[0].options[0] == "not set: yes"
 
 
 def test_a_choice_is_one_of_the_table() -> None:
     one = made("TextInput", "input-type", "email")
     assert one.read() == "email"
     odd = made("TextInput", "input-type", "smoke")
-    assert isinstance(odd, JsonText)
+    assert isinstance(odd, Json)
     assert odd.read() == "smoke"
 
 
 def test_lists_are_lines_or_a_reference() -> None:
     one = made("DatePicker", "unavailable-dates", ["2030-01-01"])
-    one.widget.value = "2030-01-01\n\n 2030-01-02 "
+    one.enter("2030-01-01\n\n 2030-01-02 ")
     assert one.read() == ["2030-01-01", "2030-01-02"]
-    one.widget.value = "${data.days}"
+    one.enter("${data.days}")
     assert one.read() == "${data.days}"
-    one.widget.value = ""
+    one.enter("")
     assert one.read() is ABSENT
     for odd in ([""], ["a\nb"], ["${data.x}"]):  # lines would read otherwise
         assert made("DatePicker", "unavailable-dates", odd).read() == odd
@@ -124,11 +125,11 @@ def test_lists_are_lines_or_a_reference() -> None:
 def test_options_stand_in_the_tree_or_come_from_a_reference() -> None:
     options = [{"id": "a", "title": "A"}]
     one = made("Dropdown", "data-source", options)
-    assert one.widget.value == ""
+    assert one.value == ""
     assert one.read() == options
-    one.widget.value = "${data.options}"
+    one.enter("${data.options}")
     assert one.read() == "${data.options}"
-    one.widget.value = "words"
+    one.enter("words")
     with pytest.raises(ValueError, match="reference"):
         one.read()
 
@@ -142,19 +143,19 @@ def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:
     gone = property_input_for(next_, RECOMMENDED, {"type": "screen", "name": "GONE"}, ["A"])
     assert gone.read() == {"type": "screen", "name": "GONE"}
     odd = property_input_for(next_, RECOMMENDED, {"type": "plugin", "name": "x"}, ["A"])
-    assert isinstance(odd, JsonText)
+    assert isinstance(odd, Json)
 
 
 def test_anything_else_is_json() -> None:
     data = SCREEN.property("data")
     assert data is not None
     one = property_input_for(data, RECOMMENDED, {"a": {"type": "string"}})
-    assert isinstance(one, JsonText)
+    assert isinstance(one, Json)
     assert one.read() == {"a": {"type": "string"}}
-    one.widget.value = "{"
+    one.enter("{")
     with pytest.raises(ValueError, match="is not JSON"):
         one.read()
-    one.widget.value = " "
+    one.enter(" ")
     assert one.read() is ABSENT
 
 
@@ -166,8 +167,21 @@ def test_inputs_can_be_locked_and_watched() -> None:
         one.show(ABSENT)
         assert heard
         one.lock(True)
-        inner = one.widget.children if isinstance(one, PropertyChoice) else [one.widget]
-        assert all(each.disabled for each in inner)
+        assert all(each.disabled for each in one.descendants())
+
+
+LABEL = Property("label", "text", "What it says.", required=Version(4, 0), length=20)
+
+
+def test_help_tells_what_the_table_knows() -> None:
+    assert help_text(LABEL) == "What it says. At most 20 characters."
+    days = COMPONENTS["CalendarPicker"].by_name
+    assert "Of Mon, Tue" in help_text(days["include-days"])
+    assert "YYYY-MM-DD" in help_text(days["min-date"])
+    photos = COMPONENTS["PhotoPicker"].by_name
+    assert "1 to 30" in help_text(photos["max-uploaded-photos"])
+    assert "Not set, it is 30." in help_text(photos["max-uploaded-photos"])
+    assert "At most 300 KB" in help_text(COMPONENTS["Image"].by_name["src"])
 
 
 def test_references_are_known() -> None:
@@ -187,7 +201,7 @@ def test_what_a_property_holds_is_never_changed_by_showing_it(each: Property, va
         return
     if read is ABSENT:
         assert value in ("", [], None)
-    elif isinstance(value, str) and not isinstance(one, TextProperty | JsonText):
+    elif isinstance(value, str) and not isinstance(one, TextProperty | Json):
         assert read == value.strip()
     else:
         assert read == value

@@ -152,17 +152,17 @@ def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
     foot = "/screens/1/layout/children/1"
     editor.select(foot)
     field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
-    earlier, own = [box for box in field.input.widget.children if kind(box) == "checkbox"]
-    assert earlier.description == "Your answer (text_input, screen WELCOME)"
-    assert own.description == "I agree (opt_in)"
+    earlier, own = [box for box in field.children if kind(box) == "checkbox"]
+    assert earlier.label == "Your answer (text_input, screen WELCOME)"
+    assert own.label == "I agree (opt_in)"
     assert (earlier.value, own.value) == (True, True)
     place = f"{foot}/on-click-action/payload"
-    own.value = False
+    own.enter(False)
     assert editor.state.find(place) == {"text_input": "${screen.WELCOME.form.text_input}"}
     assert [found.code for found in editor.lint()] == ["UNUSED_INPUT"]
-    more = field.input.widget.children[-1]
-    more.value = '{"from": "chat", "opt_in": 1}'
-    own.value = True
+    more = field.children[-1]
+    more.enter('{"from": "chat", "opt_in": 1}')
+    own.enter(True)
     assert editor.state.find(place) == {
         "text_input": "${screen.WELCOME.form.text_input}",
         "from": "chat",
@@ -170,7 +170,7 @@ def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
         "opt_in_2": "${form.opt_in}",
     }
     assert not editor.lint()
-    more.value = "[1]"
+    more.enter("[1]")
     assert "must be a JSON object" in field.problem
     assert editor.state.find(place)["from"] == "chat"
 
@@ -182,7 +182,7 @@ def test_a_footer_that_leads_on_has_its_payload_as_json(editor: Editor) -> None:
     foot = "/screens/0/layout/children/2"
     editor.select(foot)
     field = part(editor, Inspector).fields[f"{foot}/on-click-action/payload"]
-    assert field.input.widget.rows > 1
+    assert field.rows > 1
 
 
 def names(editor: Editor, pointer: str = FIRST) -> list[str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from widgets.screen import classes, html
+from widgets.screen import html
 
 from chatkit.api.record import Body
 from chatkit.contacts import ContactBody
@@ -14,11 +14,11 @@ from chatkit.widgets.fields import (
     Checkbox,
     Choice,
     FormField,
-    JsonText,
-    NumberLine,
+    Json,
+    Lines,
+    NumberText,
     Pairs,
-    TextLine,
-    TextLines,
+    Text,
     input_for,
 )
 
@@ -28,18 +28,18 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
 @pytest.mark.parametrize(
     ("body", "name", "kind"),
     [
-        (ContactBody, "number", TextLine),
+        (ContactBody, "number", Text),
         (WebhookBody, "is_active", Checkbox),
-        (WebhookBody, "events", TextLines),
+        (WebhookBody, "events", Lines),
         (Header, "type", Choice),
-        (FlowBody, "flow_json", JsonText),
-        (Header, "parameter", JsonText),
+        (FlowBody, "flow_json", Json),
+        (Header, "parameter", Json),
         (ContentBody, "variables", Pairs),
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
-        (ContentBody, "validity_period_seconds", NumberLine),
-        (ContentBody, "connected_catalog_id", TextLine),
-        (ContentBody, "footer", TextLine),
+        (ContentBody, "validity_period_seconds", NumberText),
+        (ContentBody, "connected_catalog_id", Text),
+        (ContentBody, "footer", Text),
     ],
 )
 def test_each_kind_of_value_has_its_input(body: type[Body], name: str, kind: type) -> None:
@@ -77,8 +77,8 @@ def test_only_something_else_than_at_first_is_an_edit() -> None:
 def test_a_fixed_field_can_be_neither_typed_into_nor_set() -> None:
     field = FormField("name", FlowBody.model_fields["name"])
     field.begin("survey", fixed=True)
-    assert field.input.widget.disabled
-    assert "Fixed once it exists." in field.help
+    assert field.input.disabled
+    assert "Fixed once it exists." in field.input.help
     with pytest.raises(InputError, match="can only be set when it is created"):
         field.set("x")
 
@@ -92,21 +92,19 @@ def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
     field = FormField("text", ContentBody.model_fields["text"])
     field.begin(required=True)
     assert field.counts and field.read() == ""
-    assert "chatkit-required" in classes(field.widget)
+    assert field.input.drawn()["required"]
 
 
 def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:
     field = footer()
     field.say("<b>no</b>")
-    assert "&lt;b&gt;no&lt;/b&gt;" in html(field.widget)
-    assert 'role="alert"' in html(field.widget)
-    assert "chatkit-wrong" in classes(field.widget)
+    assert field.input.drawn()["problems"] == [("error", "<b>no</b>")]
+    assert "&lt;b&gt;no&lt;/b&gt;" in html(field.input)
     field.say("")
-    assert field.problem == "" and "alert" not in html(field.widget)
-    assert "chatkit-wrong" not in classes(field.widget)
+    assert field.input.problem == "" and "problems" not in field.input.drawn()
 
 
 def test_a_value_that_the_service_hides_is_said_to_be_hidden() -> None:
     field = footer()
     field.begin(hidden=True)
-    assert field.help.endswith("The service does not show what it holds now.")
+    assert field.input.help.endswith("The service does not show what it holds now.")

@@ -3,14 +3,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from widgets.screen import controls, part, parts
+from widgets.screen import controls
 
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import InputError, Problem
 from chatkit.resource import endpoints_of
 from chatkit.widgets.fields import Fieldset
-from chatkit.widgets.light import LightFold
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 
@@ -24,7 +23,7 @@ def client() -> Iterator[Client]:
 def test_a_new_record_requires_what_the_room_requires(client: Client) -> None:
     for room in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
         fields = Fieldset(room, None)
-        required = [name for name, field in fields.fields.items() if field.required]
+        required = [name for name, field in fields.fields.items() if field.input.required]
         assert set(required) == set(endpoints_of(room).required())
 
 
@@ -49,7 +48,7 @@ def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
 
 def test_json_that_is_none_is_one_problem_and_not_a_missing_field_too(client: Client) -> None:
     fields = Fieldset(client.flows, None)
-    fields.fields["flow_json"].input.widget.value = "{"  # type: ignore[attr-defined]
+    fields.fields["flow_json"].input.enter("{")
     with pytest.raises(InputError) as caught:
         fields.checked()
     told = [p.reason for p in caught.value.problems if p.field == "flow_json"]
@@ -74,8 +73,8 @@ def test_what_is_fixed_once_it_exists_is_locked_then(client: Client) -> None:
     assert [n for n, f in flow.fields.items() if f.fixed] == ["name", "template_name", "categories"]
     flow.lock(True)
     flow.lock(False)
-    assert flow.fields["name"].input.widget.disabled  # type: ignore[attr-defined]
-    assert not flow.fields["flow_json"].input.widget.disabled  # type: ignore[attr-defined]
+    assert flow.fields["name"].input.disabled
+    assert not flow.fields["flow_json"].input.disabled
 
 
 def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_returned(
@@ -102,14 +101,14 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
 def test_spare_fields_are_folded_away_until_something_is_wrong_with_one(client: Client) -> None:
     room = client.templates("greeting")
     fields = Fieldset(room, {"lang_code": "en", "is_draft": True})
-    more = part(fields.widget, LightFold)
-    assert controls(fields.widget, "is_draft") and not controls(more, "is_draft")
+    more = fields.more
+    assert not controls(more, "is_draft") and fields.fields["is_draft"].input in fields.controls
     assert controls(more, "is_catalog")
     assert not more.value
     fields.mark([Problem("catalog_format", "", "is unknown")])
     assert more.value
     few = Fieldset(client.contacts, None)
-    assert not any(isinstance(one, LightFold) for one in parts(few.widget))
+    assert few.more.hidden
 
 
 def test_the_page_without_widgets_shows_values_as_text(client: Client) -> None:

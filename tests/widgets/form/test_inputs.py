@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.widgets.fields import Checkbox, Choice, JsonText, NumberLine, TextLine, TextLines
+from chatkit.widgets.fields import Checkbox, Choice, Json, Lines, NumberText, Text
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -17,44 +17,44 @@ json_values = st.recursive(
 
 @given(st.text())
 def test_a_text_comes_back_as_it_was(text: str) -> None:
-    line = TextLine("name", numbers=False, none=False, long=False)
+    line = Text("name")
     line.show(text)
     assert line.read() == text
 
 
 def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty() -> None:
-    assert TextLine("a", numbers=False, none=True, long=False).read() is None
-    assert TextLine("a", numbers=False, none=False, long=False).read() == ""
+    assert Text("a", none=True).read() is None
+    assert Text("a").read() == ""
 
 
 def test_digits_stay_text_unless_they_were_a_number_before() -> None:
-    line = TextLine("connected_catalog_id", numbers=True, none=True, long=False)
+    line = Text("connected_catalog_id", numbers=True, none=True)
     line.show("007")
     assert line.read() == "007"
     line.show(7)
     assert line.read() == 7
-    line.widget.value = "abc"
+    line.enter("abc")
     assert line.read() == "abc"
 
 
 @given(st.integers() | st.none())
 def test_a_number_or_none_comes_back_as_it_was(value: int | None) -> None:
-    number = NumberLine("seconds", None)
+    number = NumberText("seconds", None)
     number.show(value)
     assert number.read() == value
 
 
 @pytest.mark.parametrize("typed", ["x", "1.5", "1e3", "--1"])
 def test_what_is_no_whole_number_is_said_to_be_none(typed: str) -> None:
-    number = NumberLine("seconds", None)
-    number.widget.value = typed
+    number = NumberText("seconds", None)
+    number.enter(typed)
     with pytest.raises(ValueError, match="must be a whole number"):
         number.read()
 
 
 def test_a_number_that_must_be_there_cannot_be_empty() -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
-        NumberLine("seconds").read()
+        NumberText("seconds").read()
 
 
 def test_a_tick_is_true_or_false() -> None:
@@ -77,10 +77,10 @@ def test_a_choice_keeps_a_text_that_the_service_has_sent_and_nobody_offers() -> 
 
 
 def test_lines_are_texts_without_the_empty_ones() -> None:
-    lines = TextLines("events")
+    lines = Lines("events")
     lines.show(["a", "b c"])
     assert lines.read() == ["a", "b c"]
-    lines.widget.value = " a \n\n*\n"
+    lines.enter(" a \n\n*\n")
     assert lines.read() == ["a", "*"]
     with pytest.raises(TypeError, match="must be a list"):
         lines.show("a")
@@ -88,14 +88,14 @@ def test_lines_are_texts_without_the_empty_ones() -> None:
 
 @given(json_values)
 def test_json_comes_back_as_it_was(value: Any) -> None:
-    field = JsonText("flow_json", 10)
+    field = Json("flow_json", 10)
     field.show(value)
     assert field.read() == value
 
 
 def test_what_is_no_json_is_said_with_line_and_column() -> None:
-    field = JsonText("flow_json", 10)
-    field.widget.value = '{"a": 1,\n  "b" 2}'
+    field = Json("flow_json", 10)
+    field.enter('{"a": 1,\n  "b" 2}')
     with pytest.raises(ValueError, match="at line 2, column 7"):
         field.read()
 
@@ -109,18 +109,18 @@ def test_what_is_no_json_is_said_with_line_and_column() -> None:
     ],
 )
 def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, said: str) -> None:
-    field = JsonText("flow_json", 10)
-    field.widget.value = typed
+    field = Json("flow_json", 10)
+    field.enter(typed)
     with pytest.raises(ValueError, match=said):
         field.read()
 
 
 def test_a_locked_input_cannot_be_typed_into_and_changes_are_heard() -> None:
     heard: list[int] = []
-    line = TextLine("a", numbers=False, none=False, long=False)
+    line = Text("a")
     line.watch(lambda: heard.append(1))
     line.lock(True)
-    assert line.widget.disabled
+    assert line.disabled
     line.lock(False)
-    line.widget.value = "x"
-    assert heard == [1] and not line.widget.disabled
+    line.enter("x")
+    assert heard == [1] and not line.disabled

@@ -28,7 +28,7 @@ def test_a_name_that_is_there_twice_is_refused_and_an_empty_row_is_nothing() -> 
     pairs.show({"1": "Ana"})
     pairs.add()
     assert pairs.read() == {"1": "Ana"}
-    name, text = pairs.add().inputs
+    name, text = pairs.add().inputs.values()
     name.show("1")
     text.show("Bo")
     with pytest.raises(ValueError, match="has '1' twice"):
@@ -41,12 +41,12 @@ def test_rows_are_added_and_removed_by_their_buttons() -> None:
     pairs.watch(lambda: heard.append(1))
     pairs.show({"1": "Ana", "2": "Bo"})
     heard.clear()
-    press(pairs.widget, "Remove variable 1")
+    press(pairs, "Remove variable 1")
     assert pairs.read() == {"2": "Bo"}
-    assert controls(pairs.widget, "Remove variable 1")
-    assert not controls(pairs.widget, "Remove variable 2")
-    press(pairs.widget, "Add variable")
-    assert controls(pairs.widget, "Remove variable 2") and len(heard) == 2
+    assert controls(pairs, "Remove variable 1")
+    assert not controls(pairs, "Remove variable 2")
+    press(pairs, "Add variable")
+    assert controls(pairs, "Remove variable 2") and len(heard) == 2
 
 
 def test_bodies_hold_what_is_filled_in_and_what_was_there_before() -> None:
@@ -56,7 +56,7 @@ def test_bodies_hold_what_is_filled_in_and_what_was_there_before() -> None:
     assert rows.read() == was
     rows.add()
     assert rows.read() == [*was, {}]
-    rows.clear()
+    rows.show([])
     assert rows.read() == []
 
 
@@ -69,7 +69,7 @@ def test_what_the_service_adds_to_a_body_cannot_be_sent_and_is_left_out() -> Non
 def test_what_is_no_value_is_said_with_its_row_and_field() -> None:
     rows = buttons()
     row = rows.add()
-    row.inputs[-1].widget.value = "{"
+    row.inputs["dynamic_url"].enter("{")
     with pytest.raises(ValueError, match="in button 1, dynamic_url is not JSON"):
         rows.read()
 
@@ -83,10 +83,10 @@ def test_locked_rows_can_neither_be_typed_into_nor_added_nor_removed() -> None:
     pairs = Pairs("variables")
     pairs.show({"1": "Ana"})
     pairs.lock(True)
-    find(pairs.widget, "Add variable").click()
-    find(pairs.widget, "Remove variable 1").click()
+    find(pairs, "Add variable").click()
+    find(pairs, "Remove variable 1").click()
     assert pairs.read() == {"1": "Ana"}
-    assert find(pairs.widget, "name").disabled
+    assert find(pairs, "name").disabled
 
 
 @pytest.mark.parametrize("value", [[1], "x", [{"type": 1}]])

@@ -1,0 +1,136 @@
+"""Controls that a form draws itself: what they send to the page, and what they take from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from widgets.screen import tell, wire
+
+from chatkit.widgets.fields import (
+    Checkbox,
+    Choice,
+    Fold,
+    FormButton,
+    FormGroup,
+    FormModel,
+    Html,
+    Text,
+)
+
+
+def trees(form: FormModel) -> list[Any]:
+    """The trees that a form sends from now on."""
+    sent: list[Any] = []
+    form.observe(lambda change: sent.append(wire(change["new"])), names="tree")
+    return sent
+
+
+def enter(form: FormModel, one: Any, value: Any) -> None:
+    """Enter something in the page."""
+    tell(form, {"id": one.id, "entered": value})
+
+
+def test_what_a_page_gets_is_a_tree_of_all_controls() -> None:
+    text = Text("name", "Ana")
+    text.css, text.help = "wide", "The first name."
+    text.mark([("error", "is\u202e empty")])
+    form = FormModel(FormGroup([Html("<b>1</b>"), FormGroup([text], css="row", row=True)]))
+    first, row = wire(form.get_state("tree")["tree"])["children"]
+    assert first == {"id": first["id"], "kind": "html", "value": "<b>1</b>"}
+    assert (row["row"], row["css"]) == (True, "row")
+    assert row["children"] == [
+        {
+            **{"id": text.id, "kind": "text", "label": "name", "placeholder": "Ana", "css": "wide"},
+            **{"help": "The first name.", "problems": [["error", "is⟨U+202E⟩ empty"]]},
+        }
+    ]
+
+
+def test_a_change_is_sent_at_once_and_several_can_be_sent_together() -> None:
+    text, box = Text("name"), Checkbox("yes")
+    form = FormModel(FormGroup([text, box]))
+    sent = trees(form)
+    text.value = "Ana"
+    text.value = "Ana"
+    assert [tree["children"][0]["value"] for tree in sent] == ["Ana"]
+    with form.held():
+        text.value = "Ben"
+        with text.held():
+            box.value = box.hidden = True
+        assert len(sent) == 1
+    assert len(sent) == 2
+    assert sent[-1]["children"][1]["hidden"] is True
+    assert sent[-1]["children"][0]["value"] == "Ben"
+
+
+@pytest.mark.parametrize(
+    ("one", "given", "value"),
+    [
+        (Text("name"), "Ana", "Ana"),
+        (Checkbox("yes"), True, True),
+        (Choice("kind", {"first": 10}), 1, 1),
+        (Fold([], "more"), True, True),
+    ],
+)
+def test_what_is_entered_is_its_value_and_is_not_written_over_in_the_page(
+    one: Any, given: Any, value: Any
+) -> None:
+    form, seen = FormModel(FormGroup([one])), []
+    one.watch(lambda: seen.append(one.value))
+    written = one.drawn().get("written", 0)
+    enter(form, one, given)
+    enter(form, one, given)
+    assert seen == [value]
+    assert one.drawn().get("written", 0) == written
+    for odd in (None, [], {}, -1, 99, "x" if value != "Ana" else 7):
+        enter(form, one, odd)
+    assert one.value == value
+
+
+@pytest.mark.parametrize("one", [Text("name"), Checkbox("yes")])
+def test_what_is_disabled_takes_nothing(one: Any) -> None:
+    form = FormModel(FormGroup([one]))
+    one.disabled = True
+    enter(form, one, "Ana" if one.kind == "text" else True)
+    assert not one.value
+
+
+def test_what_python_sets_is_written_over_what_the_page_shows() -> None:
+    text = Text("name")
+    form = FormModel(FormGroup([text]))
+    text.watch(lambda: setattr(text, "value", text.value.strip()))
+    enter(form, text, "Ana ")
+    assert (text.value, text.drawn()["written"]) == ("Ana", 1)
+
+
+def test_a_click_acts_once() -> None:
+    clicked: list[int] = []
+    button = FormButton("Add", lambda: clicked.append(1))
+    form = FormModel(FormGroup([button]))
+    token = button.token
+    enter(form, button, token)
+    enter(form, button, token)
+    assert clicked == [1]
+    button.disabled = True
+    enter(form, button, button.token)
+    assert clicked == [1]
+
+
+def test_a_message_about_something_else_is_ignored() -> None:
+    text = Text("name")
+    form = FormModel(FormGroup([text]))
+    sent = trees(form)
+    for message in (7, {}, {"id": "x"}, {"id": 0, "entered": "x"}, {"id": text.id}):
+        tell(form, message)
+    assert (text.value, sent) == ("", [])
+
+
+def test_the_cursor_is_put_into_a_control(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Any] = []
+    monkeypatch.setattr(FormModel, "send", lambda form, message: told.append(message))
+    box = FormGroup([Text("name")])
+    box.focus()
+    FormModel(FormGroup([box]))
+    box.focus()
+    assert told == [{"focus": box.id}]
