@@ -120,7 +120,7 @@ class Grid(Panel):
         self._labels: dict[Any, int] = {}  #: which row is meant by a label of that plan
         self._code, self._below = Code(), w.VBox()
         self._table = GridTable(
-            self._heard,
+            self._receive,
             columns=described_columns(self._sheet),
             shown_columns=usual_layout(self._sheet),
             state=self._state(),
@@ -641,82 +641,89 @@ class Grid(Panel):
         self._table.send({"rows": described_rows(self._sheet, sorted(rows))})
         self._say_state()
 
-    def _heard(self, message: Mapping[str, Any]) -> None:
-        with self._lock:
-            do, now = message.get("do"), self._table.state
-            late = [("renewed", do in _OF_CELLS), ("arranged", do in _OF_PLACES)]
-            if any(asked and message.get(name, now[name]) != now[name] for name, asked in late):
-                self._table.send({"told": "Other rows are shown now: please do that once more"})
-            else:
-                self._do(message)
+    # --- what the page asks for -----------------------------------------------------------
 
-    def _do(self, message: Mapping[str, Any]) -> None:
-        """Do what a person did in the page."""
-        match message:
-            case {"do": "page", "page": page, "shows": shows}:
-                rows = self._shown(page * _PAGE, _PAGE)
-                if shows == self._shows:
-                    self._table.send(
-                        {
-                            "page": page,
-                            "shows": shows,
-                            "rows": described_rows(self._sheet, rows),
-                        }
-                    )
-            case {"do": "set", "row": row, "column": name, "value": value}:
-                self._edited(self._sheet.write([(row, name, value)]))
-                if why := self._sheet.cell(row, name).reason:
-                    self._table.send({"told": f"Refused: {why}"})
-            case {"do": "whole", "row": row, "column": name}:
-                text = cell_text(self._sheet.values(name, [row])[0])
-                self._table.send({"whole": text, "row": row, "column": name})
-            case {"do": "dismiss", "row": row, "column": name}:
-                self._sheet.dismiss(row, name)
-                self._edited({row})
-            case {"do": "clear", "place": place, "rows": rows, "columns": names}:
-                self._edited(self._sheet.clear(self._shown(place, rows), names))
-            case {"do": "fill", "place": place, "rows": rows, "columns": names}:
-                source, *below = self._shown(place, rows)
-                self._edited(self._sheet.fill(source, below, names))
-            case {"do": "paste", "place": place, "columns": names, "text": text}:
-                cells = parse_clipboard(text)
-                if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
-                    cells = [cells[0] * message["wide"]] * message["rows"]
-                try:
-                    self._paste(place, names, cells)
-                except InputError as error:
-                    self._table.send({"told": str(error)})
-            case {"do": "delete", "place": place, "rows": rows, "delete": delete}:
-                self._mark(self._shown(place, rows), delete)
-            case {"do": "filter", "text": text, "changed": changed}:
-                self._view.text, self._view.changed = text, changed
-                self._look()
-            case {"do": "where", "column": name, "filter": wanted}:
-                self._view.filters.pop(name, None)
-                if (made := ColumnFilter.made(**wanted)) != ColumnFilter():
-                    self._view.filters[name] = made
-                self._look()
-            case {"do": "values", "column": name}:
-                found, others = self._view.values(name, _VALUES)
-                self._table.send({"values": found, "others": others, "column": name})
-            case {"do": "preview" | "replace" as do, "text": text, "by": by, "column": name}:
-                if do == "replace":
-                    done = self.replace(text, by, name, case=message["case"])
-                    said = f"Replaced in {many(done, 'cell')}: Ctrl+Z takes it back"
-                    self._table.send({"told": said})
-                else:
-                    self._table.send(self._preview(text, by, name, message["case"]))
-            case {"do": "sort", "column": column, "descending": descending}:
-                self.sort(column, descending=descending)
-            case {"do": "layout", "layout": layout}:
-                self._lay_out(layout)
-            case {"do": "code"}:
-                self._code.text = "" if self._code.text else self.code or _NO_CODE
-            case {"do": "review"}:
-                self._attempt(self.review)
-                self._table.send({"reviewed": True})
-            case {"do": "add" | "undo" | "redo" | "filter" as do}:
-                getattr(self, do)()
+    def _receive(self, message: Mapping[str, Any]) -> None:
+        """Do what a person did in the page; a dict that an action returns is the answer."""
+        with self._lock:
+            action, state = message.get("do"), self._table.state
+            answer: object = None
+            current = {"renewed": action in _OF_CELLS, "arranged": action in _OF_PLACES}
+            if any(must and message.get(n, state[n]) != state[n] for n, must in current.items()):
+                answer = {"told": "Other rows are shown now: please do that once more"}
+            elif (method := _ACTIONS.get(str(action))) is not None:
+                arguments = {n: v for n, v in message.items() if n not in ("do", *current)}
+                answer = method(self, **arguments)
+            if isinstance(answer, dict):
+                self._table.send(answer)
+
+    def _send_page(self, page: int, shows: int) -> dict[str, Any] | None:
+        rows = self._shown(page * _PAGE, _PAGE)
+        if shows != self._shows:
+            return None
+        return {"page": page, "shows": shows, "rows": described_rows(self._sheet, rows)}
+
+    def _set_cell(self, row: int, column: str, value: Any) -> dict[str, Any] | None:
+        self._edited(self._sheet.write([(row, column, value)]))
+        reason = self._sheet.cell(row, column).reason
+        return {"told": f"Refused: {reason}"} if reason else None
+
+    def _send_whole(self, row: int, column: str) -> dict[str, Any]:
+        text = cell_text(self._sheet.values(column, [row])[0])
+        return {"whole": text, "row": row, "column": column}
+
+    def _dismiss(self, row: int, column: str) -> None:
+        self._sheet.dismiss(row, column)
+        self._edited({row})
+
+    def _clear(self, place: int, rows: int, columns: list[str]) -> None:
+        self._edited(self._sheet.clear(self._shown(place, rows), columns))
+
+    def _fill(self, place: int, rows: int, columns: list[str]) -> None:
+        source, *below = self._shown(place, rows)
+        self._edited(self._sheet.fill(source, below, columns))
+
+    def _paste_block(
+        self, place: int, columns: list[str], text: str, rows: int, wide: int
+    ) -> dict[str, Any] | None:
+        cells = parse_clipboard(text)
+        if len(cells) == len(cells[0]) == 1:  # one text fills what is selected
+            cells = [cells[0] * wide] * rows
+        try:
+            self._paste(place, columns, cells)
+        except InputError as error:
+            return {"told": str(error)}
+        return None
+
+    def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
+        self._mark(self._shown(place, rows), delete)
+
+    def _look_for(self, text: str | None = None, *, changed: bool = False) -> None:
+        if text is None:
+            self._view.filters = {}
+        self._view.text, self._view.changed = text or "", changed
+        self._look()
+
+    def _filter_column(self, column: str, filter: Mapping[str, Any]) -> None:
+        self._view.filters.pop(column, None)
+        if (made := ColumnFilter.made(**filter)) != ColumnFilter():
+            self._view.filters[column] = made
+        self._look()
+
+    def _send_values(self, column: str) -> dict[str, Any]:
+        values, others = self._view.values(column, _VALUES)
+        return {"values": values, "others": others, "column": column}
+
+    def _replace_all(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
+        count = self.replace(text, by, column, case=case)
+        return {"told": f"Replaced in {many(count, 'cell')}: Ctrl+Z takes it back"}
+
+    def _show_code(self) -> None:
+        self._code.text = "" if self._code.text else self.code or _NO_CODE
+
+    def _show_review(self) -> dict[str, Any]:
+        self._attempt(self.review)
+        return {"reviewed": True}
 
     def _shown(self, place: int, count: int) -> list[int]:
         rows: list[int] = self._view.rows[place : place + count].tolist()
@@ -746,6 +753,29 @@ class Grid(Panel):
 
 
 _NO_CODE = "# nothing was filtered, sorted or edited yet"
+#: What the page asks for, by its name there.
+_ACTIONS: Mapping[str, Callable[..., object]] = {
+    "add": Grid.add,
+    "clear": Grid._clear,
+    "code": Grid._show_code,
+    "delete": Grid._delete_rows,
+    "dismiss": Grid._dismiss,
+    "fill": Grid._fill,
+    "filter": Grid._look_for,
+    "layout": Grid._lay_out,
+    "page": Grid._send_page,
+    "paste": Grid._paste_block,
+    "preview": Grid._preview,
+    "redo": Grid.redo,
+    "replace": Grid._replace_all,
+    "review": Grid._show_review,
+    "set": Grid._set_cell,
+    "sort": Grid.sort,
+    "undo": Grid.undo,
+    "values": Grid._send_values,
+    "where": Grid._filter_column,
+    "whole": Grid._send_whole,
+}
 
 
 def _filter_arguments(view: View) -> dict[str, Any]:

@@ -8,16 +8,13 @@ import logging
 import re
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import anywidget
 import ipywidgets as w
-import traitlets
 
 from chatkit.account.fleet_plan import FleetPlan, fleet_heading, progress_of, undo_fleet_plan
 from chatkit.api.connection import account_words, is_live
@@ -48,15 +45,8 @@ from chatkit.errors import (
 from chatkit.frames.snapshot import remember_parts
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
 from chatkit.util.display import escaped, many, visible
-from chatkit.widgets.controls import (
-    ActionButton,
-    Code,
-    Panel,
-    boxed,
-    call_code,
-    joined_module,
-    joined_text,
-)
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
+from chatkit.widgets.table import PAGE, Item, PagedRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -66,6 +56,8 @@ if TYPE_CHECKING:
     from chatkit.bulk.stores import KeptRun
 
 
+#: What the button says while it runs: before it was asked, after that, and when asked twice.
+_STOP = ("Stop", "Do not wait for answers either", "Stopping …")
 _OFTEN = 0.1  #: seconds between two pictures of the progress
 _ROWS_OFTEN = 0.4  #: seconds between two pictures of the rows
 
@@ -128,8 +120,9 @@ class PlanView(Panel):
         self._drawn = self._redrawn = self._began = 0.0
         self._allowed = _overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
-        self._accounts = PagedRows(_ACCOUNTS, [], act=self._act, filters_from=PAGE + 1)
-        self._accounts.label("Accounts")
+        self._accounts = PagedRows(
+            _ACCOUNTS, [], act=self._act, label="Accounts", filters_from=PAGE + 1
+        )
         self._rows = PagedRows(*plan_items(plan), act=self._act)
         self._heading, self._notes = w.HTML(), w.HTML()
         self._meter = w.HTML()
@@ -287,7 +280,7 @@ class PlanView(Panel):
     def _back_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
         """Make the plan that takes some rows back, or all of them."""
         wanted: dict[str, Collection[int] | None] = {}
-        for label, part, first in self._placed():
+        for label, part, first in placed(self._parts):
             if only is None:
                 wanted[label] = None
             elif own := {n - first for n in only if first <= n < first + len(part)}:
@@ -297,10 +290,6 @@ class PlanView(Panel):
         with read_run(self.plan.id, home_of(self.plan)) as kept:
             plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
         return keep_at(plan, home_of(self.plan))
-
-    def _placed(self) -> Iterator[tuple[str, Plan, int]]:
-        """Yield the plans that have rows, each with the place of its first one in the result."""
-        return placed(self._parts)
 
     @property
     def at_work(self) -> bool:
@@ -325,20 +314,31 @@ class PlanView(Panel):
         Raises:
             PlanRefused: It has not been applied.
         """
-        result = self.wait()
-        if not isinstance(self.plan, FleetPlan):
-            return rendering.rest_frame(self.plan, result)
         parts = {
-            label: rendering.rest_frame(part, result.iloc[first : first + len(part)])
-            for label, part, first in self._placed()
+            label: rendering.rest_frame(part, own)
+            for label, part, own in self._results(self.wait())
+            if len(part) or not isinstance(self.plan, FleetPlan)
         }
-        frame = rendering.fleet_table(parts)
-        remember_parts(frame, parts)
+        frame = _of_accounts(parts)
+        if frame is not parts.get(""):
+            remember_parts(frame, parts)
         return frame
+
+    def _results(self, result: pd.DataFrame) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
+        """Yield the plan of each account with its part of the result."""
+        for label, part, first in placed(self._parts, empty=True):
+            yield label, part, result.iloc[first : first + len(part)]
 
     def download(self) -> None:
         """Have the browser save what was not applied as a workbook."""
-        again, read = self._rest_sheets(self.wait())
+        by_title: dict[str, dict[str, pd.DataFrame]] = {}
+        only_to_read = {}
+        for label, part, own in self._results(self.wait()):
+            parts, only_to_read[label] = rendering.rest_sheets(part, own)
+            for title, sheet in parts.items():
+                by_title.setdefault(title, {})[label] = sheet
+        again = {title: _of_accounts(parts) for title, parts in by_title.items()}
+        read = _of_accounts(only_to_read)
         sheets = again | ({"Only to read": read} if len(read) else {})
         count = sum(map(len, again.values()))
         with needed_by("A file to download"):
@@ -350,20 +350,6 @@ class PlanView(Panel):
         how = " In Python, view.rest() gives them as a frame to plan." if count else ""
         self._message.say(f"{', '.join(said)}.{how}")
 
-    def _rest_sheets(self, result: pd.DataFrame) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-        """Make the sheets of what was not applied, as `rendering.rest_sheets`, of all accounts."""
-        if not isinstance(self.plan, FleetPlan):
-            return rendering.rest_sheets(self.plan, result)
-        found: dict[str, dict[str, pd.DataFrame]] = {}
-        read = {}
-        for label, part, first in placed(self._parts, empty=True):
-            own = result.iloc[first : first + len(part)]
-            again, read[label] = rendering.rest_sheets(part, own)
-            for title, sheet in again.items():
-                found.setdefault(title, {})[label] = sheet
-        sheets = {title: rendering.fleet_table(each) for title, each in found.items()}
-        return sheets, rendering.fleet_table(read)
-
     def _left_to_take_back(self) -> set[int]:
         """Find the rows that landed, can be taken back, and were not."""
         if self.result is None:
@@ -371,7 +357,7 @@ class PlanView(Panel):
         states = list(self.result["state"])
         return {
             first + n
-            for _, part, first in self._placed()
+            for _, part, first in placed(self._parts)
             for n, change in enumerate(part.changes)
             if states[first + n] in ("applied", "differs") and change.undo != "never"
         } - self._taken
@@ -424,7 +410,7 @@ class PlanView(Panel):
         """Show what came of it, what failed first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         runs: dict[At | None, list[KeptRun]] = {}
-        for _, part, first in self._placed():
+        for _, part, first in placed(self._parts):
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
             at = home_of(part)
             with suppress(JournalError), read_run(part.id, at) as kept:
@@ -474,10 +460,45 @@ class PlanView(Panel):
         self._accounts.fill(_ACCOUNTS, self._account_items(), stay=True)
 
     def _account_items(self) -> Sequence[Item]:
-        if not isinstance(self.plan, FleetPlan):
+        """Make a row for each account: what it would do, how far it is, or what came of it."""
+        plan, result, running = self.plan, self.result, self.running
+        if not isinstance(plan, FleetPlan):
             return []
-        told = self._headings, self._lost
-        return _account_items(self.plan, *told, self.result, running=self.running)
+        stops = {} if result is None or running else result.attrs["stops"]
+        progress = progress_of(plan)
+        items = []
+        for label, part, first in placed(plan.plans, empty=True):
+            kind, looks, state = "planned", "back", "planned"
+            came = progress.ended.get(label)
+            if not len(part):
+                kind = state = "without changes"
+            elif running and isinstance(came, Exception):
+                kind, looks, state = "stopped", "bad", f"Stopped: {first_line(came)}"
+            elif running and came is None:
+                kind, looks = "at work", "open"
+                done = progress.done.get(label)
+                state = "waiting" if done is None else f"{done:,} of {len(part):,}"
+            elif running or result is not None:
+                whole = result if result is not None and not running else came
+                assert not isinstance(whole, Exception | None)  # noqa: S101  # as was asked above
+                states = whole["state"]
+                if not running:
+                    states = states.iloc[first : first + len(part)]
+                state = rendering.state_counts(states)
+                kind, looks = "done", "fine"
+                if not states.isin((*LANDED, "skipped")).all():
+                    kind, looks = "not all applied", "bad"
+                if label in stops:
+                    kind, looks, state = "stopped", "bad", f"{state} It stopped: {stops[label]}"
+            elif part.objections():
+                kind, looks, state = "blocked", "bad", "blocked"
+            heading = self._headings[label]
+            drawn = partial(_draw_account, label, heading, state, looks, bool(len(part)))
+            items.append(Item((kind,), f"{label} {heading} {state}", drawn))
+        for label, why in plan.failed.items():
+            drawn = partial(_draw_account, label, self._lost.capitalize(), why, "bad", False)
+            items.append(Item((self._lost,), f"{label} {why}", drawn))
+        return items
 
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""
@@ -508,45 +529,40 @@ class PlanView(Panel):
     def _paint(self) -> None:
         """Show what can be done now."""
         with self._painting:
-            self._painted()
-
-    def _painted(self) -> None:
-        running, plan, result = self.running, self.plan, self.result
-        ready = not self._blocked()
-        # the rows with which the run could go on
-        undone = 0 if result is None else int(result["state"].isin(OPEN).sum())
-        undoes = any(setting_of(part).undoes for part in self._parts.values())
-        verb = "Take back" if undoes else "Apply"
-        self._apply.label = f"{verb} {many(sum(plan.counts.values()), 'change')}"
-        if result is not None:
-            self._apply.label = f"Go on with {undone:,}"
-            self._apply.kind = "primary"
-        if self._live:
-            self._apply.label += f" in {self._live}"
-        typed = not self.phrase or self._confirm.value.strip() == self.phrase
-        asks = bool(self.phrase) and (result is None or not self._allowed_here)
-        has_refused = any(map(refused_cells, self._parts.values()))
-        self._apply.disabled = not typed
-        asked = self._interrupt.asked
-        self._stop.label = ("Stop", "Do not wait for answers either", "Stopping …")[min(asked, 2)]
-        self._stop.disabled = asked > 1
-        if running and asked:
-            self._message.say("Stopping: waiting for what is under way.")
-        back = self.back is not None and (self.back.at_work or self.back.result is None)
-        rest = result is not None and bool(result["state"].isin(REST).any())
-        controls = (
-            (self._notes, result is None and not running),
-            (self._confirm, asks and ready and not running and (result is None or undone > 0)),
-            (self._apply, ready and not running and (result is None or undone > 0)),
-            (self._code, ready and not running and result is None),
-            (self._stop, running),
-            (self._meter, running),
-            (self._undo, bool(self._left_to_take_back()) and not running and not back),
-            (self._save, (rest or (result is not None and has_refused)) and not running),
-        )
-        # What is shown comes first: it takes the focus of what is hidden.
-        for widget, seen in sorted(controls, key=lambda control: not control[1]):
-            widget.layout.display = None if seen else "none"
+            plan, result, idle = self.plan, self.result, not self.running
+            fresh = result is None
+            states = [] if result is None else list(result["state"])
+            left = sum(state in OPEN for state in states)  # the run can go on with these
+            can_apply = idle and not self._blocked() and (fresh or left > 0)
+            rest = any(state in REST for state in states)
+            rest = rest or (not fresh and any(map(refused_cells, self._parts.values())))
+            below = self.back is not None and (self.back.at_work or self.back.result is None)
+            undoes = any(setting_of(part).undoes for part in self._parts.values())
+            changes = many(sum(plan.counts.values()), "change")
+            label = f"{'Take back' if undoes else 'Apply'} {changes}" if fresh else ""
+            self._apply.label = label or f"Go on with {left:,}"
+            self._apply.label += f" in {self._live}" if self._live else ""
+            self._apply.kind = self._apply.kind if fresh else "primary"
+            self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase
+            asked = self._interrupt.asked
+            self._stop.label = _STOP[min(asked, 2)]
+            self._stop.disabled = asked > 1
+            if self.running and asked:
+                self._message.say("Stopping: waiting for what is under way.")
+            asks = bool(self.phrase) and (fresh or not self._allowed_here)
+            controls = (
+                (self._notes, fresh and idle),
+                (self._confirm, asks and can_apply),
+                (self._apply, can_apply),
+                (self._code, fresh and can_apply),
+                (self._stop, self.running),
+                (self._meter, self.running),
+                (self._undo, idle and not below and bool(self._left_to_take_back())),
+                (self._save, idle and rest),
+            )
+            # What is shown comes first: it takes the focus of what is hidden.
+            for widget, seen in sorted(controls, key=lambda control: not control[1]):
+                widget.layout.display = None if seen else "none"
 
 
 def _overrides(plan: Plan | FleetPlan) -> list[str]:
@@ -617,58 +633,6 @@ def _told_html(plan: Plan | FleetPlan, *more: str) -> str:
     return html_list("told", "", [*named, *map(visible, plan.notes), *more])
 
 
-def _account_items(
-    plan: FleetPlan,
-    headings: Mapping[str, str],
-    lost: str,
-    result: pd.DataFrame | None,
-    *,
-    running: bool,
-) -> Sequence[Item]:
-    """Make a row for each account: what it would do, how far it is, or what came of it.
-
-    Args:
-        plan: The plan.
-        headings: What each would do, in words.
-        lost: What is wrong with the accounts of which there is no plan.
-        result: What came of it.
-        running: Whether it is being applied now.
-    """
-    stops = {} if result is None or running else result.attrs["stops"]
-    progress = progress_of(plan)
-    items = []
-    for label, part, first in placed(plan.plans, empty=True):
-        kind, looks, said = "planned", "back", "planned"
-        came = progress.ended.get(label)
-        if not len(part):
-            kind = said = "without changes"
-        elif running and isinstance(came, Exception):
-            kind, looks, said = "stopped", "bad", f"Stopped: {first_line(came)}"
-        elif running and came is None:
-            kind, looks = "at work", "open"
-            done = progress.done.get(label)
-            said = "waiting" if done is None else f"{done:,} of {len(part):,}"
-        elif running or result is not None:
-            whole = result if result is not None and not running else came
-            assert not isinstance(whole, Exception | None)  # noqa: S101  # as was asked above
-            states = whole["state"] if running else whole["state"].iloc[first : first + len(part)]
-            said = rendering.state_counts(states)
-            kind, looks = "done", "fine"
-            if not states.isin((*LANDED, "skipped")).all():
-                kind, looks = "not all applied", "bad"
-            if label in stops:
-                kind, looks, said = "stopped", "bad", f"{said} It stopped: {stops[label]}"
-        elif part.objections():
-            kind, looks, said = "blocked", "bad", "blocked"
-        what = headings[label]
-        drawn = partial(_draw_account, label, what, said, looks, bool(len(part)))
-        items.append(Item((kind,), f"{label} {what} {said}", drawn))
-    for label, why in plan.failed.items():
-        drawn = partial(_draw_account, label, lost.capitalize(), why, "bad", False)
-        items.append(Item((lost,), f"{label} {why}", drawn))
-    return items
-
-
 def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> str:
     name = escaped(label)
     button = (
@@ -680,6 +644,11 @@ def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> 
         f'<td class="dot" dir="auto">{escaped(said)}</td><td>{button if shows else ""}</td>',
     )
     return f'<tbody class="{looks}"><tr>{"".join(cells)}</tr></tbody>'
+
+
+def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Return the frames of several accounts as one, or the frame of the only one."""
+    return parts[""] if list(parts) == [""] else rendering.fleet_table(parts)
 
 
 def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
@@ -707,183 +676,6 @@ def _and_account(plan: Plan | FleetPlan, columns: Mapping[str, int]) -> Mapping[
     if not isinstance(plan, FleetPlan):
         return columns
     return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
-
-
-# --- rows in pages, with filters -----------------------------------------------------------
-
-PAGE = 10  #: rows that are shown at once
-
-
-class Item(NamedTuple):
-    """One row: of which kinds it is, what is searched, and how it is drawn."""
-
-    kinds: tuple[str, ...]
-    text: str
-    html: Callable[[], str]
-    account: str = ""  #: of several
-
-
-class RowsTable(anywidget.AnyWidget):
-    """A table of escaped HTML, whose buttons say which row they are of.
-
-    Args:
-        label: What it is called where it goes on at a side.
-        act: What a click calls, with what its button does and of which row.
-    """
-
-    _esm = joined_module(["keys.js", "side.js", "planview.js"])
-
-    html = traitlets.Unicode().tag(sync=True)
-    label = traitlets.Unicode("Rows").tag(sync=True)
-
-    def __init__(self, act: Callable[[str, str], object] | None = None) -> None:
-        self._act = act
-        super().__init__()
-        self.on_msg(self._heard)
-
-    def __repr__(self) -> str:
-        return "<table>"
-
-    def _heard(self, _: object, content: Any, __: object) -> None:
-        match content:
-            case {"act": str(act), "row": str(row)} if self._act is not None:
-                self._act(act, row)
-
-
-class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """A table of many rows, of which a person sees those of one kind that hold a text.
-
-    Args:
-        columns: Their names, each with its width in percent.
-        items: The rows; each draws itself as escaped HTML, a table body of its own.
-        act: What a button in a row calls, with what it does and of which row.
-        filters_from: So many rows have filters, fewer have none.
-    """
-
-    def __init__(
-        self,
-        columns: Mapping[str, int],
-        items: Sequence[Item],
-        act: Callable[[str, str], object] | None = None,
-        *,
-        filters_from: int = 2,
-    ) -> None:
-        self._filters_from = filters_from
-        self.items: list[Item] = []
-        self._texts: list[str] = []
-        self._head = ""
-        self._page, self._filling = 0, False
-        self.kind = w.Dropdown(description="Show")
-        self.account = w.Dropdown(description="of")
-        self.search = w.Text(description="that hold", placeholder="any text")
-        self._table, self._place = RowsTable(act), w.HTML()
-        self._back = ActionButton("Previous", lambda: self._turn(-1))
-        self._on = ActionButton("Next", lambda: self._turn(1))
-        controls = [self.kind, self.account, self.search]
-        for control in controls:
-            control.observe(lambda _: self._turn(0), names="value")
-        self._filters = boxed(w.HBox, "chatkit-bar", controls)
-        self._pager = boxed(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
-        super().__init__([self._filters, self._table, self._pager])
-        self.add_class("chatkit-plan")
-        self.fill(columns, items)
-
-    def fill(
-        self, columns: Mapping[str, int], items: Sequence[Item], *, stay: bool = False
-    ) -> None:
-        """Show other rows.
-
-        Args:
-            columns: Their columns.
-            items: The rows.
-            stay: They are the same as before, drawn otherwise: what is looked for and the page
-                stay as they are.
-        """
-        self.items = list(items)
-        self._texts = [item.text.casefold() for item in self.items]
-        self._head = "".join(
-            f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
-            for name, width in columns.items()
-        )
-        count = Counter(kind for item in self.items for kind in item.kinds)
-        options = [(f"all {len(self.items):,}", "")]
-        options += [(f"{kind} {number:,}", kind) for kind, number in count.items()]
-        kind, account, page = self.kind.value, self.account.value, self._page
-        accounts = Counter(item.account for item in self.items if item.account)
-        of = [(f"{each} {number:,}", each) for each, number in accounts.items()]
-        self._filling = True
-        self.kind.options = options
-        self.kind.value = kind if stay and kind in count else ""
-        self.account.options = [("all accounts", ""), *of]
-        self.account.value = account if stay and account in accounts else ""
-        self.account.layout.display = None if len(of) > 1 else "none"
-        if not stay:
-            self.search.value = ""
-        self._filling = False
-        many_items = len(self.items) >= self._filters_from
-        self._filters.layout.display = None if many_items else "none"
-        self._page = page if stay else 0
-        self.redraw()
-
-    def update(self, items: Sequence[Item]) -> None:
-        """Show rows that have changed, with the filters as they are."""
-        self.items = list(items)
-        self._texts = [item.text.casefold() for item in self.items]
-        self.redraw()
-
-    def choose(self, kind: str) -> None:
-        """Show the rows of one kind, if there are any of it."""
-        if any(kind in item.kinds for item in self.items):
-            self.kind.value = kind
-
-    def label(self, name: str) -> None:
-        """Call the table something where it goes on at a side."""
-        self._table.label = name
-
-    def download(self, name: str, data: bytes) -> None:
-        """Have the browser save a file."""
-        self._table.send({"download": name}, [data])
-
-    def __repr__(self) -> str:
-        return f"<{len(self.found()):,} of {len(self.items):,} rows>"
-
-    def found(self) -> list[Item]:
-        """Return the rows of the chosen kind that hold the text, on all pages."""
-        wanted, kind = self.search.value.casefold().strip(), self.kind.value
-        account = self.account.value
-        return [
-            item
-            for item, text in zip(self.items, self._texts, strict=True)
-            if wanted in text and (not kind or kind in item.kinds)
-            if not account or account == item.account
-        ]
-
-    def _turn(self, pages: int) -> None:
-        """Turn so many pages; a new filter begins with the first."""
-        if not self._filling:
-            self._page = max(self._page + pages, 0) if pages else 0
-            self.redraw()
-
-    def redraw(self) -> None:
-        """Draw the rows of this page as they are now."""
-        found = self.found()
-        last = max(len(found) - 1, 0) // PAGE
-        self._page = min(self._page, last)
-        first = self._page * PAGE
-        part = found[first : first + PAGE]
-        body = "".join(item.html() for item in part)
-        head = f"<thead><tr>{self._head}</tr></thead>"
-        nothing = "<p>No row is like that.</p>" if self.items else ""
-        self._table.html = (
-            # the class names keep JupyterLab from reading $…$ in a name as mathematics
-            f'<table class="tex2jax_ignore mathjax_ignore">{head}{body}</table>'
-            if part
-            else nothing
-        )
-        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
-        place = f"{first + 1:,} to {first + len(part):,} of {len(found):,}"
-        self._place.value = f'<span role="status">{place}</span>' if part else ""
-        self._pager.layout.display = None if last else "none"
 
 
 # --- the rows of a plan, and of its result -------------------------------------------------

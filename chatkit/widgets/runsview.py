@@ -16,7 +16,8 @@ from chatkit.errors import PlanRefused
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
 from chatkit.util.display import escaped, many, visible
 from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
-from chatkit.widgets.planview import PAGE, Item, PagedRows, PlanView
+from chatkit.widgets.planview import PlanView
+from chatkit.widgets.table import PAGE, Item, PagedRows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,8 +56,7 @@ class RunsView(Panel):
         self.view: PlanView | None = None  #: the run that is open
         self._reread, self._opened = reread, opened
         self._heading = w.HTML()
-        self._rows = PagedRows(_COLUMNS, [], act=self._act)
-        self._rows.label("Runs")
+        self._rows = PagedRows(_COLUMNS, [], act=self._act, label="Runs")
         self._again = ActionButton("Read again", self.read_again)
         self._close = ActionButton("Close this run", lambda: self._attempt(self.close_run))
         self._below = w.VBox()

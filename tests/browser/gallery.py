@@ -100,7 +100,7 @@ grid.set(grid.add(), "name", "Bo")
 grid.filter(contains={"name": "a"})
 grid.sort("name")
 grid.review()
-grid._do({"do": "code"})
+grid._show_code()
 grid""",
     "grid with options": "Grid(client.contacts, contacts)",
     "grid empty": "Grid(client.contacts, contacts.head(0))",

@@ -10,7 +10,7 @@ from typing import Any
 from displayed import bundle_of
 
 from chatkit.widgets.fields import Control
-from chatkit.widgets.planview import RowsTable
+from chatkit.widgets.table import RowsTable
 
 
 def parts(widget: Any) -> Iterator[Any]:

@@ -17,8 +17,9 @@ import chatkit
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.account.history import _opened
 from chatkit.errors import PlanRefused
-from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
+from chatkit.widgets.planview import PlanView
 from chatkit.widgets.runsview import RunsView
+from chatkit.widgets.table import PagedRows, RowsTable
 
 LABELS = ("de", "fr", "it")
 
@@ -61,9 +62,9 @@ def test_a_plan_for_several_accounts_is_reviewed_account_by_account(fleet: chatk
     accounts, rows = tables(view)
     assert html(accounts).count("Plan for 6 contacts: 2 updates.") == 2
     assert [label for label, _ in rows.account.options] == ["all accounts", "de 2", "fr 2"]
-    assert len(rows.found()) == 4
+    assert len(rows.matching()) == 4
     click(accounts, "account", "fr")
-    assert len(rows.found()) == 2
+    assert len(rows.matching()) == 2
     assert html(rows).count('<td rowspan="1" dir="auto">fr</td>') == 2
     assert seen(view) == ["Apply 4 changes"]
 
@@ -145,7 +146,7 @@ def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_w
     opened = next(one for one in parts(view) if isinstance(one, PlanView))
     accounts, rows = tables(opened)
     assert html(accounts).count("Run of 2 contacts: 2 updates.") == 3
-    assert [item.account for item in rows.found()] == ["it", "it"]
+    assert [item.account for item in rows.matching()] == ["it", "it"]
     press(opened, "Take it back …")
     assert opened.back is not None
     assert opened.back.apply().state.eq("applied").all()

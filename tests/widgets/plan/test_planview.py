@@ -37,7 +37,8 @@ from chatkit.bulk.plan import Plan, join_plans
 from chatkit.client import Client, source_of
 from chatkit.errors import AccountBusy, PlanRefused
 from chatkit.widgets.controls import Code
-from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
+from chatkit.widgets.planview import PlanView
+from chatkit.widgets.table import PagedRows, RowsTable
 
 
 def small(client: Client) -> Plan:
@@ -214,7 +215,7 @@ def test_it_is_stopped_gone_on_with_and_taken_back(
     assert set(result.state) == {"applied", "not sent"}
     assert "you stopped it" in view.message and 'role="alert"' in html(view)
     left = int((result.state == "not sent").sum())
-    states = [item.kinds[-1] for item in rows(view).found()]
+    states = [item.kinds[-1] for item in rows(view).matching()]
     assert states == ["not sent"] * left + ["applied"] * (count - left)
     rest = "Download the rest as XLSX"
     assert seen(view) == [f"Go on with {left}", "Take it back …", rest]
@@ -295,7 +296,7 @@ def test_one_row_is_taken_back_alone_and_the_rest_later(
     assert len(view.back.plan) == count - 1
     view.back.apply()
     assert list(client.contacts.frame().name) == list(before)
-    assert [item.kinds for item in rows(view).found()] == [("taken back",)] * count
+    assert [item.kinds for item in rows(view).matching()] == [("taken back",)] * count
     assert seen(view) == []
 
 
@@ -422,13 +423,13 @@ def test_a_plan_for_the_account_is_shown_by_resource_applied_and_taken_back() ->
         view = PlanView(join_plans(source_of(client, "account"), plans))
         assert "contacts 2" in str(rows(view).kind.options)
         view.show("contacts")
-        assert [item.kinds for item in rows(view).found()] == [("update", "contacts")] * 2
+        assert [item.kinds for item in rows(view).matching()] == [("update", "contacts")] * 2
         assert "update contact" in table(view).html
         result = view.apply()
         assert set(result.state) == {"applied"}
         assert result.index.names == ["resource", "record"]
         view.show("contents")
-        assert [item.kinds for item in rows(view).found()] == [("applied", "contents")]
+        assert [item.kinds for item in rows(view).matching()] == [("applied", "contents")]
         back = view.undo()
         assert {change.noun for change in back.plan.changes} == {"content", "webhook", "contact"}
         assert set(back.apply().state) == {"applied"}
@@ -493,7 +494,7 @@ def test_rows_that_failed_come_first_with_their_reasons() -> None:
         view = PlanView(client.contacts.plan(frame))
         result = view.apply()
     assert list(result.state) == ["applied", "failed", "applied"]
-    states = [item.kinds[-1] for item in rows(view).found()]
+    states = [item.kinds[-1] for item in rows(view).matching()]
     assert states == ["failed", "applied", "applied"]
     assert "no" in html(rows(view)) and "<b>" not in html(rows(view))
     assert "1 failed" in view.message

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from widgets.screen import find, html, is_seen, part, press, tell
 
-from chatkit.widgets.planview import PAGE, Item, PagedRows, RowsTable
+from chatkit.widgets.table import PAGE, Item, PagedRows, RowsTable
 
 COLUMNS = {"kind": 20, "name": 80}
 

@@ -21,8 +21,9 @@ import chatkit
 from chatkit.bulk.apply import Interrupt
 from chatkit.client import Client
 from chatkit.errors import PlanRefused
-from chatkit.widgets.planview import PagedRows, PlanView, RowsTable
+from chatkit.widgets.planview import PlanView
 from chatkit.widgets.runsview import RunsView
+from chatkit.widgets.table import PagedRows, RowsTable
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -227,7 +228,7 @@ def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     view = RunsView(frame, lambda: frame, lambda run: (plan, result))
     assert "1 change in doubt" in html(view) and "1 in doubt</button>" in html(view)
     click(view, "doubt", name_of(result))
-    assert [item.kinds[-1] for item in part(opened(view), PagedRows).found()] == ["unknown"]
+    assert [item.kinds[-1] for item in part(opened(view), PagedRows).matching()] == ["unknown"]
     assert "Go on with 1" in labels(opened(view)) and "in doubt" in view.message
 
 

@@ -1,0 +1,178 @@
+"""Table of many rows in pages, with filters: plans, results, runs and accounts are shown in it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+import anywidget
+import ipywidgets as w
+import traitlets
+
+from chatkit.widgets.controls import ActionButton, boxed, joined_module
+
+PAGE = 10  #: rows that are shown at once
+
+
+class Item(NamedTuple):
+    """One row: of which kinds it is, what is searched, and how it is drawn."""
+
+    kinds: tuple[str, ...]
+    text: str
+    html: Callable[[], str]
+    account: str = ""  #: of several
+
+
+class RowsTable(anywidget.AnyWidget):
+    """A table of escaped HTML, whose buttons name the row that they are of.
+
+    Args:
+        label: The accessible name of a table that is wider than its place.
+        act: What a click calls, with what its button does and of which row.
+    """
+
+    _esm = joined_module(["keys.js", "side.js", "planview.js"])
+
+    html = traitlets.Unicode().tag(sync=True)
+    label = traitlets.Unicode().tag(sync=True)
+
+    def __init__(self, label: str, act: Callable[[str, str], object] | None) -> None:
+        self._act = act
+        super().__init__(label=label)
+        self.on_msg(self._receive)
+
+    def __repr__(self) -> str:
+        return "<table>"
+
+    def _receive(self, _: object, content: Any, __: object) -> None:
+        match content:
+            case {"act": str(act), "row": str(row)} if self._act is not None:
+                self._act(act, row)
+
+
+class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
+    """A table of many rows, of which a person sees those of one kind that hold a text.
+
+    Args:
+        columns: Their names, each with its width in percent.
+        items: The rows; each draws itself as escaped HTML, a table body of its own.
+        act: What a button in a row calls, with what it does and of which row.
+        label: Its accessible name.
+        filters_from: So many rows have filters, fewer have none.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, int],
+        items: Sequence[Item],
+        act: Callable[[str, str], object] | None = None,
+        *,
+        label: str = "Rows",
+        filters_from: int = 2,
+    ) -> None:
+        self._filters_from = filters_from
+        self._page, self._filling = 0, False
+        self.kind = w.Dropdown(description="Show")
+        self.account = w.Dropdown(description="of")
+        self.search = w.Text(description="that hold", placeholder="any text")
+        self._table, self._place = RowsTable(label, act), w.HTML()
+        self._back = ActionButton("Previous", lambda: self._turn(-1))
+        self._on = ActionButton("Next", lambda: self._turn(1))
+        controls = [self.kind, self.account, self.search]
+        for control in controls:
+            control.observe(lambda _: self._turn(0), names="value")
+        self._filters = boxed(w.HBox, "chatkit-bar", controls)
+        self._pager = boxed(w.HBox, "chatkit-bar", [self._back, self._on, self._place])
+        super().__init__([self._filters, self._table, self._pager])
+        self.add_class("chatkit-plan")
+        self.fill(columns, items)
+
+    def fill(
+        self, columns: Mapping[str, int], items: Sequence[Item], *, stay: bool = False
+    ) -> None:
+        """Show other rows.
+
+        Args:
+            columns: Their columns.
+            items: The rows.
+            stay: They are the same as before, drawn otherwise: what is looked for and the page
+                stay as they are.
+        """
+        self._head = "".join(
+            f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
+            for name, width in columns.items()
+        )
+        kinds = Counter(kind for item in items for kind in item.kinds)
+        accounts = Counter(item.account for item in items if item.account)
+        self._filling = True
+        for control, words, counts in (
+            (self.kind, f"all {len(items):,}", kinds),
+            (self.account, "all accounts", accounts),
+        ):
+            chosen = control.value
+            options = [(f"{name} {number:,}", name) for name, number in counts.items()]
+            control.options = [(words, ""), *options]
+            control.value = chosen if stay and chosen in counts else ""
+        if not stay:
+            self.search.value, self._page = "", 0
+        self._filling = False
+        self.account.layout.display = None if len(accounts) > 1 else "none"
+        self._filters.layout.display = None if len(items) >= self._filters_from else "none"
+        self.update(items)
+
+    def update(self, items: Sequence[Item]) -> None:
+        """Show rows that have changed, with the filters as they are."""
+        self.items = list(items)
+        self._texts = [item.text.casefold() for item in self.items]
+        self.redraw()
+
+    def choose(self, kind: str) -> None:
+        """Show the rows of one kind, if there are any of it."""
+        if any(kind in item.kinds for item in self.items):
+            self.kind.value = kind
+
+    def download(self, name: str, data: bytes) -> None:
+        """Have the browser save a file."""
+        self._table.send({"download": name}, [data])
+
+    def __repr__(self) -> str:
+        return f"<{len(self.matching()):,} of {len(self.items):,} rows>"
+
+    def matching(self) -> list[Item]:
+        """Return the rows of the chosen kind that hold the text, on all pages."""
+        text, kind = self.search.value.casefold().strip(), self.kind.value
+        return [
+            item
+            for item, searched in zip(self.items, self._texts, strict=True)
+            if text in searched and (not kind or kind in item.kinds)
+            if self.account.value in ("", item.account)
+        ]
+
+    def _turn(self, pages: int) -> None:
+        """Turn so many pages; a new filter begins with the first."""
+        if not self._filling:
+            self._page = max(self._page + pages, 0) if pages else 0
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the rows of this page as they are now."""
+        matching = self.matching()
+        last = max(len(matching) - 1, 0) // PAGE
+        self._page = min(self._page, last)
+        first = self._page * PAGE
+        page = matching[first : first + PAGE]
+        body = "".join(item.html() for item in page)
+        nothing = "<p>No row is like that.</p>" if self.items else ""
+        self._table.html = (
+            # the class names keep JupyterLab from reading $…$ in a name as mathematics
+            f'<table class="tex2jax_ignore mathjax_ignore"><thead><tr>{self._head}</tr></thead>'
+            f"{body}</table>"
+            if page
+            else nothing
+        )
+        self._back.disabled, self._on.disabled = self._page == 0, self._page == last
+        place = f"{first + 1:,} to {first + len(page):,} of {len(matching):,}"
+        self._place.value = f'<span role="status">{place}</span>' if page else ""
+        self._pager.layout.display = None if last else "none"
