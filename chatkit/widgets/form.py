@@ -354,7 +354,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         forgotten: What is called when it was handed over, and nothing may hold it any more.
     """
 
-    _esm = joined_module(["keys.js", "secret.js"])
+    _esm = joined_module(["keys.js", "elements.js", "secret.js"])
     _css = joined_text(["secret.css"])
 
     #: What is said of it, and whether it waits to be handed over.

@@ -33,7 +33,7 @@ class RowsTable(anywidget.AnyWidget):
         act: What a click calls, with what its button does and of which row.
     """
 
-    _esm = joined_module(["keys.js", "side.js", "planview.js"])
+    _esm = joined_module(["keys.js", "side.js", "elements.js", "planview.js"])
 
     html = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)

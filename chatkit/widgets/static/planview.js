@@ -53,16 +53,14 @@ const putReasonsBelow = (table) => {
     reason.className = "below";
     reason.rowSpan = 1;
     const row = body.insertRow();
-    row.append(document.createElement("td"), reason);
+    make(row, "td");
+    row.append(reason);
     reason.colSpan = 4;
   }
 };
 
 function render({ model, el }) {
-  const pane = document.createElement("div"), more = document.createElement("div");
-  pane.className = "chatkit-rows";
-  more.className = "chatkit-more";
-  el.append(pane, more);
+  const pane = make(el, "div", "chatkit-rows"), more = make(el, "div", "chatkit-more");
   keepKeys(pane);
   const side = sayMore(pane, more);
   let narrow = false;

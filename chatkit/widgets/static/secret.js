@@ -7,21 +7,14 @@ async function copy(text, output) {
 }
 const HIDDEN = "•".repeat(64);
 function render({ model, el }) {
-  const root = document.createElement("div");
+  const root = make(el, "div", "sc-secret");
   root.setAttribute("role", "group");
-  root.className = "sc-secret";
   root.setAttribute("aria-label", "Signing secret");
-  const told = document.createElement("p");
-  const output = document.createElement("output");
-  output.setAttribute("aria-label", "Signing secret, hidden");
-  const bar = document.createElement("div");
-  const said = document.createElement("span");
-  said.setAttribute("role", "status");
+  const told = make(root, "p"), output = make(root, "output"), bar = make(root, "div");
   let wanted = "";
   const button = (text, act) => {
-    const one = document.createElement("button");
+    const one = make(bar, "button", "", text);
     one.type = "button";
-    one.textContent = text;
     one.onclick = act;
     return one;
   };
@@ -37,9 +30,11 @@ function render({ model, el }) {
     output.setAttribute("aria-label", isShown() ? "Signing secret" : "Signing secret, hidden");
   };
   const hide = () => put(HIDDEN);
+  button("Copy", () => ask("copy"));
   const keyring = button("Keep in keyring", () => ask("keyring"));
   const done = button("Done: forget it", () => ask("forget"));
-  bar.append(show, button("Copy", () => ask("copy")), keyring, done, said);
+  const said = make(bar, "span");
+  said.setAttribute("role", "status");
   const paint = () => {
     const waits = model.get("waits");
     root.hidden = !model.get("told");
@@ -74,8 +69,6 @@ function render({ model, el }) {
   keepKeys(root);
   model.on("msg:custom", hear);
   model.on("change", paint);
-  root.append(told, output, bar);
-  el.append(root);
   paint();
   return () => {
     hide();
