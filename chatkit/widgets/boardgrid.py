@@ -53,29 +53,29 @@ class BoardTable(anywidget.AnyWidget):
             states=[[state, SIGNS[state], MEANINGS[state]] for state in STATES], height=height
         )
         self._opens = opens
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
-    def fill(self, shown: Board) -> None:
+    def fill(self, board: Board) -> None:
         """Show a board."""
         reasons: dict[str, int] = {}
         rows, why = [], {}
-        for r, code in enumerate(shown.codes):
+        for r, code in enumerate(board.codes):
             row = ""
-            for c, lang in enumerate(shown.languages):
-                cell = shown[code, lang]
+            for c, lang in enumerate(board.languages):
+                cell = board[code, lang]
                 row += str(STATES.index(cell.state))
                 if cell.reasons:
-                    said = cut(cell.reason, _WHY)
-                    why[f"{r},{c}"] = reasons.setdefault(said, len(reasons))
+                    reason = cut(cell.reason, _WHY)
+                    why[f"{r},{c}"] = reasons.setdefault(reason, len(reasons))
             rows.append(row)
         with self.hold_sync(), self.hold_trait_notifications():
-            self.codes = [cut(code, _NAME) for code in shown.codes]
+            self.codes = [cut(code, _NAME) for code in board.codes]
             self.languages = [
-                [cut(lang, 20), cut(language.name(lang), 40)] for lang in shown.languages
+                [cut(lang, 20), cut(language.name(lang), 40)] for lang in board.languages
             ]
             self.cells, self.reasons, self.why = rows, list(reasons), why
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"open": [int(r), int(c)]} if 0 <= r < len(self.codes) and 0 <= c < len(
                 self.languages
@@ -174,7 +174,7 @@ class BoardGrid(Panel):
             for code, lang in self.unsaved
             if form is not self._kept[code, lang]
         ]
-        self._message.say(f"Not saved yet: {', '.join(others)}." if others else "")
+        self._message.show(f"Not saved yet: {', '.join(others)}." if others else "")
         self._below.children = [self.form]
         return self.form
 
@@ -188,7 +188,7 @@ class BoardGrid(Panel):
         try:
             self.refresh()
         except ChatkitError as error:
-            self._message.say(f"The board cannot be read again: {error}", wrong=True)
+            self._message.show(f"The board cannot be read again: {error}", wrong=True)
 
     @steady
     def __repr__(self) -> str:

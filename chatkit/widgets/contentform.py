@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 #: The fields that stand beside the source, in the order in which a customer sees them.
-_BESIDE = ("headers", "text", "variables", "footer", "buttons")
+_PAIRED = ("headers", "text", "variables", "footer", "buttons")
 _MOST_BUTTONS = 10
 
 
@@ -110,7 +110,7 @@ class ContentForm(Panel):
             "buttons": self._buttons,
             "variables": self._samples,
         }
-        unfolded = {*_BESIDE, "lang_code", "is_draft"}
+        unfolded = {*_PAIRED, "lang_code", "is_draft"}
         self._fields = Fieldset(resource, self._known, inputs, unfolded)
         self._build()
         actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
@@ -229,11 +229,11 @@ class ContentForm(Panel):
             raise
         except InputError as error:
             left = self._fields.mark(error.problems)
-            said = "Nothing was planned: see above." if error.problems else str(error)
-            self._message.say("\n".join([said, *left]), wrong=True)
+            text = "Nothing was planned: see above." if error.problems else str(error)
+            self._message.show("\n".join([text, *left]), wrong=True)
             raise
-        self._message.say("")
-        self.view = Saving(plan, self._landed, self._fields.lock)
+        self._message.show("")
+        self.view = Saving(plan, self._after_saving, self._fields.lock)
         self._below.children = [self.view]
         return self.view
 
@@ -242,15 +242,15 @@ class ContentForm(Panel):
             self.review()
         except ChatkitError as error:
             if not self.message:
-                self._message.say(str(error), wrong=True)
+                self._message.show(str(error), wrong=True)
             self._fields.focus()
 
-    def _landed(self, view: Saving) -> None:
+    def _after_saving(self, view: Saving) -> None:
         """Go on with what the service has now: saved, or changed by somebody else."""
         if view.conflict:
             self._moved()
-        elif view.landed and self._reload({}, "It is saved"):
-            self._message.say(
+        elif view.took_effect and self._reload({}, "It is saved"):
+            self._message.show(
                 f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}."
             )
             self._saved()
@@ -258,13 +258,13 @@ class ContentForm(Panel):
     def _moved(self) -> None:
         """Lay what was typed over what somebody else has made of the content."""
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
-            self._message.say(str(Moved()), wrong=True)
+            self._message.show(str(Moved()), wrong=True)
 
     def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
         try:
             self._load(self.source or self.lang_code)
         except ChatkitError as error:
-            self._message.say(f"{why}, but it cannot be read again: {error}", wrong=True)
+            self._message.show(f"{why}, but it cannot be read again: {error}", wrong=True)
             return False
         self._begin(mine)
         return True
@@ -285,7 +285,7 @@ class ContentForm(Panel):
         )
         rows = []
         right_to_left = " cf-rtl" if language.direction(self.lang_code) == "rtl" else ""
-        for name in _BESIDE:
+        for name in _PAIRED:
             control = self._fields.fields[name].input
             control.css += f" cf-edit{right_to_left}"
             origin = self._origin
@@ -294,8 +294,8 @@ class ContentForm(Panel):
         draft = self._fields.fields["is_draft"].input
         self._form = FormModel(FormGroup([head, *rows, draft, self._fields.more, self._rest]))
         seen = zip(reversed(heads), previews, strict=True)
-        shown = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
-        columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", shown)]
+        previewed = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
+        columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", previewed)]
         self._panes = boxed(w.HBox, "cf-desk", columns)
 
     def _changed(self) -> None:
@@ -304,7 +304,7 @@ class ContentForm(Panel):
             return
         if self.view is None or not self.view.running:
             self._below.children = []
-        self._message.say("")
+        self._message.show("")
         self._look()
 
     def _look(self) -> None:
@@ -322,11 +322,11 @@ class ContentForm(Panel):
         for each in self.audit:
             findings.setdefault(each.field.split(".")[0], []).append(each)
         with self._form.held():
-            for name in _BESIDE:
-                notes = lengths_html(name, entry) + found_html(findings.pop(name, []))
+            for name in _PAIRED:
+                notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
                 self._fields.fields[name].input.notes = notes
             others = [each for some in findings.values() for each in some]
-            self._rest.value = found_html(others, places=True)
+            self._rest.value = findings_html(others, places=True)
         self._preview.show(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
@@ -337,9 +337,9 @@ class ContentForm(Panel):
     @steady
     def __repr__(self) -> str:
         names = [name for name, value in self.content.items() if value != self._first.get(name)]
-        said = f"edited: {', '.join(names)}" if names else "nothing edited"
+        edits = f"edited: {', '.join(names)}" if names else "nothing edited"
         about = "new, " if self.new else ""
-        return f"<content form: {cut(self.resource.code, 40)} {self.lang_code}, {about}{said}>"
+        return f"<content form: {cut(self.resource.code, 40)} {self.lang_code}, {about}{edits}>"
 
     def _page(self) -> str:
         contents = [one for one in (self._origin, self.content) if one is not None]
@@ -370,17 +370,17 @@ class Loose(Text):
     def __init__(self, label: str) -> None:
         super().__init__(label, none=True)
         self._raw: Any = None
-        self._shown = ""
+        self._unedited = ""
 
     def read(self) -> Any:
         """Return the text, or what was there before if nobody has touched it."""
-        return self._raw if self.value == self._shown else super().read()
+        return self._raw if self.value == self._unedited else super().read()
 
     def show(self, value: Any) -> None:
         """Show a text, or anything else as JSON."""
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        self._raw, self._shown = value, "" if value is None else text
-        self.value = self._shown
+        self._raw, self._unedited = value, "" if value is None else text
+        self.value = self._unedited
 
 
 class Parts(Bodies):
@@ -487,9 +487,9 @@ class Samples(FormGroup):
     def ask(self, names: Iterable[str]) -> None:
         """Show a line for each of these; those that are filled in stay."""
         filled = [name for name, line in self._lines.items() if line.value]
-        wanted = {*names, *filled, *self._known}
+        needed = {*names, *filled, *self._known}
         before, self._lines = self._lines, {}
-        for name in sorted(wanted, key=lambda name: (not name.isdecimal(), len(name), name)):
+        for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
             self._lines[name] = before.get(name) or Text("{{" + cut(name, 20) + "}}")
             if name not in before:
                 self._lines[name].show(self._known.get(name, ""))
@@ -532,32 +532,32 @@ def _length_html(one: Length) -> str:
     share = one.share
     kind = "over" if share > 1 else "near" if share >= NEAR else ""
     where = field_place(one.field)
-    said = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
-    text = f"{escaped(where)}: {said}" if where else said
+    measure = f"{one.characters:,} of {one.limit:,} characters, {share:.0%}"
+    text = f"{escaped(where)}: {measure}" if where else measure
     bar = f'<i style="width: {min(share, 1):.1%}"></i>'
     return f'<div class="cf-length {kind}"><span class="cf-share">{bar}</span>{text}</div>'
 
 
-def found_html(found: Iterable[ContentFinding], *, places: bool = False) -> str:
+def findings_html(findings: Iterable[ContentFinding], *, places: bool = False) -> str:
     """Write findings as a list: how grave, what, and what to do.
 
     Args:
-        found: The findings.
+        findings: The findings.
         places: Whether the field is named too: they do not stand beside it.
     """
     rows = []
-    shown = list(found)
-    for each in shown[:_MOST]:
+    listed_findings = list(findings)
+    for each in listed_findings[:_MOST]:
         where = each.field if places else field_place(each.field)
         lead = f"{escaped(where)}: " if where else ""
         grave = "refused" if each.refused and each.severity != "error" else each.severity
         hint = f" <span>{escaped(each.hint)}</span>" if each.hint else ""
-        said = f"<em>{grave}:</em> {lead}{escaped(each.message)}.{hint}"
+        text = f"<em>{grave}:</em> {lead}{escaped(each.message)}.{hint}"
         rows.append(
             f'<li class="{each.severity}"><b aria-hidden="true">{_SIGNS[each.severity]}</b>'
-            f'<div dir="auto">{said}</div></li>'
+            f'<div dir="auto">{text}</div></li>'
         )
-    if (more := len(shown) - _MOST) > 0:
+    if (more := len(listed_findings) - _MOST) > 0:
         rows.append(f"<li>… and {more:,} more</li>")
     listed = "".join(rows)
     return f'<ul class="cf-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
@@ -575,8 +575,8 @@ _SETTINGS = (
 def language_heading(code: str) -> str:
     """Name a language, with its code."""
     name = language.name(code)
-    said = f" <small>{escaped(code)}</small>" if name != code else ""
-    return f"<p><strong>{escaped(name)}</strong>{said}</p>"
+    suffix = f" <small>{escaped(code)}</small>" if name != code else ""
+    return f"<p><strong>{escaped(name)}</strong>{suffix}</p>"
 
 
 def source_page(content: Mapping[str, Any]) -> str:
@@ -595,14 +595,14 @@ def source_field_html(name: str, origin: Mapping[str, Any]) -> str:
         lines = [_brief(item) for item in parts_of(origin, name)]
     else:
         lines = [entry.text if name == "text" else entry.footer]
-    shown = "".join(
+    drawn = "".join(
         f'<div dir="auto">{"<br>".join(escaped(part) for part in line.splitlines())}</div>'
         for line in lines
     )
     attributes = f'dir="{language.direction(code)}" lang="{escape(code.replace("_", "-"))}"'
     empty = '<span class="cf-none">nothing</span>'
     label = f'<span class="chatkit-label">{name}</span>'
-    body = f"<div {attributes}>{shown if any(lines) else empty}</div>"
+    body = f"<div {attributes}>{drawn if any(lines) else empty}</div>"
     return f'<div class="cf-source tex2jax_ignore mathjax_ignore">{label}{body}</div>'
 
 
@@ -615,8 +615,8 @@ def _brief(item: Mapping[str, Any]) -> str:
 
 def parts_of(origin: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
     """Return the headers or buttons of a content."""
-    found = origin.get(name)
-    listed = found if isinstance(found, list) else []
+    value = origin.get(name)
+    listed = value if isinstance(value, list) else []
     return [item if isinstance(item, Mapping) else {} for item in listed]
 
 

@@ -131,12 +131,12 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
     ) -> None:
         token = self._will(act)
         super().__init__(label=label, kind=kind, disabled=disabled, enter=enter, token=token)
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"<button {self.label!r}>"
 
-    def _heard(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
+    def _receive(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
         if "typed" in content:  # what was typed before this came before it
             self.send({"typed": content["typed"]})
         else:
@@ -189,23 +189,27 @@ def python_literal(value: Any) -> str:
     return repr(value)
 
 
+def message_html(text: str, *, wrong: bool = False) -> str:
+    """Write a message that screen readers say aloud; an empty text is nothing."""
+    role, kind = ("alert", "wrong") if wrong else ("status", "done")
+    lines = "<br>".join(escaped(line) for line in text.split("\n"))
+    box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
+    return box if text else ""
+
+
 class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
     """Some words, said aloud by screen readers too; nothing in them is ever markup."""
 
-    text = ""  #: what it says
+    text = ""  #: what is shown
 
-    def say(self, text: str, *, wrong: bool = False) -> None:
-        """Say something; an empty text is nothing.
+    def show(self, text: str, *, wrong: bool = False) -> None:
+        """Show a text; an empty one shows nothing.
 
         Args:
             text: One line or several.
             wrong: Whether somebody should do something about it.
         """
-        self.text = text
-        role, kind = ("alert", "wrong") if wrong else ("status", "done")
-        lines = "<br>".join(escaped(line) for line in text.split("\n"))
-        box = f'<div class="chatkit-message {kind}" role="{role}" dir="auto">{lines}</div>'
-        self.value = box if text else ""
+        self.text, self.value = text, message_html(text, wrong=wrong)
 
 
 def boxed(kind: type[w.Box], css: str, children: Sequence[w.Widget]) -> w.Box:
@@ -240,7 +244,7 @@ class Exported(metaclass=_WidgetPage):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.on_msg(self._asked_to_save)  # type: ignore[attr-defined]  # a method of widgets
+        self.on_msg(self._save_requested)  # type: ignore[attr-defined]  # a method of widgets
 
     @abstractmethod
     def _page(self) -> str:
@@ -251,7 +255,7 @@ class Exported(metaclass=_WidgetPage):
         page = f'<div class="tex2jax_ignore mathjax_ignore">{self._page()}{_ONCE_SAVED}</div>'
         return {"text/plain": repr(self), "text/html": page}
 
-    def _asked_to_save(self, _: Any, message: Any, __: Any) -> None:
+    def _save_requested(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"chatkit": "save"}:
                 self.send({"chatkit_saved": self._output_data()})  # type: ignore[attr-defined]
@@ -296,4 +300,4 @@ class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             text = str(error)
             if isinstance(error, CallError):
                 text = f"{error.reason}\n{error.advice}".strip()
-            self._message.say(text, wrong=True)
+            self._message.show(text, wrong=True)

@@ -119,13 +119,13 @@ class Conversation(Follower):
             self._show(None)
             return min(self._last, len(self.thread))
 
-    def _asked(self, message: Any) -> None:
+    def _handle(self, message: Any) -> None:
         match message:
             case {"older": True}:
                 try:
                     self.older()
                 except ChatkitError as error:
-                    self._say(str(error))
+                    self._report(str(error))
 
     def _read(self) -> int:
         """Read on from where it stopped, and put the thread together again."""
@@ -169,7 +169,7 @@ class Conversation(Follower):
 
     @steady
     def __repr__(self) -> str:
-        ours = sum(said.outbound for said in self.thread)
+        ours = sum(message.outbound for message in self.thread)
         count = many(len(self.thread), "message")
         read = count if self._whole else f"the last {count}"
         return f"Conversation with {visible(self.contact)}: {read}, {ours} of them ours."
@@ -191,7 +191,7 @@ class Conversation(Follower):
 
     def _parts(self) -> dict[str, Any]:
         """The title and a note as texts, and the bubbles: each its name, and HTML that is safe."""
-        name = next((said.name for said in reversed(self.thread) if said.name), None)
+        name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         older = len(self.thread) - self._last
         more = min(older, _PAGE) if self._whole else _PAGE
@@ -201,46 +201,48 @@ class Conversation(Follower):
             note = f"{count if self._whole else 'Older messages are'} not shown: last={self._last}."
         if not self.thread:
             note = "No message of this contact has been delivered here."
-        known = {said.id: said for said in self.thread}
+        known = {message.id: message for message in self.thread}
         day: date | None = None
         items = []
         times = Counter[str]()  # messages with one id and other words are both there
-        for said in self.thread[-self._last :]:
-            if said.at is not None and said.at.date() != day:
-                day = said.at.date()
+        for message in self.thread[-self._last :]:
+            if message.at is not None and message.at.date() != day:
+                day = message.at.date()
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
-            times[said.id] += 1
-            items.append([f"{said.id} {times[said.id]}", self._bubble(said, known)])
+            times[message.id] += 1
+            items.append([f"{message.id} {times[message.id]}", self._bubble(message, known)])
         button = f"Show {more:,} older" if older > 0 else ""
         return {"title": title, "note": note, "older": button, "items": items}
 
-    def _bubble(self, said: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
+    def _bubble(self, message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
         # of a part of the messages nobody knows what the others are
         nowhere = "a message that is not here" if self._whole else "an older message"
         return _bubble(
-            said, known, nowhere, silent="were not delivered" if self._whole else "are not"
+            message, known, nowhere, silent="were not delivered" if self._whole else "are not"
         )
 
 
-def _bubble(said: ThreadMessage, known: dict[str, ThreadMessage], nowhere: str, silent: str) -> str:
-    parts = [f'<span class="cv-who">{"We" if said.outbound else "They"}: </span>']
-    if said.reply_to:
-        to = known.get(said.reply_to)
+def _bubble(
+    message: ThreadMessage, known: dict[str, ThreadMessage], nowhere: str, silent: str
+) -> str:
+    parts = [f'<span class="cv-who">{"We" if message.outbound else "They"}: </span>']
+    if message.reply_to:
+        to = known.get(message.reply_to)
         quoted = (to and (to.text or to.type)) or nowhere
         parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _QUOTED))}</blockquote>')
-    if not said.heard:
+    if not message.delivered:
         parts.append(f"<em>A message whose words {silent} here.</em>")
-    elif said.type != "text":
-        parts.append(f"<em>[{escaped(cut(str(said.type), 40))}]</em> ")
-    if said.text:
-        parts.append(f'<div class="cv-text" dir="auto">{_folded(said.text)}</div>')
-    if said.reactions:
-        marks = " ".join(escaped(cut(mark, 12)) for mark in said.reactions[:20])
+    elif message.type != "text":
+        parts.append(f"<em>[{escaped(cut(str(message.type), 40))}]</em> ")
+    if message.text:
+        parts.append(f'<div class="cv-text" dir="auto">{_folded(message.text)}</div>')
+    if message.reactions:
+        marks = " ".join(escaped(cut(mark, 12)) for mark in message.reactions[:20])
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
-    at = f"{said.at:%H:%M}" if said.at else "no time"
-    parts.append(f'<div class="cv-foot">{at}{_status(said)}</div>')
-    side = "ours" if said.outbound else "theirs"
-    failed = " cv-failed" if said.status == "failed" else ""
+    at = f"{message.at:%H:%M}" if message.at else "no time"
+    parts.append(f'<div class="cv-foot">{at}{_status(message)}</div>')
+    side = "ours" if message.outbound else "theirs"
+    failed = " cv-failed" if message.status == "failed" else ""
     return f'<li class="{side}{failed}">{"".join(parts)}</li>'
 
 
@@ -264,14 +266,18 @@ def _lines(text: str) -> str:
     return "<br>".join(map(escaped, text.split("\n")))
 
 
-def _status(said: ThreadMessage) -> str:
-    if not said.outbound or not said.status:
+def _status(message: ThreadMessage) -> str:
+    if not message.outbound or not message.status:
         return ""
-    name = cut(said.status, 20)
-    when = f" {said.reached_at:%H:%M}" if said.reached_at else ""
-    why = f" · {escaped(cut(said.error, 200))}" if said.error and said.status == "failed" else ""
-    tick = _TICKS.get(said.status, "·")
-    sort = said.status if said.status in _TICKS else "other"
+    name = cut(message.status, 20)
+    when = f" {message.reached_at:%H:%M}" if message.reached_at else ""
+    why = (
+        f" · {escaped(cut(message.error, 200))}"
+        if message.error and message.status == "failed"
+        else ""
+    )
+    tick = _TICKS.get(message.status, "·")
+    sort = message.status if message.status in _TICKS else "other"
     mark = f'<i aria-hidden="true">{tick}</i>'
     return f' <span class="cv-{sort}">{mark} {escaped(name)}{when}{why}</span>'
 
@@ -301,7 +307,7 @@ class ThreadMessage(NamedTuple):
     reactions: tuple[str, ...] = ()
 
     @property
-    def heard(self) -> bool:
+    def delivered(self) -> bool:
         """Whether the message itself was delivered here, and not only its status."""
         return self.type is not None
 
@@ -328,14 +334,14 @@ def thread(
     for row in _rows(reactions):
         if row["emoji"]:
             marks.setdefault(str(row["message_id"]), []).append(str(row["emoji"]))
-    found = [_message(row, courses, marks) for row in _rows(messages)]
-    heard = {said.id for said in found}
-    found += [
+    thread_messages = [_message(row, courses, marks) for row in _rows(messages)]
+    delivered = {message.id for message in thread_messages}
+    thread_messages += [
         _silent(row, marks)
         for key, row in courses.items()
-        if key not in heard and (whole or row["sent_at"] or row["failed_at"])
+        if key not in delivered and (whole or row["sent_at"] or row["failed_at"])
     ]
-    return sorted(found, key=lambda said: said.at or _FIRST)
+    return sorted(thread_messages, key=lambda message: message.at or _FIRST)
 
 
 def _message(

@@ -26,6 +26,7 @@ import traitlets
 from pydantic.fields import FieldInfo
 
 from chatkit.api.record import Body
+from chatkit.api.secret import Secret
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import values as shortly
@@ -73,7 +74,11 @@ class FormModel(anywidget.AnyWidget):
             finally:
                 self._holds -= 1
                 if not self._holds:
-                    self.tree = self.root.drawn()
+                    self.draw()
+
+    def draw(self) -> None:
+        """Send what has changed to the page at once."""
+        self.tree = self.root.drawn()
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
@@ -222,14 +227,17 @@ class FormButton(ActsOnce, Control):
     Args:
         label: What it does, in words.
         act: What a click calls.
+        submit: Whether it is what the form is for: Enter in a line of text presses it, and what
+            was typed as a secret is sent before the click.
     """
 
     kind = "button"
-    drawing = (*Control.drawing, "token")
+    drawing = (*Control.drawing, "token", "submit")
 
-    def __init__(self, label: str, act: Callable[[], object]) -> None:
-        super().__init__(label)
-        self.token = self._will(act)
+    def __init__(self, label: str, act: Callable[[], object], *, submit: bool = False) -> None:
+        look = "primary" if submit else "plain"
+        super().__init__(label, css=look)
+        self.token, self.submit = self._will(act), submit
 
     def enter(self, value: Any) -> None:
         """Act, if the click has seen the token that the button has now."""
@@ -520,6 +528,40 @@ class Choice(Control):
         return words
 
 
+class Radio(Choice):
+    """One of some values, each with details in HTML that stand below it.
+
+    Args:
+        label: What they are.
+        details: The details by the values, which are the words for them too; the first is chosen.
+    """
+
+    kind = "radio"
+    drawing = (*Choice.drawing, "details")
+
+    def __init__(self, label: str, details: Mapping[str, str]) -> None:
+        first, *others = details
+        super().__init__(label, {other: other for other in others}, first, first)
+        self.details = list(details.values())
+
+
+class SecretText(Control):
+    """A text that is never part of the state: the page sends it with the click that uses it."""
+
+    kind = "secret"
+    drawing = tuple(name for name in Control.drawing if name not in ("value", "written"))
+
+    def enter(self, value: Any) -> None:
+        """Keep what was typed, until it is taken."""
+        self._value = Secret(value) if isinstance(value, str) else None
+
+    def take(self) -> Secret | None:
+        """Return what was typed, and forget it."""
+        secret: Secret | None = self._value
+        self._value = None
+        return secret
+
+
 #: The value that stands for all others (API document, Events).
 _ALL = "*"
 
@@ -712,9 +754,9 @@ _LONG = frozenset({"text", "flow_json_raw"})
 def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     """Choose the input for a field of a body, and show the value it has at first."""
     union = get_origin(field.annotation) in (Union, UnionType)
-    sides = get_args(field.annotation) if union else (field.annotation,)
-    none = NoneType in sides
-    kinds = [side for side in sides if side is not NoneType]
+    kinds_of_field = get_args(field.annotation) if union else (field.annotation,)
+    none = NoneType in kinds_of_field
+    kinds = [side for side in kinds_of_field if side is not NoneType]
     kind = kinds[0] if len(kinds) == 1 else str if str in kinds else Any
     inner: Any = (*get_args(kind), None)[0]
     unset = "(none)" if none else "choose one"
@@ -835,7 +877,7 @@ class FormField:
         except ValueError as error:
             return "problem", str(error)
 
-    def say(self, problem: str) -> None:
+    def mark(self, problem: str) -> None:
         """Show what is wrong with it at the field; an empty text takes that back."""
         self.input.mark([("error", problem)] if problem else [])
 
@@ -916,7 +958,7 @@ class Fieldset:
                 text, before = field.text, self._before.get(field.name, "")
                 self._before[field.name] = text
                 if len(text) - len(before) < _PASTED or not self._rearranged(field):
-                    field.say(self._wrong(field))
+                    field.mark(self._wrong(field))
                 changed()
 
         for field in self.fields.values():
@@ -944,7 +986,7 @@ class Fieldset:
             self._before[other.name] = other.text
         self._filling = False
         for other in others:
-            other.say(self._wrong(other))
+            other.mark(self._wrong(other))
         return True
 
     @property
@@ -1032,7 +1074,7 @@ class Fieldset:
                 elsewhere.append(f"{problem.field}: {problem.reason}")
         with self.more.held():
             for name, field in self.fields.items():
-                field.say("; ".join(reasons[name]))
+                field.mark("; ".join(reasons[name]))
             if any(reasons[name] for name in self._folded):
                 self.more.value = True
         return elsewhere

@@ -73,7 +73,7 @@ class FolderView(Exported, anywidget.AnyWidget):
     ) -> None:
         self._sources, self._contacts = (left, right), contacts
         super().__init__(height=height)
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
         self.read_again()
 
     def read_again(self) -> None:
@@ -118,10 +118,10 @@ class FolderView(Exported, anywidget.AnyWidget):
         return f'<div class="fv-title" dir="auto">{title}</div>{self._table(path)}'
 
     def _table(self, path: str) -> str:
-        sides = list(zip(self._names, self._files[path], strict=True))
-        return _table(sides[:1] if self._sources[1] is None else sides)
+        columns = list(zip(self._names, self._files[path], strict=True))
+        return _table(columns[:1] if self._sources[1] is None else columns)
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"open": int(n)} if 0 <= n < len(self._paths):
                 self._show(n)
@@ -136,7 +136,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         left, right = (visible(name) for name in self._names)
         if self._sources[1] is None:
             return f"{left}: {count}."
-        differ = sum(_state(*sides) != _SAME for sides in self._files.values())
+        differ = sum(_state(*texts) != _SAME for texts in self._files.values())
         of = f"{differ:,} of {count} {'differs' if differ == 1 else 'differ'}"
         return f"{left} beside {right}: {of if differ else f'{count}, all the same'}."
 
@@ -147,12 +147,12 @@ class FolderView(Exported, anywidget.AnyWidget):
     def _page(self) -> str:
         parts, lines = [], 0
         alone = self._sources[1] is None
-        shown = [p for p in self._paths if alone or _state(*self._files[p]) != _SAME]
+        paths = [p for p in self._paths if alone or _state(*self._files[p]) != _SAME]
         alike = [] if alone else [p for p in self._paths if _state(*self._files[p]) == _SAME]
-        for n, path in enumerate(shown):
+        for n, path in enumerate(paths):
             lines += max(side.count("\n") for side in self._files[path] if side is not None)
             if n == _MOST_FILES or lines > _MOST_SAVED:
-                rest = many(len(shown) - n, "more file")
+                rest = many(len(paths) - n, "more file")
                 parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
                 break
             state = "" if alone else f": {STATES[_state(*self._files[path])]}"
@@ -194,20 +194,20 @@ def _read(
 
 def _texts(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
     """Write what an account holds as the texts of files."""
-    found: dict[str, bytes] = {}
+    texts: dict[str, bytes] = {}
     for noun in ("flow", "content"):
         for name, fields in state.of(noun).items():
             if (noun, name) not in paths:
                 paths[noun, name] = names.new(noun, name)
             path = paths[noun, name]
-            found[path] = layout.record_text(noun, name, fields, path)
+            texts[path] = layout.record_text(noun, name, fields, path)
     if state.webhooks:
-        found[layout.WEBHOOKS] = layout.webhooks_text(state.webhooks)
+        texts[layout.WEBHOOKS] = layout.webhooks_text(state.webhooks)
     if state.contacts is not None:
         table = io.BytesIO()
         layout.write_contacts(state.contacts, layout.EDITED, table)
-        found[layout.CONTACTS] = table.getvalue()
-    return {path: text.decode() for path, text in found.items()}
+        texts[layout.CONTACTS] = table.getvalue()
+    return {path: text.decode() for path, text in texts.items()}
 
 
 def _state(left: str | None, right: str | None) -> int:
@@ -227,32 +227,32 @@ class _LinePair(NamedTuple):
     right: tuple[int, str] | None
 
 
-def _table(sides: Sequence[tuple[str, str | None]]) -> str:
+def _table(columns: Sequence[tuple[str, str | None]]) -> str:
     """Draw texts beside each other: what differs is marked, long parts that do not are folded.
 
     Args:
-        sides: The name of one side, or of both, and the text there; None where it is not.
+        columns: The name of one side, or of both, and the text there; None where it is not.
     """
-    texts = [[] if text is None else text.splitlines() for _, text in sides]
+    texts = [[] if text is None else text.splitlines() for _, text in columns]
     if max(map(len, texts)) > _MOST_LINES:
         counts = " and ".join(f"{len(lines):,}" for lines in texts)
         return f"<p>{counts} lines are too many to be shown here.</p>"
     heads = ""
-    for name, text in sides:
-        said = marked(cut(name, LABEL)) + (": not there" if text is None else "")
-        heads += f'<th scope="col" colspan="2">{said}</th>'
-    columns = '<col class="fv-n"><col>' * len(sides)
-    bodies = "".join(_bodies(list(_lines(texts[0], texts[-1])), len(sides)))
+    for name, text in columns:
+        heading = marked(cut(name, LABEL)) + (": not there" if text is None else "")
+        heads += f'<th scope="col" colspan="2">{heading}</th>'
+    widths = '<col class="fv-n"><col>' * len(columns)
+    bodies = "".join(_bodies(list(_lines(texts[0], texts[-1])), len(columns)))
     return (
-        f'<table class="fv-diff" dir="ltr"><colgroup>{columns}</colgroup>'
+        f'<table class="fv-diff" dir="ltr"><colgroup>{widths}</colgroup>'
         f"<thead><tr>{heads}</tr></thead>{bodies}</table>"
     )
 
 
 def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
     """Put the lines of both texts beside each other."""
-    found = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
-    for kind, i, j, k, m in found:
+    opcodes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
+    for kind, i, j, k, m in opcodes:
         if kind == "equal":
             for n, line in enumerate(one[i:j]):
                 text = marked(visible(line))
@@ -261,11 +261,11 @@ def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
         for n in range(max(j - i, m - k)):
             left = one[i + n] if i + n < j else None
             right = two[k + n] if k + n < m else None
-            sides = _words(left, right)
+            marked_words = _words(left, right)
             yield _LinePair(
                 "differs",
-                None if left is None else (i + n + 1, sides[0]),
-                None if right is None else (k + n + 1, sides[1]),
+                None if left is None else (i + n + 1, marked_words[0]),
+                None if right is None else (k + n + 1, marked_words[1]),
             )
 
 
@@ -288,7 +288,7 @@ def _words(left: str | None, right: str | None) -> tuple[str, str]:
     return drawn[0], drawn[1]
 
 
-def _bodies(lines: Sequence[_LinePair], sides: int) -> Iterator[str]:
+def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
     """Draw the lines; long parts that are the same are folded, unless nothing differs."""
     differing = [n for n, line in enumerate(lines) if line.kind != "same"]
     near = {at for n in differing for at in range(n - _AROUND, n + _AROUND + 1)}
@@ -298,19 +298,19 @@ def _bodies(lines: Sequence[_LinePair], sides: int) -> Iterator[str]:
         end = start
         while end < len(lines) and (end in near or not differing) == here:
             end += 1
-        rows = "".join(_row(line, sides) for line in lines[start:end])
+        rows = "".join(_row(line, width) for line in lines[start:end])
         if here or end - start == 1:
             yield f"<tbody>{rows}</tbody>"
         else:
-            said = f"… {many(end - start, 'line')} the same"
-            yield f'<tbody class="fv-gap"><tr><td colspan="{2 * sides}">{said}</td></tr></tbody>'
+            summary = f"… {many(end - start, 'line')} the same"
+            yield f'<tbody class="fv-gap"><tr><td colspan="{2 * width}">{summary}</td></tr></tbody>'
             yield f'<tbody class="fv-far">{rows}</tbody>'
         start = end
 
 
-def _row(line: _LinePair, sides: int) -> str:
+def _row(line: _LinePair, width: int) -> str:
     cells = []
-    for side, name in ((line.left, "fv-out"), (line.right, "fv-in"))[:sides]:
+    for side, name in ((line.left, "fv-out"), (line.right, "fv-in"))[:width]:
         number, text = ("", "") if side is None else side
         look = f' class="{name}"' if line.kind == "differs" and side is not None else ""
         cells.append(f'<td class="fv-n">{number}</td><td{look} dir="auto">{text}</td>')

@@ -37,9 +37,9 @@ class Follower(Exported, anywidget.AnyWidget):
         self._looking = threading.RLock()
         self._ending = threading.Event()
         self._views: set[str] = set()
-        self._told = ""
+        self._problem = ""
         super().__init__(**self._begin())
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     @abstractmethod
     def _begin(self) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Follower(Exported, anywidget.AnyWidget):
     def _show(self, view: str | None) -> None:
         """Give a page all that is shown; None: every page."""
 
-    def _asked(self, message: Any) -> None:
+    def _handle(self, message: Any) -> None:
         """Do what a page asks for."""
 
     @property
@@ -89,9 +89,9 @@ class Follower(Exported, anywidget.AnyWidget):
         while not ending.wait(_OFTEN):
             try:
                 self.look()
-                self._say("")
+                self._report("")
             except ChatkitError as error:  # the database may come back
-                self._say(str(error))
+                self._report(str(error))
 
     def _end(self) -> None:
         thread, self._thread = self._thread, None
@@ -101,12 +101,12 @@ class Follower(Exported, anywidget.AnyWidget):
         if thread is not threading.current_thread():
             thread.join()
 
-    def _say(self, problem: str) -> None:
-        if problem != self._told:
-            self._told = problem
+    def _report(self, problem: str) -> None:
+        if problem != self._problem:
+            self._problem = problem
             self.send({"problem": visible(problem)})
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"here": str(view)}:
                 self._views.add(view)
@@ -118,7 +118,7 @@ class Follower(Exported, anywidget.AnyWidget):
                 if not self._views:  # nobody looks: the thread ends until somebody does
                     self._end()
             case _:
-                self._asked(message)
+                self._handle(message)
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         """Follow the inbox as soon as it is shown."""

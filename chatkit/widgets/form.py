@@ -100,8 +100,8 @@ class Form(Panel):
 
     def _page(self) -> str:
         code = f"<pre>{escape(self._code.text)}</pre>" if self._code.text else ""
-        told = f"<p>{escape(self.secret_once.told)}</p>" if self.secret_once else ""
-        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}{told}"
+        secret = f"<p>{escape(self.secret_once.text)}</p>" if self.secret_once else ""
+        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}{secret}"
 
     # --- what is typed --------------------------------------------------------------
 
@@ -165,7 +165,7 @@ class Form(Panel):
 
     def _open(self, key: Key | None, record: Record | None) -> None:
         self.key, self.record, self._ran = key, record, ""
-        self._message.say("")
+        self._message.show("")
         self._fields.fill(self._known())
         self._paint()
 
@@ -183,23 +183,23 @@ class Form(Panel):
         """
         with self._lock:
             try:
-                return (self._unknown and self._looked(self._unknown)) or self._sent()
+                return (self._unknown and self._searched(self._unknown)) or self._sent()
             except Exception as error:
                 self._show(error)
                 raise
 
     def _clicked(self) -> None:
         """Do what the button says, and say what came of it; after a lost answer only look."""
-        with self._lock, warnings.catch_warnings(record=True) as heard:
+        with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                self._looked(self._unknown) if self._unknown else self._sent()
+                self._searched(self._unknown) if self._unknown else self._sent()
             except Exception as error:
                 self._show(error)
                 if not isinstance(error, ChatkitError):
                     raise
-        if heard:
-            self._message.say(" ".join([self.message, *(str(one.message) for one in heard)]))
+        if caught:
+            self._message.show(" ".join([self.message, *(str(one.message) for one in caught)]))
         self._fields.focus()
 
     def _sent(self) -> Record:
@@ -229,10 +229,10 @@ class Form(Panel):
         self.record = self._with_secrets(live)
         if moved:
             reason = "somebody has changed this meanwhile, to {}; save again to write over it"
-            said = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
-            raise InputError(f"This {self._endpoints.noun} has moved:", said)
+            problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
+            raise InputError(f"This {self._endpoints.noun} has moved:", problems)
 
-    def _looked(self, outcome: UnknownOutcome) -> Record | None:
+    def _searched(self, outcome: UnknownOutcome) -> Record | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
         settled = True
         try:
@@ -246,9 +246,9 @@ class Form(Panel):
                 self._fields.lock(False)
                 self._paint()
         if record is None:
-            self._message.say("It has not landed, and will not any more: you can send it again.")
+            self._message.show("It has not landed, and will not any more: you can send it again.")
             return None
-        return self._done(record, outcome.sent, self.line, looked=True)
+        return self._done(record, outcome.sent, self.line, searched=True)
 
     # --- what is shown --------------------------------------------------------------
 
@@ -259,7 +259,7 @@ class Form(Panel):
     def _changed(self) -> None:
         """Show the line that what is typed now would run."""
         self._ran = ""
-        self._message.say("")
+        self._message.show("")
         self._paint()
 
     def _paint(self) -> None:
@@ -278,7 +278,7 @@ class Form(Panel):
         self._code.text = self._ran or self.line
 
     def _done(
-        self, record: Record, sent: Mapping[str, Any], line: str, *, looked: bool = False
+        self, record: Record, sent: Mapping[str, Any], line: str, *, searched: bool = False
     ) -> Record:
         """Say that it is done; the form goes on with the record that is there now.
 
@@ -286,25 +286,25 @@ class Form(Panel):
             record: What the service has now.
             sent: What was sent.
             line: The Python that does the same.
-            looked: Whether its answer was lost, so that it was looked for.
+            searched: Whether its answer was lost, so that it was looked for.
         """
         made = self.key is None
         record = self._with_secrets(record)
         self.key, self.record, self._ran = getattr(record, self._endpoints.key), record, line
-        there = self._known() or {}
-        self._fields.fill(there)
-        said = ["It has landed."] if looked else []
-        said += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
+        known = self._known() or {}
+        self._fields.fill(known)
+        sentences = ["It has landed."] if searched else []
+        sentences += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
-            if name in there and not agrees(there[name], value):
-                said.append(f"But {name} reads back as {shortly(there[name])}.")
-        if made and looked and self._endpoints.lost:
-            said.append(f"But {self._endpoints.lost}.")
+            if name in known and not agrees(known[name], value):
+                sentences.append(f"But {name} reads back as {shortly(known[name])}.")
+        if made and searched and self._endpoints.lost:
+            sentences.append(f"But {self._endpoints.lost}.")
         elif made and self.secret_once:
             secret = getattr(record, "webhook_secret", None)
             self.secret_once.offer(self.key, secret)
-            said += [] if secret else ["The service gave no signing secret with it."]
-        self._message.say(" ".join(said))
+            sentences += [] if secret else ["The service gave no signing secret with it."]
+        self._message.show(" ".join(sentences))
         self._paint()
         self.saved()
         return record
@@ -338,7 +338,7 @@ class Form(Panel):
         left = self._fields.mark(problems)
         if problems:
             rest += ": see above." if len(left) < len(problems) else "."
-        self._message.say("\n".join([rest, *left]), wrong=True)
+        self._message.show("\n".join([rest, *left]), wrong=True)
         self._paint()
 
 
@@ -358,7 +358,7 @@ class SecretShownOnce(anywidget.AnyWidget):
     _css = joined_text(["secret.css"])
 
     #: What is said of it, and whether it waits to be handed over.
-    told = traitlets.Unicode().tag(sync=True)
+    text = traitlets.Unicode().tag(sync=True)
     waits = traitlets.Bool(False).tag(sync=True)
     #: Whether the keyring of this machine has it.
     kept = traitlets.Bool(False).tag(sync=True)
@@ -368,14 +368,14 @@ class SecretShownOnce(anywidget.AnyWidget):
         self.secret: Secret | None = None  #: what is handed over, until it is forgotten
         self.webhook = 0  #: the id of the webhook that it belongs to
         super().__init__()
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def offer(self, webhook: Any, secret: Secret | None) -> None:
         """Have a secret ready for a person; one that waited before is forgotten."""
         self.webhook, self.secret = webhook, secret
-        self.told, self.kept, self.waits = "", False, secret is not None
+        self.text, self.kept, self.waits = "", False, secret is not None
         if secret is not None:
-            self.told = (
+            self.text = (
                 f"The signing secret of webhook {webhook} is shown this once, and gone when the "
                 "kernel ends. Your receiver needs it to verify deliveries; nobody can ask for it "
                 "again."
@@ -387,7 +387,7 @@ class SecretShownOnce(anywidget.AnyWidget):
             return
         self.secret, self.waits = None, False
         if not self.kept:
-            self.told = (
+            self.text = (
                 f"The signing secret of webhook {self.webhook} was handed over, and is not kept "
                 f"here. If it is lost, client.webhooks.rotate({self.webhook}) makes a new one."
             )
@@ -402,7 +402,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         if self.secret is not None:
             self._resource.keep_secret(self.webhook, self.secret)
             self.kept = True
-            self.told = (
+            self.text = (
                 f"The signing secret of webhook {self.webhook} is kept in the keyring of this "
                 f"machine: client.webhooks.secret({self.webhook}) finds it."
             )
@@ -412,17 +412,17 @@ class SecretShownOnce(anywidget.AnyWidget):
         waits = f"of webhook {self.webhook}, not shown" if self.secret else "none waits"
         return f"<signing secret: {waits}>"
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"ask": "show" | "copy"} if self.secret is not None:
                 self.send({"secret": self.secret.reveal()})
             case {"ask": "keyring"} if self.secret is not None:
-                said = "Kept."
+                answer = "Kept."
                 try:
                     self.keep()
                 except ChatkitError as error:
-                    said = str(error)
-                self.send({"said": said})
+                    answer = str(error)
+                self.send({"said": answer})
             case {"ask": "forget"}:
                 self.forget()
                 self.send({"said": ""})

@@ -25,7 +25,7 @@ from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, stead
 from chatkit.frames.frame import plain, records
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, many
-from chatkit.util.display import values as shown
+from chatkit.util.display import values as shortly
 from chatkit.widgets.controls import (
     START,
     ActionButton,
@@ -37,7 +37,7 @@ from chatkit.widgets.controls import (
     packed_module,
     python_literal,
 )
-from chatkit.widgets.planview import LANDED, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet, View, cell_text
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class GridTable(anywidget.AnyWidget):
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The columns that are shown, in their order: name, and width in pixels or 0.
-    shown_columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    column_layout: traitlets.List[Any] = traitlets.List().tag(sync=True)
     state: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
     height = traitlets.Int(420).tag(sync=True)
     noun = traitlets.Unicode().tag(sync=True)
@@ -113,7 +113,7 @@ class Grid(Panel):
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
         self._arranged = 0  #: how often other rows were shown, or in another order
         self._renewed = 0  #: how often the account was read again: rows have other numbers then
-        self._told = self._view.rows  #: the rows that the page knows of
+        self._sent_rows = self._view.rows  #: the rows that the page knows of
         self._lock = RLock()  # a plan is applied in a thread of its own
         self.plan_view: PlanView | None = None  #: the plan that was reviewed last, below
         self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
@@ -122,7 +122,7 @@ class Grid(Panel):
         self._table = GridTable(
             self._receive,
             columns=described_columns(self._sheet),
-            shown_columns=usual_layout(self._sheet),
+            column_layout=usual_layout(self._sheet),
             state=self._state(),
             height=height,
             noun=endpoints.noun,
@@ -207,7 +207,7 @@ class Grid(Panel):
             ActionButton(words, partial(self._attempt, self._review_anew, options))
             for words, options in others
         ]
-        self._message.say("")
+        self._message.show("")
         self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
         return view
 
@@ -224,7 +224,7 @@ class Grid(Panel):
             RefusedCell(
                 self._sheet.label(row),
                 name,
-                shown(cell.typed),
+                shortly(cell.typed),
                 cell.reason,
                 (name in fields and fields[name].description) or "leave it as it was",
             )
@@ -261,7 +261,7 @@ class Grid(Panel):
         self._known(column)
         cell = self._sheet.check(column, {number: value})[number]
         if cell and cell.reason:
-            problem = Problem(column, shown(value), cell.reason)
+            problem = Problem(column, shortly(value), cell.reason)
             raise InputError(f"This cell of row {row!r} cannot be set:", [problem])
         self._edited(self._sheet.write([(number, column, value)]))
 
@@ -298,9 +298,9 @@ class Grid(Panel):
         """
         if column is not None:
             self._known(column)
-        found = [one for one in self._replacements(text, by, column, case) if not one.reason]
-        self._edited(self._sheet.write((one.row, one.name, one.after) for one in found))
-        return len(found)
+        replacements = [one for one in self._replacements(text, by, column, case) if not one.reason]
+        self._edited(self._sheet.write((one.row, one.name, one.after) for one in replacements))
+        return len(replacements)
 
     def add(self) -> Any:
         """Add an empty row at the end, and return its label."""
@@ -381,7 +381,7 @@ class Grid(Panel):
         """
         for name in names:
             self._known(name)
-        widths = dict(self._table.shown_columns)
+        widths = dict(self._table.column_layout)
         self._lay_out([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
         return list(self._names)
 
@@ -423,7 +423,7 @@ class Grid(Panel):
             if missing > 0:
                 sheet.add(missing)
                 self._view.lengthen()
-            rows = self._shown(place, len(cells))
+            rows = self._rows_at(place, len(cells))
             touched = sheet.write(
                 (row, name, value)
                 for row, line in zip(rows, cells, strict=True)
@@ -438,8 +438,8 @@ class Grid(Panel):
             return []
         pattern = re.compile(re.escape(text), re.NOFLAG if case else re.IGNORECASE)
         names = [c.name for c in self._sheet.columns.values() if c.kind == "text"]
-        looked = names if column is None else [column]
-        return list(self._sheet.replacements(self._view.rows.tolist(), looked, pattern, by))
+        searched = names if column is None else [column]
+        return list(self._sheet.replacements(self._view.rows.tolist(), searched, pattern, by))
 
     def _mark(self, rows: list[int], delete: bool) -> None:
         self._sheet.mark(rows, delete)
@@ -453,8 +453,8 @@ class Grid(Panel):
     def _lay_out(self, layout: Sequence[Sequence[Any]]) -> None:
         """Show columns in this order, each with its width; the first ones if none is named."""
         known = [[n, max(0, int(wide))] for n, wide in layout if n in self._sheet.columns]
-        self._table.shown_columns = known or usual_layout(self._sheet)
-        self._names = [name for name, _ in self._table.shown_columns]
+        self._table.column_layout = known or usual_layout(self._sheet)
+        self._names = [name for name, _ in self._table.column_layout]
 
     def _edits(self) -> list[str]:
         """Write what was edited as the arguments of `resource.plan`."""
@@ -496,7 +496,7 @@ class Grid(Panel):
             self._read_again(view)
         except ChatkitError as error:
             words = "The table shows what was there before: the account could not be read again."
-            self._message.say(f"{words}\n{error}", wrong=True)
+            self._message.show(f"{words}\n{error}", wrong=True)
 
     def _read_again(self, view: PlanView) -> None:
         """Read the account, and keep what was not applied as edits of what is there now."""
@@ -509,21 +509,21 @@ class Grid(Panel):
         with self._lock:
             done: dict[Any, Any] = {}  # labels and keys of rows with which nothing is left to do
             if (result := view.result) is not None:
-                result = result[result["state"].isin(LANDED)]
+                result = result[result["state"].isin(TOOK_EFFECT)]
                 done = dict(zip(result.index.tolist(), result["key"].tolist(), strict=True))
             mine = view is self.plan_view
             rows = {label: self._row_of(label) for label in (done if mine else ())}
-            landed = {row for row in rows.values() if row is not None}
+            applied = {row for row in rows.values() if row is not None}
             keys = self._keys(read)
             keys |= {row: done[label] for label, row in rows.items() if row is not None}
             sheet = Sheet(endpoints, self._frame_of(read, keys, done.values()))
-            found = sheet.base.index
-            at = dict(zip(found.tolist(), range(len(found)), strict=True))
+            index = sheet.base.index
+            at = dict(zip(index.tolist(), range(len(index)), strict=True))
             places = {row: at.get(key, -1) for row, key in keys.items()}
             cells = {
                 where
                 for where, cell in old.cells.items()
-                if where[0] in landed and self._reviewed.get(where) == cell
+                if where[0] in applied and self._reviewed.get(where) == cell
             }
             now = sheet.carry(old, places, cells)
             self._reviewed = {
@@ -537,7 +537,7 @@ class Grid(Panel):
             self._arranged += 1
             with self._table.hold_sync():
                 self._table.columns = described_columns(sheet)
-                self._lay_out(self._table.shown_columns)
+                self._lay_out(self._table.column_layout)
                 self._changed()
 
     def _row_of(self, label: Any) -> int | None:
@@ -575,8 +575,8 @@ class Grid(Panel):
         if self._whole and self._keyed:
             frame = read
         else:
-            wanted = dict.fromkeys([*(keys[row] for row in sorted(keys)), *more])
-            frame = read.loc[[one for one in wanted if one in read.index]]
+            keys_to_show = dict.fromkeys([*(keys[row] for row in sorted(keys)), *more])
+            frame = read.loc[[one for one in keys_to_show if one in read.index]]
         frame, attrs = frame.copy(deep=False), frame.attrs
         row_of = {value: row for row, value in keys.items() if row < len(base)}
         for name in base.columns.difference([*frame.columns, key], sort=False):
@@ -591,7 +591,7 @@ class Grid(Panel):
     def _state(self) -> dict[str, Any]:
         view = self._view
         undo, redo = self._sheet.steps
-        said = edits_summary(self._sheet)
+        summary = edits_summary(self._sheet)
         filters = view.filters.items()
         return {
             "shows": self._shows,
@@ -599,7 +599,7 @@ class Grid(Panel):
             "renewed": self._renewed,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": said,
+            "said": summary,
             "undo": undo > 0,
             "redo": redo > 0,
             "text": view.text,
@@ -607,11 +607,13 @@ class Grid(Panel):
             "sort": [view.column, view.descending],
             "filters": {
                 name: {
-                    "contains": wanted.contains,
-                    "values": None if wanted.values is None else sorted(wanted.values),
-                    "empty": wanted.empty,
+                    "contains": column_filter.contains,
+                    "values": None
+                    if column_filter.values is None
+                    else sorted(column_filter.values),
+                    "empty": column_filter.empty,
                 }
-                for name, wanted in filters
+                for name, column_filter in filters
             },
         }
 
@@ -623,10 +625,10 @@ class Grid(Panel):
     def _changed(self) -> None:
         """Tell that there are other rows than before, or many that were edited."""
         self._shows += 1
-        self._told = self._view.rows
-        self._say_state()
+        self._sent_rows = self._view.rows
+        self._send_state()
 
-    def _say_state(self) -> None:
+    def _send_state(self) -> None:
         self._table.state = self._state()
         if self._code.text:
             self._code.text = self.code or _NO_CODE
@@ -634,12 +636,15 @@ class Grid(Panel):
     def _edited(self, rows: Collection[int]) -> None:
         """Tell what rows have become."""
         self._view.lengthen()
-        known = len(self._told) == len(self._view.rows) and (self._told == self._view.rows).all()
+        known = (
+            len(self._sent_rows) == len(self._view.rows)
+            and (self._sent_rows == self._view.rows).all()
+        )
         if not known or len(rows) > _PAGE:
             self._arranged += not known
             return self._changed()
         self._table.send({"rows": described_rows(self._sheet, sorted(rows))})
-        self._say_state()
+        self._send_state()
 
     # --- what the page asks for -----------------------------------------------------------
 
@@ -658,7 +663,7 @@ class Grid(Panel):
                 self._table.send(answer)
 
     def _send_page(self, page: int, shows: int) -> dict[str, Any] | None:
-        rows = self._shown(page * _PAGE, _PAGE)
+        rows = self._rows_at(page * _PAGE, _PAGE)
         if shows != self._shows:
             return None
         return {"page": page, "shows": shows, "rows": described_rows(self._sheet, rows)}
@@ -677,10 +682,10 @@ class Grid(Panel):
         self._edited({row})
 
     def _clear(self, place: int, rows: int, columns: list[str]) -> None:
-        self._edited(self._sheet.clear(self._shown(place, rows), columns))
+        self._edited(self._sheet.clear(self._rows_at(place, rows), columns))
 
     def _fill(self, place: int, rows: int, columns: list[str]) -> None:
-        source, *below = self._shown(place, rows)
+        source, *below = self._rows_at(place, rows)
         self._edited(self._sheet.fill(source, below, columns))
 
     def _paste_block(
@@ -696,7 +701,7 @@ class Grid(Panel):
         return None
 
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
-        self._mark(self._shown(place, rows), delete)
+        self._mark(self._rows_at(place, rows), delete)
 
     def _look_for(self, text: str | None = None, *, changed: bool = False) -> None:
         if text is None:
@@ -725,27 +730,27 @@ class Grid(Panel):
         self._attempt(self.review)
         return {"reviewed": True}
 
-    def _shown(self, place: int, count: int) -> list[int]:
+    def _rows_at(self, place: int, count: int) -> list[int]:
         rows: list[int] = self._view.rows[place : place + count].tolist()
         return rows
 
     def _preview(self, text: str, by: str, column: str | None, case: bool) -> dict[str, Any]:
         """Say what a replacement would change: how many cells, some of them, and which not."""
-        found = self._replacements(text, by, column, case)
+        replacements = self._replacements(text, by, column, case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
-            for one in sorted(found, key=lambda one: bool(one.reason))[:_LINES]
+            for one in sorted(replacements, key=lambda one: bool(one.reason))[:_LINES]
         ]
-        refused = sum(bool(one.reason) for one in found)
-        return {"preview": lines, "count": len(found) - refused, "refused": refused}
+        refused = sum(bool(one.reason) for one in replacements)
+        return {"preview": lines, "count": len(replacements) - refused, "refused": refused}
 
     # --- where nothing is live ------------------------------------------------------------
 
     @steady
     def __repr__(self) -> str:
         about = f"Grid of {many(self._sheet.size, self._endpoints.noun)}"
-        said = edits_summary(self._sheet)
-        return f"{about}: {said}." if said else f"{about}."
+        summary = edits_summary(self._sheet)
+        return f"{about}: {summary}." if summary else f"{about}."
 
     def _page(self) -> str:
         below = "" if self.plan_view is None else self.plan_view._page()
@@ -800,7 +805,7 @@ _WIDE = 36  #: characters of the widest column
 def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
     """Describe the columns: name, kind, why they cannot be written, how wide they are."""
     sample = range(min(sheet.size, _SAMPLE))
-    found = []
+    described = []
     for column in sheet.columns.values():
         texts = map(cell_text, sheet.original(column.name, sample))
         widths = sorted(min(len(text), _WIDE) for text in texts) or [0]
@@ -808,8 +813,8 @@ def described_columns(sheet: Sheet) -> list[dict[str, Any]]:
         if not column.fixed:
             usual = min(usual * 3 // 2, _WIDE)  # room to type
         wide = max(usual, len(column.name) + 3, 5)
-        found.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
-    return found
+        described.append({**column._asdict(), "head": column.name == sheet.head, "wide": wide})
+    return described
 
 
 def usual_layout(sheet: Sheet) -> list[list[Any]]:
@@ -832,7 +837,7 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
     """
     names = list(sheet.columns)
     values = zip(*(sheet.values(name, numbers) for name in names), strict=True)
-    found = []
+    described = []
     for row, line in zip(numbers, values, strict=True):
         sent: dict[str, Any] = {"n": row, "v": [_sent(value) for value in line]}
         if row >= sheet.size and line[0] is None:
@@ -844,8 +849,8 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
             "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _LONG],
             "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
         }
-        found.append(sent | {name: mark for name, mark in marks.items() if mark})
-    return found
+        described.append(sent | {name: mark for name, mark in marks.items() if mark})
+    return described
 
 
 def edits_summary(sheet: Sheet) -> str:

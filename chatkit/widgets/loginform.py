@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import anywidget
-import traitlets
-
 from chatkit import settings
 from chatkit.account.doctor import keep_checked
 from chatkit.api.connection import Connection, StoredConnection
@@ -14,7 +9,18 @@ from chatkit.api.secret import Secret, access_token
 from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
-from chatkit.widgets.controls import Exported, joined_module, joined_text
+from chatkit.widgets.controls import Exported, joined_text, message_html
+from chatkit.widgets.fields import (
+    FormButton,
+    FormGroup,
+    FormModel,
+    Html,
+    Radio,
+    SecretText,
+    Text,
+)
+
+_NOWHERE = "In a variable that I set in a terminal, before I start JupyterLab"
 
 
 def login(name: str) -> LoginForm:
@@ -36,51 +42,50 @@ def login(name: str) -> LoginForm:
     return LoginForm(name)
 
 
-class LoginForm(Exported, anywidget.AnyWidget):
+class LoginForm(Exported, FormModel):
     """A form for base address, account and token; `chatkit.login(name)` makes it.
 
-    What is typed comes as a message and is never part of the widget's state, which a notebook
-    may save.
+    The token comes as a message and is never part of the widget's state, which a notebook may
+    save.
 
     Args:
         name: The name to keep the connection under.
     """
 
-    _esm = joined_module(["keys.js", "login.js"])
-    _css = joined_text(["button.css", "login.css"])
-
-    title = traitlets.Unicode().tag(sync=True)
-    base_url = traitlets.Unicode().tag(sync=True)
-    account_id = traitlets.Unicode().tag(sync=True)
-    #: Why the keyring cannot keep the token, said before it is typed; empty if it can.
-    fault = traitlets.Unicode().tag(sync=True)
-    #: The file that keeps the token where there is no keyring.
-    file = traitlets.Unicode().tag(sync=True)
-    #: How a shell is told the token, where no file is wanted either.
-    line = traitlets.Unicode().tag(sync=True)
-    #: Whether the service is being asked.
-    busy = traitlets.Bool(False).tag(sync=True)
-    said = traitlets.Unicode().tag(sync=True)
-    #: Whether the connection has been kept by this form.
-    kept = traitlets.Bool(False).tag(sync=True)
-    #: What to write into the next cell.
-    next_line = traitlets.Unicode().tag(sync=True)
+    _css = joined_text(["button.css", "fields.css", "form.css", "login.css"])
 
     def __init__(self, name: str) -> None:
         self._name = settings.checked_name(name)
         known = settings.stored(name) if name in settings.names() else None
         self._profile = ServiceProfile() if known is None else known.profile
         self._file = (known and known.token_file) or settings.token_file(name)
-        super().__init__(
-            title=f"Keep the connection “{name}”",
-            base_url=known.base_url if known else "",
-            account_id=known.account_id if known else "",
-            fault=settings.keyring_fault(),
-            file=str(self._file),
-            line=settings.token_line(),
-            next_line=f'client = chatkit.connect("{name}")',
+        self.kept = False  #: whether the connection has been kept by this form
+        self.message = ""  #: how the last attempt went
+        self.fault = settings.keyring_fault()  #: why the keyring cannot keep the token
+        self._base_url = Text("Base address", "https://api.example.com")
+        self._account_id = Text("Account id", "1001")
+        if known is not None:
+            self._base_url.value, self._account_id.value = known.base_url, known.account_id
+        asked = "The token is not asked for here. In place of the dots, write it into this line:"
+        line = f"<pre>{escaped(settings.token_line())}</pre>"
+        self._place = Radio(
+            f"{self.fault} Where will the token be?",
+            {
+                "In a file that only you can read": f"<small>{escaped(str(self._file))}</small>",
+                _NOWHERE: f"<small>{asked}</small>{line}",
+            },
         )
-        self.on_msg(self._heard)
+        self._place.hidden = not self.fault
+        self._place.watch(self._paint)
+        self._token = SecretText("Access token")
+        keyring = "" if self.fault else "It goes into the keyring of your system. "
+        self._token.help = f"{keyring}This notebook keeps nothing of it."
+        self._button = FormButton("Check and keep", self._submit, submit=True)
+        controls = [self._base_url, self._account_id, self._place, self._token, self._button]
+        self._fields, self._status = FormGroup(controls), Html()
+        title = Html(f"<h3>{escaped(f'Keep the connection “{name}”')}</h3>")
+        root = FormGroup([title, self._fields, self._status], css="chatkit-login chatkit-form")
+        super().__init__(root)
 
     def keep(self, base_url: str, account_id: str, token: str | Secret | None) -> None:
         """Ask the doctor, and keep the connection if there is no problem.
@@ -100,30 +105,46 @@ class LoginForm(Exported, anywidget.AnyWidget):
         )
         if secret is None:
             settings.save(self._name, where, "nowhere")
-            self.said = (
+            self.message = (
                 "Kept, without the token. Before you start JupyterLab, tell it in that terminal, "
-                f"with the token in place of the dots: {self.line}\nThen, in a cell:"
+                f"with the token in place of the dots: {settings.token_line()}\nThen, in a cell:"
             )
         else:
             place: settings.TokenPlace = self._file if self.fault else "keyring"
             keep_checked(self._name, Connection(**dict(where), token=secret), place)
-            there = f"in {self._file}, which only you can read" if self.fault else "in the keyring"
-            self.said = f"Kept, the token {there}. In the next cell:"
+            kept_in = (
+                f"in {self._file}, which only you can read" if self.fault else "in the keyring"
+            )
+            self.message = f"Kept, the token {kept_in}. In the next cell:"
         self.kept = True
+        self._paint()
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
-        match message:
-            case {"base_url": str(base_url), "account_id": str(account_id), "token": str(token)}:
-                secret = None if message.get("place") == "nowhere" else Secret(token)
-                del message, token, __
-                self.busy = True
-                self.said = ""
-                try:
-                    self.keep(base_url, account_id, secret)
-                except ChatkitError as error:
-                    self.said = str(error)
-                finally:
-                    self.busy = False
+    def _submit(self) -> None:
+        """Keep what was typed, and show how it went."""
+        token = self._token.take() or Secret("")
+        without_token = self._place.read() == _NOWHERE
+        self._status.value = message_html("Asking the service …")
+        self.draw()
+        try:
+            secret = None if without_token else token
+            self.keep(self._base_url.value, self._account_id.value, secret)
+        except ChatkitError as error:
+            self.message = str(error)
+        self._paint()
+        self.draw()  # what is shown now can have the focus
+        wrong = self._base_url if without_token else self._token
+        (self._status if self.kept else wrong).focus()
+
+    def _paint(self) -> None:
+        without_token = self._place.read() == _NOWHERE
+        self._token.hidden = without_token
+        self._button.label = "Keep address and account" if without_token else "Check and keep"
+        self._fields.hidden = self.kept
+        status = message_html(self.message, wrong=not self.kept)
+        if self.kept:
+            line = escaped(f'client = chatkit.connect("{self._name}")')
+            status += f'<pre tabindex="0">{line}</pre>'
+        self._status.value = status
 
     @steady
     def __repr__(self) -> str:

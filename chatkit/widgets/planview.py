@@ -110,7 +110,7 @@ class PlanView(Panel):
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
         self._live = live or ("" if result is not None else _live(plan))
-        self._told = ""  #: what was said of its end
+        self._summary = ""  #: what was said of its end
         self._taken: set[int] = set()  #: the numbers of the rows that were taken back
         self._interrupt = Interrupt()
         self._thread: threading.Thread | None = None
@@ -150,11 +150,11 @@ class PlanView(Panel):
         self._fill_accounts()
         if result is None:
             warned = [f"It writes to {self._live}: live data."] if self._live else []
-            self._notes.value = _told_html(plan, *warned) + html_list(
-                "objections", "Blocked:", [_said(one) for one in plan.objections()]
+            self._notes.value = _notes_html(plan, *warned) + html_list(
+                "objections", "Blocked:", [_without_override(one) for one in plan.objections()]
             )
         else:
-            self._tell_result()
+            self._show_result()
         parts = [self._heading, *([self._accounts] if isinstance(plan, FleetPlan) else [])]
         parts += [self._rows, self._notes, self._confirm, self._message]
         super().__init__([*parts, actions, self._below])
@@ -222,7 +222,7 @@ class PlanView(Panel):
             )
             self._began = time.monotonic()
             self._draw(0, len(self.plan))
-            self._message.say("")
+            self._message.show("")
             self.running = True
             self._rows.fill(*self._items_at_work(), stay=True)
             self._fill_accounts()
@@ -273,20 +273,20 @@ class PlanView(Panel):
         self.back = PlanView(self._back_plan(only), self._was_taken_back)
         self._below.children = [self.back]
         where = "The plan that takes it back is below. Nothing is sent before you click there."
-        self._message.say(f"{self._told} {where}")
+        self._message.show(f"{self._summary} {where}")
         self._paint()
         return self.back
 
     def _back_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
         """Make the plan that takes some rows back, or all of them."""
-        wanted: dict[str, Collection[int] | None] = {}
+        rows_by_account: dict[str, Collection[int] | None] = {}
         for label, part, first in placed(self._parts):
             if only is None:
-                wanted[label] = None
+                rows_by_account[label] = None
             elif own := {n - first for n in only if first <= n < first + len(part)}:
-                wanted[label] = own
+                rows_by_account[label] = own
         if isinstance(self.plan, FleetPlan):
-            return undo_fleet_plan(self.plan, wanted)
+            return undo_fleet_plan(self.plan, rows_by_account)
         with read_run(self.plan.id, home_of(self.plan)) as kept:
             plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
         return keep_at(plan, home_of(self.plan))
@@ -345,10 +345,10 @@ class PlanView(Panel):
             from chatkit.imports.tables.workbook import xlsx_bytes
         data = xlsx_bytes(sheets, wide=("reason",))
         self._rows.download(f"not_applied_{self.plan.id}.xlsx", data)
-        said = [f"Downloaded {many(count, 'row')} that can be planned again"]
-        said += [f"{many(len(read), 'row')} only to read"] if len(read) else []
+        counts = [f"Downloaded {many(count, 'row')} that can be planned again"]
+        counts += [f"{many(len(read), 'row')} only to read"] if len(read) else []
         how = " In Python, view.rest() gives them as a frame to plan." if count else ""
-        self._message.say(f"{', '.join(said)}.{how}")
+        self._message.show(f"{', '.join(counts)}.{how}")
 
     def _left_to_take_back(self) -> set[int]:
         """Find the rows that landed, can be taken back, and were not."""
@@ -364,7 +364,7 @@ class PlanView(Panel):
 
     def _was_taken_back(self, back: PlanView) -> None:
         """Show which rows are taken back now: the journals know."""
-        self._tell_result(stay=True)
+        self._show_result(stay=True)
         self._paint()
         if self._applied is not None:
             self._applied(back)
@@ -397,16 +397,16 @@ class PlanView(Panel):
 
     def _finished(self) -> None:
         if self.result is not None:
-            self._tell_result()
+            self._show_result()
         self._fill_accounts()
         if self._error is not None:
             self._rows.fill(*self._items(), stay=True)
-            self._message.say(f"{type(self._error).__name__}: {self._error}", wrong=True)
+            self._message.show(f"{type(self._error).__name__}: {self._error}", wrong=True)
         self._paint()
         if self._applied is not None and self.result is not None:
             self._applied(self)
 
-    def _tell_result(self, *, stay: bool = False) -> None:
+    def _show_result(self, *, stay: bool = False) -> None:
         """Show what came of it, what failed first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         runs: dict[At | None, list[KeptRun]] = {}
@@ -420,14 +420,14 @@ class PlanView(Panel):
                 own = range(first, first + len(part))
                 self._taken = self._taken.difference(own) | {first + n for n in back}
         self._rows.fill(*self._items(), stay=stay)
-        said = self.result.chatkit.summary()
+        summary = self.result.chatkit.summary()
         if self._taken:
-            said += f" Taken back since: {many(len(self._taken), 'row')}."
+            summary += f" Taken back since: {many(len(self._taken), 'row')}."
         if self.plan.secrets:
-            said += " Keep the signing secrets now: plan.secrets alone holds them."
-        odd = set(self.result["state"]).difference(LANDED, ["skipped"])
-        self._told = said
-        self._message.say(said, wrong=bool(odd))
+            summary += " Keep the signing secrets now: plan.secrets alone holds them."
+        odd = set(self.result["state"]).difference(TOOK_EFFECT, ["skipped"])
+        self._summary = summary
+        self._message.show(summary, wrong=bool(odd))
 
     def _items(self) -> tuple[Mapping[str, int], Sequence[Item]]:
         if self.result is None:
@@ -452,8 +452,8 @@ class PlanView(Panel):
         if not isinstance(came := ended.get(label), Exception | None):
             state, reason = came["state"].iloc[n], came["reason"].iloc[n]
             return rendering.html_outcome(change, _look(state), state, escaped(reason))
-        looks, said, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
-        return rendering.html_outcome(change, looks, said, escaped(reason))
+        looks, state, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
+        return rendering.html_outcome(change, looks, state, escaped(reason))
 
     def _fill_accounts(self) -> None:
         """Show what each account would do, how far it is, or what came of it."""
@@ -486,7 +486,7 @@ class PlanView(Panel):
                     states = states.iloc[first : first + len(part)]
                 state = rendering.state_counts(states)
                 kind, looks = "done", "fine"
-                if not states.isin((*LANDED, "skipped")).all():
+                if not states.isin((*TOOK_EFFECT, "skipped")).all():
                     kind, looks = "not all applied", "bad"
                 if label in stops:
                     kind, looks, state = "stopped", "bad", f"{state} It stopped: {stops[label]}"
@@ -544,11 +544,11 @@ class PlanView(Panel):
             self._apply.label += f" in {self._live}" if self._live else ""
             self._apply.kind = self._apply.kind if fresh else "primary"
             self._apply.disabled = bool(self.phrase) and self._confirm.value.strip() != self.phrase
-            asked = self._interrupt.asked
-            self._stop.label = _STOP[min(asked, 2)]
-            self._stop.disabled = asked > 1
-            if self.running and asked:
-                self._message.say("Stopping: waiting for what is under way.")
+            stops = self._interrupt.asked
+            self._stop.label = _STOP[min(stops, 2)]
+            self._stop.disabled = stops > 1
+            if self.running and stops:
+                self._message.show("Stopping: waiting for what is under way.")
             asks = bool(self.phrase) and (fresh or not self._allowed_here)
             controls = (
                 (self._notes, fresh and idle),
@@ -582,7 +582,7 @@ def _live(plan: Plan | FleetPlan) -> str:
     return many(len(named), "account") if len(named) > FEW else ", ".join(named)
 
 
-def _said(objection: str) -> str:
+def _without_override(objection: str) -> str:
     """Leave out which argument of `apply` allows it: here it is allowed by typing."""
     return re.sub(r"^((?:(?!needs ).)*: )?needs apply\([a-z]+=True\): ", r"\1", objection)
 
@@ -618,22 +618,22 @@ def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
     return rendering.run_heading(plan) if run else rendering.heading(plan)
 
 
-def _told_html(plan: Plan | FleetPlan, *more: str) -> str:
+def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     """Say what else is to be known, once for all accounts of which it is."""
     if not isinstance(plan, FleetPlan):
         return rendering.told_html(plan, *more)
-    told: dict[str, list[str]] = {}
+    accounts_by_note: dict[str, list[str]] = {}
     for label, part in plan.plans.items():
         for note in rendering.notes_of(part):
-            told.setdefault(note, []).append(visible(label))
+            accounts_by_note.setdefault(note, []).append(visible(label))
     named = [
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
-        for note, of in told.items()
+        for note, of in accounts_by_note.items()
     ]
     return html_list("told", "", [*named, *map(visible, plan.notes), *more])
 
 
-def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> str:
+def _draw_account(label: str, what: str, state: str, looks: str, shows: bool) -> str:
     name = escaped(label)
     button = (
         f'<button type="button" class="chatkit-button small" data-act="account" '
@@ -641,7 +641,7 @@ def _draw_account(label: str, what: str, said: str, looks: str, shows: bool) -> 
     )
     cells = (
         f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>',
-        f'<td class="dot" dir="auto">{escaped(said)}</td><td>{button if shows else ""}</td>',
+        f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button if shows else ""}</td>',
     )
     return f'<tbody class="{looks}"><tr>{"".join(cells)}</tr></tbody>'
 
@@ -680,7 +680,7 @@ def _and_account(plan: Plan | FleetPlan, columns: Mapping[str, int]) -> Mapping[
 
 # --- the rows of a plan, and of its result -------------------------------------------------
 
-LANDED = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
+TOOK_EFFECT = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 REST = ("failed", "conflict", *OPEN)  #: states of rows that were not applied, or nobody knows
 _FIRST = {state: n for n, state in enumerate((*REST, "differs"))}
@@ -742,12 +742,12 @@ def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
 
 
 def _refused(cell: RefusedCell, outcome: bool) -> str:
-    row, column, value, *said = map(escaped, [row_label(cell.row), *map(str, cell[1:])])
+    row, column, value, *reasons = map(escaped, [row_label(cell.row), *map(str, cell[1:])])
     where = f'<td class="dot short">refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
     before = "<td></td>" if outcome else ""
     what = f'<td dir="auto">{column}</td>{before}<td dir="auto">{value}</td>'
     look = ' class="bad"' if outcome else ""
-    why = f'<td dir="auto">{": ".join(said)}</td>'
+    why = f'<td dir="auto">{": ".join(reasons)}</td>'
     return f"<tbody{look}><tr>{where}{what}{why}</tr></tbody>"
 
 
@@ -803,17 +803,17 @@ def _result_items_of(
 
 def _look(state: str) -> str:
     """Say how the state of a row looks."""
-    return "fine" if state in (*LANDED, "skipped") else "open" if state in OPEN else "bad"
+    return "fine" if state in (*TOOK_EFFECT, "skipped") else "open" if state in OPEN else "bad"
 
 
 def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: str) -> str:
     """Draw a row of a result, with a button that takes it back if it has a number."""
-    said = escaped(reason)
+    words = escaped(reason)
     if number:
         name = escaped(f"Take back {rendering.change_label(change)}")
         button = f'class="chatkit-button small" data-act="back" data-row="{number}"'
-        said += f'<div><button type="button" {button} aria-label="{name}">Take back</button></div>'
-    return rendering.html_outcome(change, looks, escaped(state), said)
+        words += f'<div><button type="button" {button} aria-label="{name}">Take back</button></div>'
+    return rendering.html_outcome(change, looks, escaped(state), words)
 
 
 def _at_work(row: Row) -> tuple[str, str, str]:

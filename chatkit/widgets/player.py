@@ -68,7 +68,7 @@ class Player(Exported, anywidget.AnyWidget):
     source = traitlets.Unicode("null").tag(sync=True)
     #: Why the document cannot be played; empty if it can.
     problem = traitlets.Unicode().tag(sync=True)
-    given = traitlets.Unicode("null").tag(sync=True)
+    opening = traitlets.Unicode("null").tag(sync=True)
     served = traitlets.Bool(False).tag(sync=True)
     dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
     #: What was sent at each step: screen, action, payload, next screen, the endpoint's answer.
@@ -89,10 +89,10 @@ class Player(Exported, anywidget.AnyWidget):
         self._endpoint = endpoint
         self._flow: Any = None
         super().__init__(
-            given="null" if data is None else _json(data), served=endpoint is not None, dark=dark
+            opening="null" if data is None else _json(data), served=endpoint is not None, dark=dark
         )
         self.document = document
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     @property
     def document(self) -> Any:
@@ -104,12 +104,12 @@ class Player(Exported, anywidget.AnyWidget):
         self._flow = None
         source, problem = "null", ""
         try:
-            given = read_source(document)
-            if given.fault:
-                where = f" at line {given.at.line}, column {given.at.column}" if given.at else ""
-                raise InputError(f"The flow document is not valid JSON: {given.fault}{where}.")
-            source = _json(given.value)
-            self._flow = given.value
+            parsed = read_source(document)
+            if parsed.fault:
+                where = f" at line {parsed.at.line}, column {parsed.at.column}" if parsed.at else ""
+                raise InputError(f"The flow document is not valid JSON: {parsed.fault}{where}.")
+            source = _json(parsed.value)
+            self._flow = parsed.value
         except ValueError as error:  # an InputError, or what a built flow raises
             problem = str(error)
         with self.hold_trait_notifications(), self.hold_sync():
@@ -129,7 +129,7 @@ class Player(Exported, anywidget.AnyWidget):
 
     # --- what JavaScript asks -------------------------------------------------------------
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         """Answer a request of the flow as its endpoint would."""
         match message:
             case {"ask": ask, "view": view, "request": dict(request)}:
@@ -159,15 +159,15 @@ class Player(Exported, anywidget.AnyWidget):
     def __repr__(self) -> str:
         if self.problem:
             return cut(f"Player: {' '.join(self.problem.split())}", 160)
-        found = screens(self._flow)
-        ids = ", ".join(str(screen.get("id")) for screen in found)
-        about = cut(f"Player of {many(len(found), 'screen')}: {ids}", 120)
+        flow_screens = screens(self._flow)
+        ids = ", ".join(str(screen.get("id")) for screen in flow_screens)
+        about = cut(f"Player of {many(len(flow_screens), 'screen')}: {ids}", 120)
         if self.answers is None:
             return f"{about}."
         return f"{about}; {many(len(self.answers), 'answer')} sent."
 
     def _page(self) -> str:
-        return f"<p>{shown(repr(self))}</p>" + screens_html(self._flow)
+        return f"<p>{safe_text(repr(self))}</p>" + screens_html(self._flow)
 
 
 def _json(value: Any) -> str:
@@ -209,9 +209,9 @@ def screens(document: Any) -> list[Mapping[str, Any]]:
 
 def screens_html(document: Any) -> str:
     """Write the screens of a document one below the other: what is said, asked and sent."""
-    found = screens(document)
-    parts = [_screen(screen) for screen in found[:_MOST_SCREENS]]
-    if (more := len(found) - _MOST_SCREENS) > 0:
+    flow_screens = screens(document)
+    parts = [_screen(screen) for screen in flow_screens[:_MOST_SCREENS]]
+    if (more := len(flow_screens) - _MOST_SCREENS) > 0:
         parts.append(f"<p>… and {many(more, 'more screen')}.</p>")
     return "".join(parts)
 
@@ -222,7 +222,7 @@ def _screen(screen: Mapping[str, Any]) -> str:
     if (more := len(lines) - _MOST_LINES) > 0:
         lines = [*lines[:_MOST_LINES], f"… and {more} more"]
     last = " · last screen" if screen.get("terminal") is True else ""
-    title, name = shown(screen.get("title")), shown(screen.get("id"))
+    title, name = safe_text(screen.get("title")), safe_text(screen.get("id"))
     body = "".join(f'<li dir="auto">{line}</li>' for line in lines)
     return f"<p><strong>{title}</strong> <small>{name}{last}</small></p><ul>{body}</ul>"
 
@@ -236,11 +236,11 @@ def _lines(children: Any, deep: int) -> Iterator[str]:
         elif kind == "If":
             for branch, when in (("then", "if"), ("else", "unless")):
                 for line in _lines(node.get(branch), deep + 1):
-                    yield f"<em>{when} {shown(node.get('condition'))}</em> {line}"
+                    yield f"<em>{when} {safe_text(node.get('condition'))}</em> {line}"
         elif kind == "Switch" and isinstance(node.get("cases"), Mapping):
             for case, some in node["cases"].items():
                 for line in _lines(some, deep + 1):
-                    yield f"<em>if {shown(node.get('value'))} is {shown(case)}</em> {line}"
+                    yield f"<em>if {safe_text(node.get('value'))} is {safe_text(case)}</em> {line}"
         else:
             yield _line(node)
 
@@ -249,15 +249,15 @@ def _line(node: Mapping[str, Any]) -> str:
     kind = node.get("type")
     if "text" in node:
         tag = _HEADINGS.get(kind) if isinstance(kind, str) else None
-        text = shown(node["text"])
+        text = safe_text(node["text"])
         return f"<{tag}>{text}</{tag}>" if tag else text
     if kind == "Footer":
-        return f"<strong>[ {shown(node.get('label'))} ]</strong>"
+        return f"<strong>[ {safe_text(node.get('label'))} ]</strong>"
     needed = ", required" if node.get("required") is True else ""
     items = _objects(node.get("data-source")) or _objects(node.get("list-items"))
     titles = [item.get("title", _title(item.get("main-content"))) for item in items]
-    listed = f": {', '.join(map(shown, titles))}" if titles else ""
-    return f"{shown(node.get('label'))} <small>({shown(kind)}{needed})</small>{listed}"
+    listed = f": {', '.join(map(safe_text, titles))}" if titles else ""
+    return f"{safe_text(node.get('label'))} <small>({safe_text(kind)}{needed})</small>{listed}"
 
 
 def _title(content: Any) -> Any:
@@ -268,7 +268,7 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
     return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
-def shown(value: Any) -> str:
+def safe_text(value: Any) -> str:
     """Write a text of a stranger; of a long one only how it begins."""
     if isinstance(value, list):
         value = " ".join(one for one in value if isinstance(one, str))

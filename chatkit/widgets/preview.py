@@ -50,7 +50,7 @@ class Preview(Exported, anywidget.AnyWidget):
     ) -> None:
         super().__init__(dark=dark)
         self._samples = dict(samples or {})
-        self._also: tuple[str, ...] = ()
+        self._more: tuple[str, ...] = ()
         self.show(content)
 
     @property
@@ -61,28 +61,28 @@ class Preview(Exported, anywidget.AnyWidget):
     @samples.setter
     def samples(self, samples: Mapping[str, str]) -> None:
         self._samples = dict(samples)
-        self.show([self._entry], self._also)
+        self.show([self._entry], self._more)
 
-    def show(self, content: Contents, also: Iterable[str] = ()) -> None:
+    def show(self, content: Contents, more: Iterable[str] = ()) -> None:
         """Show another content.
 
         Args:
             content: As when it was made.
-            also: Sentences that stand below the message.
+            more: Sentences that stand below the message.
 
         Raises:
             InputError: It is no content, or more than one.
         """
-        found = entries(content)
-        if len(found) != 1:
+        contents = entries(content)
+        if len(contents) != 1:
             raise InputError(
-                f"A preview shows one content, not {len(found)}: pass one row, like "
+                f"A preview shows one content, not {len(contents)}: pass one row, like "
                 "frame.loc[['en']]."
             )
-        self._entry = found[0]
-        self._seen, self._also = bubble(self._entry, self._samples), tuple(also)
+        self._entry = contents[0]
+        self._seen, self._more = bubble(self._entry, self._samples), tuple(more)
         with self.hold_sync():
-            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *self._also]
+            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *self._more]
 
     @steady
     def __repr__(self) -> str:

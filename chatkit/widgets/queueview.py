@@ -32,7 +32,7 @@ class QueueCard(anywidget.AnyWidget):
 
     Args:
         queue: The texts.
-        looked: What is called with the number of a text when it is shown, and with each
+        shows: What is called with the number of a text when it is shown, and with each
             translation that is typed.
     """
 
@@ -44,26 +44,26 @@ class QueueCard(anywidget.AnyWidget):
     #: The first text, which is drawn before the kernel is asked for anything.
     first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, queue: Queue, looked: Any) -> None:
-        self._queue, self._looked = queue, looked
-        self._shown = 0  #: the number of the text that the page shows
+    def __init__(self, queue: Queue, shows: Any) -> None:
+        self._queue, self._shows = queue, shows
+        self._current = 0  #: the number of the text that the page shows
         self._reader: Thread | None = None  #: reads the other templates, for suggestions
         first = self._sent(0) if len(queue) else {}
         super().__init__(answers=self._letters(), first=first, layout=_WIDE)
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def _letters(self) -> str:
         return "".join(_LETTERS[item.answer] for item in self._queue.items)
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         try:
             match message:
                 case {"look": int(number)} if 0 <= number < len(self._queue):
                     self._show(number)
                 case {"check": [int(number), str(text)]} if 0 <= number < len(self._queue):
-                    found = _findings(self._queue.findings(number, text))
-                    self.send({"checked": [number, text, found]})
-                    self._looked(number, text)
+                    findings = _findings(self._queue.findings(number, text))
+                    self.send({"checked": [number, text, findings]})
+                    self._shows(number, text)
                 case {"answer": [str(kind), int(number), str(text)]}:
                     self._answer(kind, number, text)
                 case {"comment": [int(number), str(text)]}:
@@ -73,10 +73,10 @@ class QueueCard(anywidget.AnyWidget):
 
     def _show(self, number: int) -> None:
         """Send a text first, then what a person looks at later: suggestions, the next texts."""
-        self._shown = number
+        self._current = number
         remembered = self._queue.remembers(number)
         self.send({"items": [self._sent(number)]})
-        self._looked(number, None)
+        self._shows(number, None)
         if not remembered:
             self.send({"near": [number, self._near(number)]})
         last = min(number + _AHEAD, len(self._queue))
@@ -91,10 +91,10 @@ class QueueCard(anywidget.AnyWidget):
         try:
             with working_for("", watch=lambda done, total: None):  # no bar: nobody waits for it
                 self._queue.read_others()
-            self.send({"near": [self._shown, self._near(self._shown)]})
+            self.send({"near": [self._current, self._near(self._current)]})
         except ChatkitError as error:
-            said = "Suggestions come from this queue alone; other templates cannot be read"
-            self.send({"failed": f"{said}: {error}"})
+            problem = "Suggestions come from this queue alone; other templates cannot be read"
+            self.send({"failed": f"{problem}: {error}"})
 
     def _answer(self, kind: str, number: int, text: str) -> None:
         try:
@@ -151,8 +151,8 @@ def _words(before: str, source: str) -> list[list[str]]:
     return [[kind, visible(text)] for kind, text in changed_words(before, source)]
 
 
-def _findings(found: list[ContentFinding]) -> list[list[str]]:
-    return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in found]
+def _findings(findings: list[ContentFinding]) -> list[list[str]]:
+    return [[each.severity, visible(f"{each.message}."), visible(each.hint)] for each in findings]
 
 
 def _from(one: Suggestion) -> str:
@@ -189,19 +189,19 @@ class QueueView(Panel):
             )
         self.queue = queue
         self.shown: PlanView | None = None  #: the plan that was made last
-        self._card = QueueCard(queue, self._looked)
+        self._card = QueueCard(queue, self._show_preview)
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
-            self._looked(0, None)
+            self._show_preview(0, None)
         self._review = ActionButton(
             "Review changes", lambda: self._attempt(self.plan), "primary", disabled=not len(queue)
         )
         self._below = w.VBox()
-        beside = [self._card, *([self._preview] if self._preview else [])]
-        row = w.HBox(beside, layout=w.Layout(**_SIDE_BY_SIDE))
+        columns = [self._card, *([self._preview] if self._preview else [])]
+        row = w.HBox(columns, layout=w.Layout(**_SIDE_BY_SIDE))
         super().__init__([row, self._review, self._message, self._below])
 
-    def _looked(self, number: int, text: str | None) -> None:
+    def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is not None:
             self._preview.show(self.queue.content(number, text), self._borrowed(number, text))
 
@@ -224,7 +224,7 @@ class QueueView(Panel):
         view = PlanView(self.queue.plan())
         self.shown = view
         self._below.children = [view]
-        self._message.say("")
+        self._message.show("")
         return view
 
     @steady

@@ -57,7 +57,7 @@ class Registrations(Panel):
         frame = self._resource.health(quiet=self._quiet)
         self.rows = [*records(frame.reset_index(), range(len(frame)))]
         full = "" if len(self.rows) < MAX_WEBHOOKS else ": delete one before you create another"
-        self._title.value = f"<h3>{escape(self._said())}{full}</h3>"
+        self._title.value = f"<h3>{escape(self._summary())}{full}</h3>"
         self._list.children = [self._row(row) for row in self.rows]
 
     def switch(self, webhook: int, *, on: bool) -> None:
@@ -70,7 +70,7 @@ class Registrations(Panel):
         (self._resource.activate if on else self._resource.deactivate)(webhook)
         self.refresh()
 
-    def _said(self) -> str:
+    def _summary(self) -> str:
         poor = sum(row["health"] == "failing" for row in self.rows)
         more = f", {poor} failing" if poor else ""
         return f"{many(len(self.rows), 'webhook')} of {MAX_WEBHOOKS}{more}"
@@ -89,7 +89,7 @@ class Registrations(Panel):
     def _clicked(self, webhook: int) -> None:
         on = next(not row["is_active"] for row in self.rows if row["id"] == webhook)
         self.switch(webhook, on=on)
-        self._message.say(f"Webhook {webhook} is {'active' if on else 'inactive'}.")
+        self._message.show(f"Webhook {webhook} is {'active' if on else 'inactive'}.")
 
     def _look(self) -> None:
         self._attempt(self.refresh)
@@ -97,11 +97,11 @@ class Registrations(Panel):
     @steady
     def __repr__(self) -> str:
         states = ", ".join(f"{row['id']} {row['health']}" for row in self.rows)
-        return f"{self._said()}{': ' if states else '.'}{states}"
+        return f"{self._summary()}{': ' if states else '.'}{states}"
 
     def _page(self) -> str:
         rows = "".join(f"<li>{_html(row)}</li>" for row in self.rows)
-        return f"<p>{escape(self._said())}</p><ul>{rows}</ul>"
+        return f"<p>{escape(self._summary())}</p><ul>{rows}</ul>"
 
 
 def _html(row: Mapping[str, Any]) -> str:

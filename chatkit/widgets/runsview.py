@@ -92,10 +92,10 @@ class RunsView(Panel):
         """
         self._check_idle()
         plan, result = self._opened(run)
-        found = (_records(self.runs) | _shown(self.runs))[run]
-        live = _account(found) if _is_live(found) else ""
+        record = (_records(self.runs) | _merged(self.runs))[run]
+        live = _account(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._changed, result=result, live=live)
-        title = w.HTML(f"<p><strong>{_title(found)}</strong></p>")
+        title = w.HTML(f"<p><strong>{_title(record)}</strong></p>")
         self._below.children = [title, view]
         self._close.layout.display = None
         return view
@@ -113,31 +113,31 @@ class RunsView(Panel):
         self._check_idle()
         self.view = None
         self._below.children = []
-        self._message.say("")
+        self._message.show("")
         self._close.layout.display = "none"
 
     def _changed(self, _: PlanView) -> None:
-        self._message.say("")
+        self._message.show("")
         self.read_again()
 
     def _act(self, act: str, run: str) -> None:
         """Do what a button of a run asks for. Nothing is written before a button below says so."""
-        if run in _shown(self.runs):
+        if run in _merged(self.runs):
             self._attempt(self._do, act, run)
 
     def _do(self, act: str, run: str) -> None:
         view = self.open_run(run)
-        said = "Its rows are below."
+        text = "Its rows are below."
         if act == "resume":
             view.show("not applied")
-            said = "What it has not applied is below: nothing is sent before you go on there."
+            text = "What it has not applied is below: nothing is sent before you go on there."
         elif act == "doubt":
             view.show("unknown")
-            said = "What is in doubt is below: going on looks what landed before it sends anything."
+            text = "What is in doubt is below: going on looks what landed before it sends anything."
         elif act == "back":
             view.undo()
-            said = "The plan that takes it back is below: nothing is sent before you click there."
-        self._message.say(said)
+            text = "The plan that takes it back is below: nothing is sent before you click there."
+        self._message.show(text)
 
     def _show(self, *, stay: bool) -> None:
         self._heading.value = f"<p><strong>{escaped(_summary(self.runs))}</strong></p>"
@@ -150,14 +150,14 @@ def _summary(runs: pd.DataFrame) -> str:
     """Say how many runs there are, and what somebody should look after."""
     if not len(runs):
         return "No run yet: plan.apply() makes one."
-    shown = _shown(runs).values()
-    open_ones, doubts = sum(one["state"] == "open" for one in shown), int(runs["unknown"].sum())
-    told = [f"{open_ones:,} can be gone on with"] if open_ones else []
-    told += [f"{many(doubts, 'change')} in doubt"] if doubts else []
+    merged = _merged(runs).values()
+    open_ones, doubts = sum(one["state"] == "open" for one in merged), int(runs["unknown"].sum())
+    parts = [f"{open_ones:,} can be gone on with"] if open_ones else []
+    parts += [f"{many(doubts, 'change')} in doubt"] if doubts else []
     damaged = int((runs["state"] == "damaged").sum())
-    told += [f"{damaged:,} cannot be read"] if damaged else []
-    rest = f": {', '.join(told)}" if told else ""
-    return f"{many(len(_shown(runs)), 'run')}, the latest first{rest}."
+    parts += [f"{damaged:,} cannot be read"] if damaged else []
+    rest = f": {', '.join(parts)}" if parts else ""
+    return f"{many(len(_merged(runs)), 'run')}, the latest first{rest}."
 
 
 def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
@@ -166,7 +166,7 @@ def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
     return {str(name): dict(zip(map(str, runs.columns), row, strict=True)) for name, row in rows}
 
 
-def _shown(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
+def _merged(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return what is known of each run, those of a fleet as one, by its name."""
     together: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for name, one in _records(runs).items():
@@ -192,9 +192,11 @@ def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "state": state,
         "noun": nouns.pop() if len(nouns) == 1 else ACCOUNT,
         "undoes": fleet_of_run(undone) or undone,
-        "started": min((one["started"] for one in parts if _moment(one["started"])), default=None),
+        "started": min(
+            (one["started"] for one in parts if _local_time(one["started"])), default=None
+        ),
         "taken_back": max(
-            (one["taken_back"] for one in parts if _moment(one["taken_back"])), default=None
+            (one["taken_back"] for one in parts if _local_time(one["taken_back"])), default=None
         ),
         "fleet": [one for one in reversed(parts) if one["account"]],
         "damaged": sum(one["state"] == "damaged" for one in parts),
@@ -215,8 +217,8 @@ def _is_live(run: Mapping[str, Any]) -> bool:
 
 
 def _items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
-    records = _shown(runs)
-    started = {name: _moment(one["started"]) for name, one in records.items()}
+    records = _merged(runs)
+    started = {name: _local_time(one["started"]) for name, one in records.items()}
     items = []
     for name, one in records.items():
         undoes = started.get(one["undoes"], "")
@@ -274,25 +276,25 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
 
 def _counts(run: Mapping[str, Any]) -> str:
     """Say what came of the rows of a run."""
-    told = [f"{run['applied']:,} of {run['changes']:,} applied"]
-    told += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
-    told += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
+    parts = [f"{run['applied']:,} of {run['changes']:,} applied"]
+    parts += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
+    parts += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []
     lost = run.get("damaged", 0)
-    told += [f"{many(lost, 'account')} cannot be read"] if lost else []
-    back = _moment(run["taken_back"])
-    told += [f"taken back {back}"] if back else []
-    return ", ".join(told)
+    parts += [f"{many(lost, 'account')} cannot be read"] if lost else []
+    back = _local_time(run["taken_back"])
+    parts += [f"taken back {back}"] if back else []
+    return ", ".join(parts)
 
 
 def _title(run: Mapping[str, Any]) -> str:
     """Name a run above its rows: when it was, and of which account."""
     live = ", live data" if _is_live(run) else ""
-    return escaped(f"Run of {_moment(run['started'])}, {_account(run)}{live}")
+    return escaped(f"Run of {_local_time(run['started'])}, {_account(run)}{live}")
 
 
-def _moment(moment: Any) -> str:
+def _local_time(time: Any) -> str:
     """Write a time as people do, where this kernel is; nothing for none."""
-    if moment is None or moment != moment:  # NaT is unlike itself
+    if time is None or time != time:  # NaT is unlike itself
         return ""
-    here = moment.to_pydatetime().astimezone()
+    here = time.to_pydatetime().astimezone()
     return f"{here.day} {here:%b %Y, %H:%M %Z}".strip()

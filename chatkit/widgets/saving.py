@@ -20,7 +20,7 @@ from chatkit.bulk.reconcile import Search, ThrottledReader
 from chatkit.endpoints import Key
 from chatkit.errors import Conflict, InDoubt
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.planview import LANDED, PlanView
+from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -73,11 +73,11 @@ class UnknownOutcome:
 
     def _updated(self, key: Key) -> Record | None:
         record: Record = self._resource.get(key)
-        there = self._endpoints.shown(record)
-        landed = all(
-            agrees(there[name], value) for name, value in self.sent.items() if name in there
+        fields = self._endpoints.shown(record)
+        took_effect = all(
+            agrees(fields[name], value) for name, value in self.sent.items() if name in fields
         )
-        return record if landed and there.keys() & self.sent.keys() else None
+        return record if took_effect and fields.keys() & self.sent.keys() else None
 
     def _created(self) -> Record | None:
         endpoints = self._endpoints
@@ -93,8 +93,8 @@ class UnknownOutcome:
             raise self._unclear(verdict.reason)
         if verdict.record is None:
             return None
-        found: Record = self._resource.get(getattr(verdict.record, endpoints.key))
-        return found
+        record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
+        return record
 
     def _unclear(self, reason: str) -> InDoubt:
         return InDoubt(self.error.call, reason)
@@ -156,10 +156,10 @@ class Saving(PlanView):
         super().__init__(plan)
 
     @property
-    def landed(self) -> bool:
+    def took_effect(self) -> bool:
         """Whether the service holds now what was planned."""
         states = set[str]() if self.result is None else set(self.result["state"])
-        return bool(states) and states.issubset(LANDED)
+        return bool(states) and states.issubset(TOOK_EFFECT)
 
     @property
     def conflict(self) -> bool:

@@ -130,12 +130,12 @@ class Sheet:
         if (added := self._added(label)) is not None:
             return added
         try:
-            found = self.base.index.get_loc(label)
+            place = self.base.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
             raise InputError(f"There is no row {label!r}: grid.frame.index lists them.") from None
-        if not isinstance(found, int):
+        if not isinstance(place, int):
             raise InputError(f"There are several rows {label!r}.")
-        return found
+        return place
 
     def _added(self, label: Any) -> int | None:
         """Find an added row by its label."""
@@ -206,30 +206,30 @@ class Sheet:
             name: The column.
             entered: What is entered in which row: a value, or what a person types for it.
         """
-        column, found = self.columns[name], dict[int, EditedCell | None]()
-        asked: dict[int, Any] = {}
+        column, cells = self.columns[name], dict[int, EditedCell | None]()
+        values: dict[int, Any] = {}
         for (row, typed), was in zip(
             entered.items(), self.original(name, list(entered)), strict=True
         ):
             value = parse_typed(typed, column.kind)
             new = row >= self.size
             if value is None or same_value(was, value):
-                found[row] = None
+                cells[row] = None
             elif why := column.closed if new else column.fixed:
-                found[row] = self._refusal(row, name, typed, why)
+                cells[row] = self._refusal(row, name, typed, why)
             else:
-                asked[row] = value
-        clears = [None if v == "" and column.kind != "text" else v for v in asked.values()]
-        good, wrong = self._endpoints.body.column(name, clears) if asked else ({}, {})
-        for place, row in enumerate(asked):
+                values[row] = value
+        clears = [None if v == "" and column.kind != "text" else v for v in values.values()]
+        good, wrong = self._endpoints.body.column(name, clears) if values else ({}, {})
+        for place, row in enumerate(values):
             if place in good:
-                found[row] = EditedCell("" if good[place] is None else good[place])
+                cells[row] = EditedCell("" if good[place] is None else good[place])
             else:
                 whys = (
                     p.reason if p.field == name else f"{p.field} {p.reason}" for p in wrong[place]
                 )
-                found[row] = self._refusal(row, name, entered[row], "; ".join(whys))
-        return found
+                cells[row] = self._refusal(row, name, entered[row], "; ".join(whys))
+        return cells
 
     def _refusal(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
         return EditedCell(self.cell(row, name).value, typed, why)
@@ -269,12 +269,12 @@ class Sheet:
     ) -> Iterator[ReplacedText]:
         """Tell what would become of the texts in which a pattern is found; nothing is changed."""
         for name in names:
-            found = {}
+            pieces = {}
             for row, value in zip(rows, self.values(name, rows), strict=True):
                 if isinstance(value, str) and self.open(row, name) and pattern.search(value):
-                    found[row] = value, pattern.sub(lambda _: by, value)
-            checked = self.check(name, {row: after for row, (_, after) in found.items()})
-            for row, (before, after) in found.items():
+                    pieces[row] = value, pattern.sub(lambda _: by, value)
+            checked = self.check(name, {row: after for row, (_, after) in pieces.items()})
+            for row, (before, after) in pieces.items():
                 cell = checked[row]
                 yield ReplacedText(row, name, before, after, cell.reason if cell else "")
 
@@ -558,8 +558,8 @@ class View:
         self.descending = False
         self._sheet = sheet
         self._texts: dict[tuple[str, Write], pd.Series[Any]] = {}
-        self._found: Rows = np.arange(sheet.size)
-        self.rows: Rows = self._found
+        self._ordered: Rows = np.arange(sheet.size)
+        self.rows: Rows = self._ordered
 
     def of(self, sheet: Sheet) -> View:
         """Look at another sheet in the same way, as far as it has the columns."""
@@ -574,20 +574,20 @@ class View:
         """Find the rows anew, and put them in order."""
         sheet = self._sheet
         mask = self._matching(self.text) if self.text else np.ones(sheet.size, bool)
-        for name, wanted in self.filters.items():
-            mask &= self._passing(name, wanted)
+        for name, column_filter in self.filters.items():
+            mask &= self._passing(name, column_filter)
         if self.changed:
             touched = np.zeros(sheet.size, bool)
             touched[[row for row in self._edited() if row < sheet.size]] = True
             mask &= touched
-        found = np.flatnonzero(mask) if self.column is None else self._order(self.column)
-        self._found = found[mask[found]]
+        rows = np.flatnonzero(mask) if self.column is None else self._order(self.column)
+        self._ordered = rows[mask[rows]]
         self.lengthen()
 
     def lengthen(self) -> None:
         """Show the added rows that there are now."""
         added = np.array(self._sheet.rows(), np.int64)
-        self.rows = np.concatenate([self._found, added])
+        self.rows = np.concatenate([self._ordered, added])
 
     def values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
         """Count the values of a column as texts: the most frequent, and how many others."""
@@ -607,16 +607,16 @@ class View:
                 mask |= _contain(self._now(name, folded_text, typed=True), text)
         return mask
 
-    def _passing(self, name: str, wanted: ColumnFilter) -> Mask:
+    def _passing(self, name: str, column_filter: ColumnFilter) -> Mask:
         """Tell in which rows of the frame the cell of a column is as it is wanted."""
         mask = np.ones(self._sheet.size, bool)
-        if wanted.contains:
+        if column_filter.contains:
             texts = self._now(name, folded_text, typed=True)
-            mask &= _contain(texts, folded_text(wanted.contains))
-        if wanted.values is not None:
-            mask &= self._now(name, cell_text).isin(wanted.values).to_numpy(bool)
-        if wanted.empty is not None:
-            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == wanted.empty
+            mask &= _contain(texts, folded_text(column_filter.contains))
+        if column_filter.values is not None:
+            mask &= self._now(name, cell_text).isin(column_filter.values).to_numpy(bool)
+        if column_filter.empty is not None:
+            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == column_filter.empty
         return mask
 
     def _now(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:
@@ -660,8 +660,8 @@ class View:
 
 
 def _contain(texts: pd.Series[Any], text: str) -> Mask:
-    found: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
-    return found
+    mask: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
+    return mask
 
 
 def _number(value: Any) -> float:

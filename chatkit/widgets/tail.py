@@ -112,7 +112,7 @@ class Tail(Follower):
     ) -> None:
         if not 1 <= limit <= 2000:
             raise InputError("A page keeps from 1 to 2,000 rows: limit=300.")
-        self._given = names_of(contacts)  # by number
+        self._contact_names = names_of(contacts)  # by number
         self._names: dict[str, str] = {}
         self._resend = _checked(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
@@ -222,8 +222,8 @@ class Tail(Follower):
             if not bound:
                 return else_
             at = read_bound(bound)
-            found = self._inbox.deliveries(since=at, verified=None, repeats=True)
-            first = next(found, None)
+            deliveries = self._inbox.deliveries(since=at, verified=None, repeats=True)
+            first = next(deliveries, None)
             return top if first is None else first.id - 1
 
         return before(self._chosen.since, 0), before(self._chosen.until, top)
@@ -232,7 +232,7 @@ class Tail(Follower):
         """Rows of what is chosen between two ids, oldest first, and how many there were."""
         chosen = self._chosen
         contact = contact_of(chosen.contact) or None
-        since, until = _moment(chosen.since), _moment(chosen.until)
+        since, until = _bound_time(chosen.since), _bound_time(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
         for delivery in self._inbox.deliveries(
@@ -263,7 +263,7 @@ class Tail(Follower):
         return row
 
     def _name(self, number: str) -> str:
-        return cut(self._given.get(number) or self._names.get(number) or "", 60)
+        return cut(self._contact_names.get(number) or self._names.get(number) or "", 60)
 
     def _renamed(self) -> bool:
         """Name the rows whose contact got a name later; tell whether there were any."""
@@ -281,7 +281,7 @@ class Tail(Follower):
     def _show(self, view: str | None) -> None:
         self.send({"all": self.rows, "view": view})
 
-    def _asked(self, message: Any) -> None:
+    def _handle(self, message: Any) -> None:
         match message:
             case {"open": int(delivery), "view": view}:
                 self.send({"opened": self._opened(delivery), "view": view})
@@ -301,20 +301,20 @@ class Tail(Follower):
         try:
             got = self.resend(delivery, url)
         except ChatkitError as error:
-            said, good = str(error), False
+            answer, good = str(error), False
         else:
             good = got.status is not None and 200 <= got.status < 300
-            said = f"answered {got.status}" if got.status else "no answer"
-            said += f": {got.answer}" if got.answer.strip() else ""
-        resent = {"id": delivery, "said": cut(said.strip(), _ANSWER), "good": good}
+            answer = f"answered {got.status}" if got.status else "no answer"
+            answer += f": {got.answer}" if got.answer.strip() else ""
+        resent = {"id": delivery, "said": cut(answer.strip(), _ANSWER), "good": good}
         self.send({"resent": resent, "view": view})
 
     def _opened(self, delivery: int) -> dict[str, Any]:
         try:
-            found = delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
+            view = delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
-        return found | {"signs": "secret" in self._resend}
+        return view | {"signs": "secret" in self._resend}
 
     @steady
     def __repr__(self) -> str:
@@ -323,9 +323,9 @@ class Tail(Follower):
             "not verified": sum(not row["verified"] for row in rows),
             "failed": sum(bool(row["failed"]) for row in rows),
         }
-        said = "".join(f", {count:,} {what}" for what, count in counts.items() if count)
+        parts = "".join(f", {count:,} {what}" for what, count in counts.items() if count)
         chosen = "".join(f", {visible(one)}" for one in self._chosen if one)
-        return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{said}."
+        return f"Tail of the inbox{chosen}: {many(len(rows), 'row')}{parts}."
 
     def _page(self) -> str:
         return lines_html(self.rows[:_FEW], repr(self))
@@ -365,11 +365,11 @@ def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
     return covered
 
 
-def _moment(bound: str) -> datetime | None:
+def _bound_time(bound: str) -> datetime | None:
     """A bound as a time with a zone; times without one are in UTC."""
-    found = read_bound(bound) if bound else None
-    if isinstance(found, datetime):
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+    time = read_bound(bound) if bound else None
+    if isinstance(time, datetime):
+        return time if time.tzinfo else time.replace(tzinfo=UTC)
     return None
 
 
@@ -389,8 +389,8 @@ def delivery_line(
             the first of these that has failed.
         contact: A number in E.164 form; None takes the first event of all.
     """
-    found = list(islice(events, _MOST))
-    about = [event for event in found if contact in (None, event.contact)]
+    counted = list(islice(events, _MOST))
+    about = [event for event in counted if contact in (None, event.contact)]
     failed = next((event for event in about if _is_failed(event)), None)
     first = failed or next(iter(about), None)
     sort = " ".join(filter(None, (first.family, first.type or first.field))) if first else ""
@@ -400,7 +400,7 @@ def delivery_line(
         "when": delivery.received_at.isoformat(sep=" ", timespec="milliseconds"),
         "kind": _text(delivery.kind),
         "what": _text(sort),
-        "more": max(len(found) - 1, 0),
+        "more": max(len(counted) - 1, 0),
         "contact": _text(first and first.contact),
         "name": _text(first and first.name),
         "says": _text(first and first.text),
@@ -424,8 +424,8 @@ def body_holds(body: bytes, words: str) -> bool:
     """Whether a body has these words, in any case, however its JSON escapes them."""
     if not words:
         return True
-    text, wanted = body.decode("utf-8", "replace").casefold(), words.casefold()
-    if wanted in text:
+    text, searched = body.decode("utf-8", "replace").casefold(), words.casefold()
+    if searched in text:
         return True
     if "\\" not in text:
         return False

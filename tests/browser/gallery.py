@@ -62,8 +62,8 @@ STATES = {
     ActionButton("Not yet", print, disabled=True)])""",
     "code": "Code('client.contacts.create(number=\"2025550187\")')",
     "message": """done, wrong = Message(), Message()
-done.say("Saved contact 50257.")
-wrong.say("Nothing was sent: see above.", wrong=True)
+done.show("Saved contact 50257.")
+wrong.show("Nothing was sent: see above.", wrong=True)
 ipywidgets.VBox([done, wrong])""",
     "form": "Form(client.contacts)",
     "form wrong": """form = Form(client.contacts)
@@ -83,7 +83,8 @@ form""",
     "form of a webhook": "Form(empty.webhooks)",
     "login": "login('gallery')",
     "login refused": """refused = login('gallery')
-refused.said = "Nothing was kept. base_url: it is no address."
+refused.message = "Nothing was kept. base_url: it is no address."
+refused._paint()
 refused""",
     "grid": "Grid(client.contacts, contacts)",
     "grid edited": """grid = Grid(client.contacts, contacts)

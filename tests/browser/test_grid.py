@@ -39,7 +39,7 @@ FLAGS = """for n in range(3):
 hooks = Grid(client.webhooks)
 hooks"""
 
-TRAITS = ("columns", "shown_columns", "state", "height", "noun")
+TRAITS = ("columns", "column_layout", "state", "height", "noun")
 WRONG = """grid.set(50001, "name", "Ana Cruz")
 grid.set(grid.add(), "name", "A number of this one is missing")
 print("set")"""

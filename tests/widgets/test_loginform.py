@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import keyring
 import keyring.backends.fail
 import pytest
 from keyrings import FileKeyring
-from widgets.screen import heard, static, tell
+from widgets.screen import find, heard, html, kind, parts, static, tell, type_into
 
 import chatkit
 from chatkit import settings
@@ -34,6 +35,16 @@ def everything(form: object) -> str:
     return f"{form.get_state()}{form!r}{static(form)}{vars(form)}"
 
 
+def submit(form: LoginForm, base_url: str, token: str = "") -> None:
+    """Type into the form and press its button, as the page does."""
+    type_into(form, "Base address", base_url)
+    type_into(form, "Account id", "1001")
+    button = next(one for one in parts(form) if getattr(one, "submit", False))
+    (secret,) = [one for one in parts(form) if kind(one) == "secret"]
+    tell(form, {"id": secret.id, "entered": token})
+    tell(form, {"id": button.id, "entered": button.token})
+
+
 @pytest.mark.parametrize("there_is_a_keyring", [True, False])
 def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
     there_is_a_keyring: bool, tmp_path: Path
@@ -43,10 +54,9 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.login("shop")
         assert bool(form.fault) is not there_is_a_keyring
-        typed = {"base_url": base_url, "account_id": "1001", "token": f" {sandbox.token}\n"}
-        tell(form, typed)
-        assert form.kept and form.said.startswith("Kept, the token in") and not form.busy
-        assert form.next_line == 'client = chatkit.connect("shop")'
+        submit(form, base_url, f" {sandbox.token}\n")
+        assert form.kept and form.message.startswith("Kept, the token in")
+        assert escape('client = chatkit.connect("shop")') in html(form)
         assert sandbox.token not in everything(form)
         with chatkit.connect("shop") as client:
             assert len(client.contacts.frame()) == 0
@@ -56,15 +66,16 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
         else:
             assert (tmp_path / "shop.token").stat().st_mode & 0o777 == 0o600
         again = chatkit.login("shop")
-        assert (again.base_url, again.account_id) == (base_url, "1001")
+        typed = [find(again, name).value for name in ("Base address", "Account id")]
+        assert typed == [base_url, "1001"]
 
 
 def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.login("shop")
         for token, said in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
-            tell(form, {"base_url": base_url, "account_id": "1001", "token": token})
-            assert said in form.said and not form.kept
+            submit(form, base_url, token)
+            assert said in form.message and not form.kept
             assert "wr0ng" not in everything(form)
         with pytest.raises(ChatkitError, match="Nothing was kept"):
             form.keep(base_url, "1001", Secret("wr0ng"))
@@ -78,10 +89,11 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         form = chatkit.login("shop")
         assert form.fault == "This machine has no keyring."
-        assert form.file == str(tmp_path / "shop.token")
-        where = {"base_url": base_url, "account_id": "1001", "token": "", "place": "nowhere"}
-        tell(form, where)
-        assert form.kept and settings.token_line() in form.said
+        (place,) = [one for one in parts(form) if kind(one) == "radio"]
+        assert str(tmp_path / "shop.token") in place.details[0]
+        tell(form, {"id": place.id, "entered": 1})
+        submit(form, base_url)
+        assert form.kept and settings.token_line() in form.message
         assert not sandbox.middleware.log and not (tmp_path / "shop.token").exists()
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
         with chatkit.connect("shop") as client:

@@ -9,26 +9,26 @@ from chatkit.widgets.controls import Message, Panel
 
 def test_an_error_is_said_at_once_and_the_rest_when_there_is_time() -> None:
     message = Message()
-    message.say("It is done.")
+    message.show("It is done.")
     assert 'role="status"' in message.value
-    message.say("It failed.\nTry again.", wrong=True)
+    message.show("It failed.\nTry again.", wrong=True)
     assert 'role="alert"' in message.value
     assert "It failed.<br>Try again." in message.value
-    message.say("")
+    message.show("")
     assert message.value == message.text == ""
 
 
 @given(st.text(st.characters(), min_size=1))
 def test_nothing_in_it_is_markup(text: str) -> None:
     message = Message()
-    message.say(text)
+    message.show(text)
     assert message.value.replace("<br>", "").count("<") == 2  # the box itself
     assert message.text == text
 
 
 def test_what_would_not_be_seen_is_spelled_out() -> None:
     message = Message()
-    message.say("a\u202eb")
+    message.show("a\u202eb")
     assert "a⟨U+202E⟩b" in message.value
 
 

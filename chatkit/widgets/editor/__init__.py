@@ -128,8 +128,8 @@ class Editor(Panel):
 
     def _page(self) -> str:
         about = f"<p>{escaped(repr(self))}</p>"
-        found = self.state.findings
-        return about + screens_html(self.document) + (found._repr_html_() if found else "")
+        findings = self.state.findings
+        return about + screens_html(self.document) + (findings._repr_html_() if findings else "")
 
     # --- what it holds --------------------------------------------------------------
 
@@ -154,7 +154,7 @@ class Editor(Panel):
         self._selected = owner(pointer, self._pointers())
         self.state.settle()
         self._refresh()
-        self._message.say("")
+        self._message.show("")
         if self._tabs.selected_index == _SOURCE and not self.state.broken:
             self._source.go(*self.state.find_line(self._selected), focus=False)
 
@@ -247,8 +247,8 @@ class Editor(Panel):
         place = [row.pointer for row in self._rows].index(owner(pointer, self._pointers()))
         self.state.remove(pointer)
         self._read()
-        there = self._pointers()
-        self._selected = pointer if pointer in there else self._rows[max(place - 1, 0)].pointer
+        known = self._pointers()
+        self._selected = pointer if pointer in known else self._rows[max(place - 1, 0)].pointer
         self._refresh()
 
     def rename(self, pointer: str, name: str) -> None:
@@ -310,8 +310,8 @@ class Editor(Panel):
         if self.state.broken:
             raise InputError("The source is not valid JSON: correct it, or undo the edit.")
         plan = self._save.plan(self.document, name or self._name.value, broken=broken)
-        self._below.children = [Saving(plan, self._landed)]
-        self._message.say("")
+        self._below.children = [Saving(plan, self._after_saving)]
+        self._message.show("")
         return plan
 
     # --- what is heard ------------------------------------------------------------------
@@ -326,15 +326,15 @@ class Editor(Panel):
 
     def _try(self, act: Callable[..., object], *arguments: Any) -> None:
         """Do something, and say nothing but why it cannot be done."""
-        self._message.say("")
+        self._message.show("")
         self._attempt(act, *arguments)
 
     def _written(self, text: str) -> None:
         self.state.write(text)
         self._refresh()
 
-    def _landed(self, view: Saving) -> None:
-        if self._save is not None and view.landed:
+    def _after_saving(self, view: Saving) -> None:
+        if self._save is not None and view.took_effect:
             self._save.reopen(view)
             self._refresh()
 
@@ -342,11 +342,11 @@ class Editor(Panel):
 
     def _read(self, typed_at: str = "") -> None:
         """Read the rows anew. What was selected stays so, or else what somebody types at."""
-        found = self.state.findings
-        self._rows = branches(self.document, () if self.state.broken else tuple(found))
-        there = self._pointers()
-        gone = typed_at and self._selected not in there
-        self._selected = owner(typed_at if gone else self._selected, there)
+        findings = self.state.findings
+        self._rows = branches(self.document, () if self.state.broken else tuple(findings))
+        known = self._pointers()
+        gone = typed_at and self._selected not in known
+        self._selected = owner(typed_at if gone else self._selected, known)
 
     def _pointers(self) -> dict[str, Branch]:
         return {row.pointer: row for row in self._rows}
@@ -357,10 +357,10 @@ class Editor(Panel):
     def _screen(self) -> str:
         """Return the id of the screen on which stands what is selected."""
         try:
-            found = self.state.find("/".join([*self._selected.split("/")[:3], "id"]))
+            screen_id = self.state.find("/".join([*self._selected.split("/")[:3], "id"]))
         except LookupError:
             return ""
-        return found if isinstance(found, str) else ""
+        return screen_id if isinstance(screen_id, str) else ""
 
     def _refresh(self, *, typed: bool = False, focus: str = "") -> None:
         """Show the document as it is now.
@@ -371,7 +371,7 @@ class Editor(Panel):
         """
         state = self.state
         self._read(focus)
-        branch, found = self._branch(), state.findings
+        branch, findings = self._branch(), state.findings
         if self._played is not state.value:
             whole = isinstance(state.value, dict)  # a text alone could name a file
             self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
@@ -383,12 +383,12 @@ class Editor(Panel):
             self._inspector.show(branch, state.value, ids, state.broken)
         if not state.broken:
             known = self._pointers()
-            own = [one for one in found if owner(one.pointer, known) == self._selected]
+            own = [one for one in findings if owner(one.pointer, known) == self._selected]
             self._inspector.mark(own)
         if focus:
             self._inspector.focus(focus)
-        self._source.show(state.text, found)
-        self._findings.show(found)
+        self._source.show(state.text, findings)
+        self._findings.show(findings)
         self._code.text = state.line if len(state.line) < 2000 else f"{state.line[:2000]} …"
         if self._tabs.selected_index == _PYTHON:
             try:
@@ -530,12 +530,12 @@ class FindingList(anywidget.AnyWidget):
     _css = joined_text(["editor/findings.css"])
 
     summary = traitlets.Unicode().tag(sync=True)
-    found: traitlets.List[Any] = traitlets.List().tag(sync=True)
+    listed: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(self, go: Callable[[int], object], fix: Callable[[int], object]) -> None:
         self._go, self._fix = go, fix
         super().__init__()
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"<findings: {self.summary}>"
@@ -544,7 +544,7 @@ class FindingList(anywidget.AnyWidget):
         """List these."""
         more = len(findings) - _MOST_LISTED
         self.summary = findings.summary() + (f", the first {_MOST_LISTED} here" if more > 0 else "")
-        self.found = [
+        self.listed = [
             {
                 "severity": each.severity,
                 "where": f"line {each.line}" if each.line else "",
@@ -555,9 +555,9 @@ class FindingList(anywidget.AnyWidget):
             for each in findings[:_MOST_LISTED]
         ]
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
-            case {"go": int(n)} if 0 <= n < len(self.found):
+            case {"go": int(n)} if 0 <= n < len(self.listed):
                 self._go(n)
-            case {"fix": int(n)} if 0 <= n < len(self.found):
+            case {"fix": int(n)} if 0 <= n < len(self.listed):
                 self._fix(n)

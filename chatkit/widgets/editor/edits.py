@@ -59,16 +59,16 @@ def additions_at(document: Any, row: Branch) -> list[Offer]:
     """List what can be added at a row."""
     if row.kind == "odd":
         return []
-    found: list[Offer] = []
+    offers: list[Offer] = []
     value = at(document, row.pointer)
     if row.kind == "item" and row.shape:
         return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
     if shape := _items(row):
-        found.append(("Inside", [(shape.name.capitalize(), shape.about)]))
+        offers.append(("Inside", [(shape.name.capitalize(), shape.about)]))
     if row.name == "If" and row.kind == "component" and "else" not in value:
-        found.append(("Inside", [(_ELSE, "What stands here when the condition does not hold.")]))
+        offers.append(("Inside", [(_ELSE, "What stands here when the condition does not hold.")]))
     if row.name == "Switch" and row.kind == "component":
-        found.append(("Inside", [(_CASE, "What stands here for one more value.")]))
+        offers.append(("Inside", [(_CASE, "What stands here for one more value.")]))
     if row.kind != "flow":
         version, around = _version(document), _around(document, row)
         known = [one for one in COMPONENTS.values() if one.known(version)]
@@ -78,8 +78,8 @@ def additions_at(document: Any, row: Branch) -> list[Offer]:
                 for one in known
                 if _GROUPS[one.group] == label and (around is None or one.name in around.children)
             ]
-            found += [(label, some)] if some else []
-    return [*found, ("Flow", [(_SCREEN, "A new screen.")])]
+            offers += [(label, some)] if some else []
+    return [*offers, ("Flow", [(_SCREEN, "A new screen.")])]
 
 
 def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> tuple[Any, str]:
@@ -96,20 +96,20 @@ def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> 
     made = patched(document, [*empty, PatchOperation("add", place, value)])
     if what == _SCREEN:
         return _led_to(made, index), place
-    require_room(document, made, what)
+    require_space(document, made, what)
     return _sent(made, f"{place}/name"), place
 
 
-def require_room(document: Any, made: Any, what: str) -> None:
+def require_space(document: Any, made: Any, what: str) -> None:
     """Refuse an addition by which a screen has more components than the platform takes.
 
     Raises:
         InputError: It has, and had not before.
     """
     before = {*_too_many(document)}
-    for said in _too_many(made):
-        if said not in before:
-            raise InputError(f"{what} cannot be added here. {said}")
+    for problem in _too_many(made):
+        if problem not in before:
+            raise InputError(f"{what} cannot be added here. {problem}")
 
 
 def _too_many(document: Any) -> Iterator[str]:
@@ -174,10 +174,10 @@ def _items(row: Branch) -> Shape | None:
 
 def _list(document: Any, pointer: str) -> list[Any]:
     try:
-        found = at(document, pointer)
+        value = at(document, pointer)
     except LookupError:
         return []
-    return found if isinstance(found, list) else []
+    return value if isinstance(value, list) else []
 
 
 def _around(document: Any, row: Branch) -> ComponentShape | None:
@@ -189,8 +189,8 @@ def _around(document: Any, row: Branch) -> ComponentShape | None:
     while place.count("/") > 4:
         value = at(document, place)
         kind = value.get("type") if isinstance(value, dict) else None
-        if isinstance(kind, str) and (found := COMPONENTS.get(kind)) and found.children:
-            return found
+        if isinstance(kind, str) and (container := COMPONENTS.get(kind)) and container.children:
+            return container
         place = place.rpartition("/")[0]
     return None
 
@@ -345,8 +345,8 @@ def _snake(kind: str) -> str:
 
 def _sent(document: Any, pointer: str | None = None) -> Any:
     """Let the answer of one input, or of all, be sent, where that is certain."""
-    found = (each for each in lint(document) if each.code == "UNUSED_INPUT")
-    for each in found:
+    unsent = (each for each in lint(document) if each.code == "UNUSED_INPUT")
+    for each in unsent:
         if pointer in (None, each.pointer):
             document = patched(document, each.patch)
     return document
@@ -419,10 +419,10 @@ def without_part(document: Any, pointer: str) -> Any:
     dangling: list[PatchOperation] = []
     for action in after.actions:
         for key, value in (action.payload or {}).items():
-            told = whole(value) if isinstance(value, str) else None
-            if told and told.store == "form":
-                home = action.screen.id if told.screen is None else told.screen
-                if (home, told.path[0]) in gone:
+            reference = whole(value) if isinstance(value, str) else None
+            if reference and reference.store == "form":
+                home = action.screen.id if reference.screen is None else reference.screen
+                if (home, reference.path[0]) in gone:
                     dangling += removing(f"{action.pointer}/payload/{escape(key)}")
     return patched(made, dangling)
 
@@ -479,10 +479,10 @@ def _screen(document: Any, index: int, old: object, new: str) -> Any:
     document = _put(document, ["screens", str(index), "id"], lambda _: new)
     if not isinstance(old, str) or not old or len(others) > 1:
         return document
-    told = re.compile(rf"(\$\{{screen\.){re.escape(old)}(?=[.}}])")
+    reference = re.compile(rf"(\$\{{screen\.){re.escape(old)}(?=[.}}])")
 
     def text(value: str) -> str:
-        return told.sub(lambda found: found[1] + new, value)
+        return reference.sub(lambda match: match[1] + new, value)
 
     def target(key: str, value: Any) -> Any:
         if key == "next" and isinstance(value, dict) and value.get("name") == old:
@@ -512,7 +512,7 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
     here = re.compile(rf"(\$\{{form\.){re.escape(old)}(?=[.}}])")
 
     def local(value: str) -> str:
-        return here.sub(lambda found: found[1] + new, value)
+        return here.sub(lambda match: match[1] + new, value)
 
     def maps(key: str, value: Any) -> Any:
         if key in _MAPS and isinstance(value, dict):
@@ -524,8 +524,10 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
     made = _put(document, ["screens", str(screen)], lambda one: _mapped(one, local, maps))
     if not isinstance(own.get("id"), str):
         return made
-    there = re.compile(rf"(\$\{{screen\.{re.escape(own['id'])}\.form\.){re.escape(old)}(?=[.}}])")
-    return _mapped(made, lambda text: there.sub(lambda found: found[1] + new, text))
+    elsewhere = re.compile(
+        rf"(\$\{{screen\.{re.escape(own['id'])}\.form\.){re.escape(old)}(?=[.}}])"
+    )
+    return _mapped(made, lambda text: elsewhere.sub(lambda match: match[1] + new, text))
 
 
 def _key(value: Any, old: str, new: str) -> Any:

@@ -66,13 +66,13 @@ class FormEdits:
     def set(self, pointer: str, value: Any) -> None:
         """Set what stands at a place."""
         self._state.set(pointer, value)
-        self._shown(pointer)
+        self._refresh_after(pointer)
 
     def unset(self, pointer: str) -> None:
         """Take out what stands at a place, if anything does."""
         if self._state.has(pointer):
             self._state.unset(pointer)
-            self._shown(pointer)
+            self._refresh_after(pointer)
 
     def rename(self, pointer: str, name: str) -> None:
         """Give a screen, an input or a case another name, wherever the document names it."""
@@ -85,7 +85,7 @@ class FormEdits:
         self._state.act(pointer, name)
         self._refresh(focus=pointer)
 
-    def _shown(self, pointer: str) -> None:
+    def _refresh_after(self, pointer: str) -> None:
         """Show the edit: with another mode or version, or without an action, fields come and go."""
         again = pointer == "/version" or pointer.endswith(("/mode", "-action"))
         self._refresh(typed=not again, focus=pointer if again else "")
@@ -129,12 +129,12 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if isinstance(value, dict) and branch.kind != "slot":
             for prop in self._properties(branch, value):
                 control = self._part(prop, branch.pointer, value.get(prop.name, ABSENT))
-                shown = prop.name in value or prop.needed(self._version)
-                (main if shown else folded).append(control)
+                unfolded = prop.name in value or prop.needed(self._version)
+                (main if unfolded else folded).append(control)
         elif "/cases/" in branch.pointer and branch.kind == "slot":
             main.append(self._case(branch))
         self._fold = Fold(folded, f"{len(folded)} more properties")
-        self._message.say("")
+        self._message.show("")
         with self._form.held():
             self._form.root.children = [*main, *([self._fold] if folded else [])]
             for control in self.fields.values():
@@ -292,7 +292,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         try:
             self._edits.unset(place) if value is ABSENT else self._edits.act(place, value)
         except ChatkitError as error:
-            self._message.say(str(error), wrong=True)
+            self._message.show(str(error), wrong=True)
 
 
 def _title(branch: Branch) -> str:
@@ -309,10 +309,9 @@ def _title(branch: Branch) -> str:
         about = "The table of components does not know this type."
     rules = shape.rules if isinstance(shape, ComponentShape) else ()
     listed = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
-    said = f"<p>{escaped(about)}</p>" if about else ""
-    return (
-        f'<h3 dir="auto">{escape(cut(name, 60))}</h3>{said}{f"<ul>{listed}</ul>" if listed else ""}'
-    )
+    listed = f"<ul>{listed}</ul>" if listed else ""
+    paragraph = f"<p>{escaped(about)}</p>" if about else ""
+    return f'<h3 dir="auto">{escape(cut(name, 60))}</h3>{paragraph}{listed}'
 
 
 # --- a field for each property, which takes a value or a reference ------------------------
@@ -499,7 +498,7 @@ def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
     here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
     if here is None:
         return {}
-    found: dict[str, SendableAnswer] = {}
+    answers: dict[str, SendableAnswer] = {}
     for screen in whole.screens[: whole.screens.index(here) + 1]:
         own = screen is here
         if not own and (whole.version < (4, 0) or screen.id is None):
@@ -507,13 +506,13 @@ def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
         for name, component in screen.fields.items():
             shape, label = component.shape, component.value.get("label")
             if shape is not None and shape.value:
-                said = cut(label, 40) if isinstance(label, str) and label else name
+                words = cut(label, 40) if isinstance(label, str) and label else name
                 where = "" if own else f", screen {cut(screen.id or '', 30)}"
                 begun = "form" if own else f"screen.{screen.id}.form"
-                found[f"${{{begun}.{name}}}"] = SendableAnswer(
-                    name, f"{said} ({cut(name, 30)}{where})"
+                answers[f"${{{begun}.{name}}}"] = SendableAnswer(
+                    name, f"{words} ({cut(name, 30)}{where})"
                 )
-    return found
+    return answers
 
 
 class PayloadInput(FormGroup):

@@ -28,7 +28,7 @@ from chatkit.util.json_pointer import (
 )
 from chatkit.util.json_reader import is_deeper
 from chatkit.widgets.controls import call_code
-from chatkit.widgets.editor.edits import copied, renamed, require_room, with_action, without_part
+from chatkit.widgets.editor.edits import copied, renamed, require_space, with_action, without_part
 
 _DEEP = f"The flow document is nested more than {DEEPEST} levels deep."
 _KEPT = 200  #: steps that can be taken back
@@ -73,7 +73,7 @@ class DocumentState:
         self._begun = self._broken is None  #: whether there is a good document to go back to
         self._states = [_State(value, text)]
         self._now = 0
-        self._found: Findings | None = None
+        self._findings: Findings | None = None
         self._written: tuple[_State, str] | None = None
 
     def __repr__(self) -> str:
@@ -106,12 +106,12 @@ class DocumentState:
     @property
     def findings(self) -> Findings:
         """What the lint finds, with lines of the text."""
-        if self._found is None:
-            self._found = lint(f"{self.text}\n")  # with a line break it is never a file's name
+        if self._findings is None:
+            self._findings = lint(f"{self.text}\n")  # with a line break it is never a file's name
             if self._broken is not None and self._why:
                 fault = Finding("INVALID_FLOW_JSON", "error", "", self._why, line=1, column=1)
-                self._found = Findings([fault], None, self.text)
-        return self._found
+                self._findings = Findings([fault], None, self.text)
+        return self._findings
 
     @property
     def line(self) -> str:
@@ -158,7 +158,7 @@ class DocumentState:
         if text == self.text:
             return
         source = read_source(f"{text}\n")
-        self._found = None
+        self._findings = None
         if source.fault or is_deeper(source.value, DEEPEST):
             self._broken, self._why = text, "" if source.fault else _DEEP
             return
@@ -260,7 +260,7 @@ class DocumentState:
         place = f"{pointer.rpartition('/')[0]}/{index + 1}"
         addition = PatchOperation("add", place, copied(items[index], self.value))
         made, what = patched(self.value, [addition]), _kind(items[index])
-        require_room(self.value, made, what)
+        require_space(self.value, made, what)
         self.replace(made, f"duplicating {what}", call_code("editor.duplicate", pointer))
         return place
 
@@ -311,11 +311,11 @@ class DocumentState:
         Raises:
             InputError: How to fix it is for a person to decide.
         """
-        found = self.findings
-        if n is not None and not found[n].patch:
-            raise InputError(f"How to correct this is yours to decide: {found[n].message}")
-        made = found.fix() if n is None else patched(self.value, found[n].patch)
-        about = "all fixes" if n is None else f"fixing {_last(found[n].pointer)}"
+        findings = self.findings
+        if n is not None and not findings[n].patch:
+            raise InputError(f"How to correct this is yours to decide: {findings[n].message}")
+        made = findings.fix() if n is None else patched(self.value, findings[n].patch)
+        about = "all fixes" if n is None else f"fixing {_last(findings[n].pointer)}"
         self.replace(made, about, call_code("editor.fix", *([] if n is None else [n])))
 
     def undo(self) -> bool:
@@ -326,7 +326,7 @@ class DocumentState:
             self._broken = None
         else:
             self._now -= 1
-        self._found = None
+        self._findings = None
         return True
 
     def redo(self) -> bool:
@@ -334,7 +334,7 @@ class DocumentState:
         if not self.redoable:
             return False
         self._now += 1
-        self._found = None
+        self._findings = None
         return True
 
     def settle(self) -> None:
@@ -369,7 +369,7 @@ class DocumentState:
         del self._states[self._now + (0 if joined else 1) :]
         self._states.append(state)
         del self._states[:-_KEPT]
-        self._now, self._found = len(self._states) - 1, None
+        self._now, self._findings = len(self._states) - 1, None
 
     def _listed(self, pointer: str) -> tuple[list[Any], int]:
         """Return the list in which an item stands, and where."""

@@ -43,7 +43,7 @@ class Tree(anywidget.AnyWidget):
     def __init__(self, act: Callable[..., object]) -> None:
         self._act = act
         super().__init__()
-        self.on_msg(self._heard)
+        self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"<tree: {len(self.rows)} rows>"
@@ -57,7 +57,7 @@ class Tree(anywidget.AnyWidget):
             self.selected, self.movable = selected.pointer, selected.movable
             self.offers, self.locked, self.screen = offers, locked, screen
 
-    def _heard(self, _: Any, message: Any, __: Any) -> None:
+    def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"do": "select", "pointer": str(pointer), "n": int(n)}:
                 self._try("select", pointer)
@@ -125,13 +125,13 @@ class Branch:
 
 def branches(document: Any, findings: tuple[Finding, ...] = ()) -> list[Branch]:
     """List the rows of a document from top to bottom, with the worst finding of each."""
-    found: list[Branch] = []
+    rows: list[Branch] = []
     for branch in _flow(document):
-        if len(found) == _MOST:
+        if len(rows) == _MOST:
             break
-        found.append(branch)
-    _mark(found, findings)
-    return found
+        rows.append(branch)
+    _mark(rows, findings)
+    return rows
 
 
 def owner(pointer: str, known: Mapping[str, Any]) -> str:
@@ -160,8 +160,8 @@ def _flow(document: Any) -> Iterator[Branch]:
         yield Branch("", 0, "odd", "Flow", f"no object, but {_odd(document)}")
         return
     version = document.get("version")
-    said = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
-    yield Branch("", 0, "flow", "Flow", said, DOCUMENT, "/screens")
+    text = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
+    yield Branch("", 0, "flow", "Flow", text, DOCUMENT, "/screens")
     screens = document.get("screens")
     for n, screen in enumerate(screens if isinstance(screens, list) else ()):
         pointer = f"/screens/{n}"
@@ -231,11 +231,11 @@ def _says(value: dict[str, Any]) -> str:
     if isinstance(content, dict):
         value = content | value
     for key in ("text", "label", "title", "condition", "value", "name", "alt-text"):
-        said = value.get(key)
-        if isinstance(said, list) and said:
-            said = said[0]
-        if isinstance(said, str) and said.strip():
-            return cut(said, _LONG)
+        texts = value.get(key)
+        if isinstance(texts, list) and texts:
+            texts = texts[0]
+        if isinstance(texts, str) and texts.strip():
+            return cut(texts, _LONG)
     return ""
 
 

@@ -5,6 +5,14 @@ function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
   const enter = (one, value) => model.send({ id: one.id, entered: value });
+  // What nobody may see comes with a press alone, as a message, and is gone from the page then.
+  const press = (one) => {
+    for (const other of one.now.submit ? drawn.values() : []) if (other.now.kind === "secret") {
+      enter(other, other.input.value);
+      other.input.value = "";
+    }
+    enter(one, one.now.token);
+  };
   const labelled = (one, tag) => {
     one.label = make(one.el, "label", "chatkit-label");
     one.input = make(one.el, tag);
@@ -24,14 +32,32 @@ function render({ model, el }) {
       one.label = make(label, "span");
       one.input.onchange = () => enter(one, one.input.checked);
     },
+    secret: (one) => {
+      labelled(one, "input");
+      one.input.type = "password";
+      one.input.autocomplete = "new-password";
+    },
     choice: (one) => {
       labelled(one, "select");
       one.input.onchange = () => enter(one, one.input.selectedIndex);
     },
+    radio: (one, now) => {
+      makers.group(one, now);
+      one.radios = now.options.map((text, n) => {
+        const row = make(one.inner, "label", "chatkit-tick"), radio = make(row, "input");
+        radio.type = "radio";
+        radio.name = `${view}-${one.id}`;
+        radio.onchange = () => enter(one, n);
+        make(row, "span", "", text);
+        make(one.inner, "div", "chatkit-detail").innerHTML = now.details[n];
+        return radio;
+      });
+      one.inner = null;
+    },
     button: (one) => {
       one.el.type = "button";
       one.el.onclick = () => {
-        if (one.el.getAttribute("aria-disabled") === "false") enter(one, one.now.token);
+        if (one.el.getAttribute("aria-disabled") === "false") press(one);
       };
     },
     fold: (one) => {
@@ -76,6 +102,7 @@ function render({ model, el }) {
       one.el.setAttribute("aria-disabled", !!now.disabled || !now.token);
       one.el.setAttribute("aria-busy", !now.token);
     },
+    radio: (one, now) => one.radios.forEach((radio, n) => { radio.checked = n === (now.value ?? 0); }),
     fold: (one, now) => { one.el.open = !!now.value; },
   };
   // The help, the problems and the notes of a control stand below it, and describe it.
@@ -112,8 +139,8 @@ function render({ model, el }) {
     one.now = now;
     if (!old.kind) makers[now.kind](one, now);
     kept.set(now.id, one);
-    const field = one.input || (now.kind === "group" && one.label);
-    const names = [now.kind === "button" ? "chatkit-button plain" : field ? "chatkit-field" : `chatkit-${now.kind}`,
+    const field = one.input || (["group", "radio"].includes(now.kind) && one.label);
+    const names = [field ? "chatkit-field" : `chatkit-${now.kind}`,
       now.row && "chatkit-line", now.required && "chatkit-required", now.problems && "chatkit-wrong", now.css];
     const css = names.filter(Boolean).join(" ");
     if (one.el.className !== css) one.el.className = css;
@@ -137,15 +164,20 @@ function render({ model, el }) {
   };
   const focus = ({ focus: id }) => {
     const one = drawn.get(id)?.el;
-    const controls = "input, textarea, select, button, summary";
+    const controls = "input, textarea, select, button, summary, [tabindex]";
     if (one) (one.matches(controls) ? one : one.querySelector(controls))?.focus();
   };
   el.classList.add("chatkit-fields");
+  el.addEventListener("keydown", (event) => {
+    const button = [...drawn.values()].find((one) => one.now.submit);
+    if (button && event.key === "Enter" && event.target.matches("input")) button.el.click();
+  });
   keepKeys(el);
   model.on("change:tree", draw);
   model.on("msg:custom", focus);
   draw();
   return () => {
+    for (const one of drawn.values()) if (one.now.kind === "secret") one.input.value = "";
     model.off("change:tree", draw);
     model.off("msg:custom", focus);
   };

@@ -75,7 +75,7 @@ function render({ model, el }) {
     `gd-cell${columns[n].kind === "number" ? " gd-number" : ""}${n ? "" : " gd-first"}`;
 
   // --- columns -----------------------------------------------------------------------
-  const widths = () => model.get("shown_columns");
+  const widths = () => model.get("column_layout");
   const grid = {
     root, tell, state, answers: {},
     names: () => model.get("columns").map(({ name }) => name),
@@ -474,7 +474,7 @@ function render({ model, el }) {
   sized.observe(table);
   model.on("msg:custom", hear);
   model.on("change:state", changed);
-  model.on("change:shown_columns", build);
+  model.on("change:column_layout", build);
   model.on("change:columns", build);
   build();
   return () => {
@@ -483,7 +483,7 @@ function render({ model, el }) {
     side.end();
     model.off("msg:custom", hear);
     model.off("change:state", changed);
-    model.off("change:shown_columns", build);
+    model.off("change:column_layout", build);
     model.off("change:columns", build);
   };
 }

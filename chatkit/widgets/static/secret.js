@@ -37,7 +37,7 @@ function render({ model, el }) {
   said.setAttribute("role", "status");
   const paint = () => {
     const waits = model.get("waits");
-    root.hidden = !model.get("told");
+    root.hidden = !model.get("text");
     if (!waits) {
       // the focus does not get lost with the buttons
       if (bar.contains(document.activeElement)) told.focus();
@@ -46,7 +46,7 @@ function render({ model, el }) {
     output.hidden = bar.hidden = !waits;
     if (waits && model.get("kept") && keyring === document.activeElement) done.focus();
     keyring.hidden = model.get("kept");
-    told.textContent = model.get("told");
+    told.textContent = model.get("text");
   };
   const hear = (message) => {
     if (message.said !== undefined) said.textContent = message.said;

@@ -7,7 +7,7 @@ from localization.contents import button, content
 
 from chatkit.localization.audit import check_contents
 from chatkit.localization.content import Entry
-from chatkit.widgets.contentform import field_place, found_html, lengths_html
+from chatkit.widgets.contentform import field_place, findings_html, lengths_html
 
 EVIL = "<img src=x onerror=alert(1)>"
 
@@ -15,7 +15,7 @@ EVIL = "<img src=x onerror=alert(1)>"
 def notes(name, lang="en", **fields):
     given = content(lang_code=lang, **fields)
     found = [one for one in check_contents(given) if one.field.split(".")[0] == name]
-    return lengths_html(name, Entry(given, "", lang)) + found_html(found)
+    return lengths_html(name, Entry(given, "", lang)) + findings_html(found)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +52,13 @@ def test_findings_stand_at_their_field_with_what_to_do():
 
 def test_many_findings_are_cut():
     found = list(check_contents(content(text="{{a}} " * 20)))
-    assert f"and {len(found) - 8} more" in found_html(found)
+    assert f"and {len(found) - 8} more" in findings_html(found)
 
 
 def test_everything_of_a_stranger_is_escaped():
     found = check_contents(content(text=f"{{{{{EVIL}}}}}", variables={EVIL: EVIL}))
     assert found
-    assert "<img" not in found_html(found, places=True)
+    assert "<img" not in findings_html(found, places=True)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_it_opens_texts_files_and_built_flows(tmp_path: Path) -> None:
 def test_what_is_no_flow_opens_with_a_finding(text: str) -> None:
     editor = Editor(text)
     assert not editor.lint().ok
-    assert part(editor, FindingList).found
+    assert part(editor, FindingList).listed
     assert "text/html" in static(editor)
     source(editor).text = json.dumps(new_flow())
     assert editor.document == new_flow()

@@ -14,7 +14,7 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
     gone: list[int] = []
     one = FindingList(gone.append, lambda _: None)
     one.show(Findings([Finding("A", "error", "/x", "wrong\u202e", "Mend it.", 3, 7)]))
-    assert one.found == [
+    assert one.listed == [
         {
             "severity": "error",
             "where": "line 3",
@@ -32,7 +32,7 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
 def test_of_very_many_the_first_are_listed() -> None:
     one = FindingList(lambda _: None, lambda _: None)
     one.show(Findings([Finding("A", "warning", f"/{n}", "long") for n in range(120)]))
-    assert len(one.found) == 100
+    assert len(one.listed) == 100
     assert one.summary == "120 warnings, the first 100 here"
 
 
@@ -40,7 +40,7 @@ def test_a_finding_that_can_be_mended_says_so_and_its_button_mends_it() -> None:
     mended: list[int] = []
     one = FindingList(lambda _: None, mended.append)
     one.show(Findings([Finding("A", "error", "/x", "wrong", patch=removing("/x"))]))
-    assert one.found[0]["fixable"]
+    assert one.listed[0]["fixable"]
     for message in ({"fix": 0}, {"fix": 1}, {"fix": -1}, {"fix": None}):
         tell(one, message)
     assert mended == [0]

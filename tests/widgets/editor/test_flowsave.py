@@ -30,7 +30,7 @@ def titled(document: Any, title: str) -> dict[str, Any]:
 def saved_by(save: FlowSave, plan: Plan) -> None:
     view = Saving(plan, save.reopen)
     view.apply()
-    assert view.landed
+    assert view.took_effect
 
 
 def test_an_update_is_planned_and_the_next_one_builds_on_it(client: Client) -> None:
@@ -58,7 +58,7 @@ def test_a_change_by_somebody_else_is_not_written_over(client: Client) -> None:
     client.flows.update(301, flow_json=titled(save.document, "Theirs"))
     view = Saving(save.plan(titled(save.document, "Mine")), lambda _: None)
     assert list(view.apply()["state"]) == ["conflict"]
-    assert view.conflict and not view.landed
+    assert view.conflict and not view.took_effect
     live = client.flows.get(301).flow_json
     assert live is not None
     assert live["screens"][0]["title"] == "Theirs"
@@ -94,7 +94,7 @@ def test_a_plan_tells_when_it_was_applied(client: Client) -> None:
     save = FlowSave(client.flows)
     heard: list[bool] = []
     plan = save.plan(new_flow(), "Hello")
-    view = Saving(plan, lambda view: heard.append(view.landed))
+    view = Saving(plan, lambda view: heard.append(view.took_effect))
     assert heard == []
     view.apply()
     assert heard == [True]

@@ -97,10 +97,10 @@ def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
 
 def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:
     field = footer()
-    field.say("<b>no</b>")
+    field.mark("<b>no</b>")
     assert field.input.drawn()["problems"] == [("error", "<b>no</b>")]
     assert "&lt;b&gt;no&lt;/b&gt;" in html(field.input)
-    field.say("")
+    field.mark("")
     assert field.input.problem == "" and "problems" not in field.input.drawn()
 
 

@@ -36,7 +36,7 @@ def offered(client: Client) -> tuple[SecretShownOnce, list[dict]]:
 def test_the_page_gets_it_when_it_asks_and_never_as_state(client: Client) -> None:
     once, heard = offered(client)
     assert TEXT not in f"{once.get_state()}{once!r}{static(once)}"
-    assert not heard and once.webhook == 7 and "shown this once" in once.told
+    assert not heard and once.webhook == 7 and "shown this once" in once.text
     for ask in ("show", "copy"):
         tell(once, {"ask": ask})
     assert heard == [{"secret": TEXT}] * 2
@@ -48,7 +48,7 @@ def test_forgotten_it_is_gone(client: Client) -> None:
     tell(once, {"ask": "show"})
     tell(once, {"ask": "keyring"})
     assert heard == [{"said": ""}] and once.secret is None and not once.waits
-    assert "is not kept here" in once.told and "client.webhooks.rotate(7)" in once.told
+    assert "is not kept here" in once.text and "client.webhooks.rotate(7)" in once.text
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
@@ -57,7 +57,7 @@ def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
     assert heard == [{"said": "Kept."}] and once.kept
     tell(once, {"ask": "copy"})  # the receiver needs it too
     tell(once, {"ask": "forget"})
-    assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.told
+    assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.text
     assert client.webhooks.secret(7).reveal() == TEXT
 
 

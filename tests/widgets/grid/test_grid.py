@@ -434,7 +434,7 @@ def test_a_selection_is_filled_down(page: Page):
 
 def test_columns_are_laid_out_by_the_page(page: Page):
     page.tell("layout", layout=[["name", 300.4], ["gone", 1], ["id", 0]])
-    assert page.table.shown_columns == [["name", 300], ["id", 0]]
+    assert page.table.column_layout == [["name", 300], ["id", 0]]
     page.tell("layout", layout=[])
     assert page.grid.columns()[:2] == ["id", "name"]
 

@@ -132,7 +132,7 @@ def test_of_a_long_conversation_only_the_end_is_read(
     )
 
     page = Page(conversation)
-    conversation._heard(None, {"older": True}, [])
+    conversation._receive(None, {"older": True}, [])
     assert len(page.heard[-1]["all"]["items"]) == 151  # and the day
     assert page.heard[-1]["all"]["older"] == "Show 100 older"
     while conversation.older() < 802:

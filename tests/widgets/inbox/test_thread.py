@@ -29,7 +29,7 @@ def test_both_sides_in_the_order_in_which_they_were_said(inbox: Inbox) -> None:
 def test_a_message_of_ours_has_the_highest_status_and_when_it_came(inbox: Inbox) -> None:
     put(inbox, echoed(ours(1)), moved(status("m1", "read", 9)), moved(status("m1", "sent", 2)))
     (one,) = said(inbox)
-    assert one.status == "read" and f"{one.reached_at:%S}" == "49" and one.heard
+    assert one.status == "read" and f"{one.reached_at:%S}" == "49" and one.delivered
 
 
 def test_a_failed_one_says_why(inbox: Inbox) -> None:
@@ -41,7 +41,7 @@ def test_a_failed_one_says_why(inbox: Inbox) -> None:
 def test_what_is_known_by_its_status_alone_is_there(inbox: Inbox) -> None:
     put(inbox, moved(status("m7", "delivered", 7)))
     (one,) = said(inbox)
-    assert (one.id, one.outbound, one.heard, one.text) == ("m7", True, False, None)
+    assert (one.id, one.outbound, one.delivered, one.text) == ("m7", True, False, None)
     assert one.at is not None
 
 

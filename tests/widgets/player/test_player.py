@@ -104,7 +104,7 @@ def test_another_document_takes_the_place_of_the_first():
 
 
 def test_data_that_cannot_be_sent_is_refused_at_once():
-    assert json.loads(Player(SMALL, data={"name": "Ana"}).given) == {"name": "Ana"}
+    assert json.loads(Player(SMALL, data={"name": "Ana"}).opening) == {"name": "Ana"}
     with pytest.raises(InputError, match="cannot be written as JSON"):
         Player(SMALL, data={"name": object()})
 

@@ -6,7 +6,7 @@ function render({ model, el }) {
   head.setAttribute("role", "status");
   const list = make(root, "ul", "cl-list");
   const draw = () => {
-    const found = model.get("found");
+    const found = model.get("listed");
     head.textContent = found.length ? model.get("summary") : "No findings: the platform would take it.";
     head.dataset.worst = ["error", "warning"].find((one) => found.some(({ severity }) => severity === one)) ?? "none";
     list.replaceChildren();
@@ -26,9 +26,9 @@ function render({ model, el }) {
       fix.onclick = () => model.send({ fix: n });
     });
   };
-  model.on("change:found", draw);
+  model.on("change:listed", draw);
   model.on("change:summary", draw);
   draw();
-  return () => { model.off("change:found", draw); model.off("change:summary", draw); };
+  return () => { model.off("change:listed", draw); model.off("change:summary", draw); };
 }
 export default { render: hearing(render) };

@@ -175,7 +175,7 @@ function render({ model, el }) {
       const why = model.get("problem") || fault(flow);
       beside.element.hidden = Boolean(why);
       if (why) return stop(why);
-      const given = JSON.parse(model.get("given"));
+      const given = JSON.parse(model.get("opening"));
       run = new Run(flow, given, model.get("served") ? ask : null, draw);
       run.told = begun ? "" : JSON.stringify([[], null]); // a first look tells nothing
       kept = !begun && list(model.get("steps")).length > 0; // what another view has told stays meanwhile
