@@ -27,7 +27,7 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, joined_text
 from chatkit.widgets.fields import (
     Bodies,
     Control,
@@ -180,7 +180,7 @@ class ContentForm(Panel):
 
     @property
     def touched(self) -> bool:
-        """Whether anything was typed that is not saved."""
+        """True while something was typed that is not saved."""
         return self.content != self._first
 
     def set(self, name: str, value: Any) -> None:
@@ -194,11 +194,7 @@ class ContentForm(Panel):
     @property
     def line(self) -> str:
         """The Python that does the same without a plan; empty if nothing is edited."""
-        values, _ = self._fields.read()
-        place = call_code("client.templates", self.resource.code)
-        if self.new:
-            return call_code(f"{place}.create", **values)
-        return call_code(f"{place}.update", self.lang_code, **values) if values else ""
+        return self._fields.line(None if self.new else self.lang_code)
 
     # --- what is saved --------------------------------------------------------------
 
@@ -415,7 +411,7 @@ class Parts(Bodies):
         return [FormGroup([*moves, *super().tools(row)], css="cf-tools", row=True)]
 
     def _move(self, row: FormRow, step: int) -> None:
-        """Let two neighbours change places. The cursor stays where it is."""
+        """Exchange a row with a neighbour. The cursor stays where it is."""
         place = self._rows.index(row) + step
         if 0 <= place < len(self._rows):
             other = self._rows[place]

@@ -1,4 +1,4 @@
-"""What all widgets share: scripts, a button, a line of Python, a message, a panel of controls.
+"""The parts that all widgets share: scripts, a button, a line of Python, a message, a panel.
 
 And what stays of a widget when its kernel has ended. An output holds its view, a page of HTML,
 and a mark. JupyterLab and Notebook prefer the view to the page, and write "Error displaying
@@ -68,7 +68,7 @@ def packed_module(names: Iterable[str]) -> str:
 
 
 class ActsOnce:
-    """What acts once, even when its click arrives twice.
+    """A control that acts once, even when its click arrives twice.
 
     Each click carries the token that was in the page when it was made. The first one uses the
     token up before anything else happens; when the action has ended there is a new one. So a
@@ -285,7 +285,7 @@ class Panel(Exported, w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     @property
     def message(self) -> str:
-        """What it says of the last action."""
+        """The message about the last action."""
         return self._message.text
 
     @cached_property

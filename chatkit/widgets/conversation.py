@@ -308,7 +308,7 @@ class ThreadMessage(NamedTuple):
 
     @property
     def delivered(self) -> bool:
-        """Whether the message itself was delivered here, and not only its status."""
+        """True if the message itself was delivered here, and not only its status."""
         return self.type is not None
 
 

@@ -27,12 +27,13 @@ from pydantic.fields import FieldInfo
 
 from chatkit.api.record import Body
 from chatkit.api.secret import Secret
+from chatkit.endpoints import Key
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import values as shortly
 from chatkit.util.display import visible
 from chatkit.util.json_reader import JsonFault, read_json
-from chatkit.widgets.controls import START, ActsOnce, joined_module, joined_text
+from chatkit.widgets.controls import START, ActsOnce, call_code, joined_module, joined_text
 
 _ids = count(1)
 
@@ -95,7 +96,7 @@ class Control:
 
     Args:
         label: What it is called.
-        value: What is typed into it, ticked or chosen, as the page has it.
+        value: The text, tick or choice, as the page has it.
         css: Classes that it has in the page.
     """
 
@@ -319,7 +320,7 @@ _REFERENCE = re.compile(r"\$\{|`")
 
 
 def is_reference(value: Any) -> bool:
-    """Tell whether a value of a flow is a reference or an expression, not the value itself."""
+    """Return whether a value of a flow is a reference or an expression, not the value itself."""
     return isinstance(value, str) and _REFERENCE.search(value) is not None
 
 
@@ -850,12 +851,12 @@ class FormField:
 
     @property
     def edited(self) -> bool:
-        """Whether it holds something else than at first."""
+        """True if it holds something else than at first."""
         return not self.fixed and self._peek() != self._first
 
     @property
     def counts(self) -> bool:
-        """Whether its value is sent: what is edited, and what must be there."""
+        """True if its value is sent: it is edited, or must be there."""
         if self._default is not None and self.input.required and self._peek()[1] in ("", None, []):
             return False  # what it began with was taken out, and it must hold something
         has = not self._declared.is_required() or self._default is not None
@@ -867,7 +868,7 @@ class FormField:
 
     @property
     def text(self) -> str:
-        """What is typed into a single line or area; empty for other inputs."""
+        """The text of a single line or area; empty for other inputs."""
         return self.input.value if isinstance(self.input.value, str) else ""
 
     def _peek(self) -> tuple[str, Any]:
@@ -996,7 +997,7 @@ class Fieldset:
 
     @property
     def wrong(self) -> dict[str, str]:
-        """What is wrong, by field."""
+        """The problems, by field."""
         return {
             name: field.input.problem for name, field in self.fields.items() if field.input.problem
         }
@@ -1012,6 +1013,19 @@ class Fieldset:
         if problems:
             raise InputError("Some fields cannot be read:", problems)
         return values
+
+    def line(self, key: Key | None) -> str:
+        """Return the Python that sends the same; empty if it changes nothing.
+
+        Args:
+            key: The record to update; None creates one.
+        """
+        values, _ = self.read()
+        code, place = self._endpoints.code, self._endpoints.place
+        place = f"client.{call_code('templates', code)}" if code else place
+        if key is None:
+            return call_code(f"{place}.create", **values)
+        return call_code(f"{place}.update", key, **values) if values else ""
 
     def set(self, name: str, value: Any, *, fixed: str = "") -> None:
         """Fill in a field as if it had been typed.

@@ -58,7 +58,7 @@ class Follower(Exported, anywidget.AnyWidget):
 
     @property
     def running(self) -> bool:
-        """Whether it follows the inbox now."""
+        """True while it follows the inbox."""
         return self._thread is not None and self._thread.is_alive()
 
     def start(self) -> None:

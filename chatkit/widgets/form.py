@@ -35,7 +35,6 @@ from chatkit.widgets.controls import (
     Code,
     Panel,
     boxed,
-    call_code,
     joined_module,
     joined_text,
 )
@@ -124,18 +123,13 @@ class Form(Panel):
 
     @property
     def problems(self) -> dict[str, str]:
-        """What the form says is wrong, by field."""
+        """The problems that the form shows, by field."""
         return self._fields.wrong
 
     @property
     def line(self) -> str:
         """The Python that does what the button does; empty if nothing is edited."""
-        values, _ = self._fields.read()
-        code, noun = self._endpoints.code, self._endpoints.noun
-        place = f"client.{call_code('templates', code) if code else f'{noun}s'}"
-        if self.key is None:
-            return call_code(f"{place}.create", **values)
-        return call_code(f"{place}.update", self.key, **values) if values else ""
+        return self._fields.line(self.key)
 
     def new(self) -> None:
         """Empty the form, to create another record. A lost answer is looked for first."""
@@ -280,7 +274,7 @@ class Form(Panel):
     def _done(
         self, record: Record, sent: Mapping[str, Any], line: str, *, searched: bool = False
     ) -> Record:
-        """Say that it is done; the form goes on with the record that is there now.
+        """Report success; the form goes on with the record that is there now.
 
         Args:
             record: What the service has now.
@@ -371,7 +365,7 @@ class SecretShownOnce(anywidget.AnyWidget):
         self.on_msg(self._receive)
 
     def offer(self, webhook: Any, secret: Secret | None) -> None:
-        """Have a secret ready for a person; one that waited before is forgotten."""
+        """Keep a secret ready for a person; one that waited before is forgotten."""
         self.webhook, self.secret = webhook, secret
         self.text, self.kept, self.waits = "", False, secret is not None
         if secret is not None:

@@ -389,7 +389,7 @@ class Grid(Panel):
 
     @property
     def _keyed(self) -> bool:
-        """Whether the index of the frame holds the keys of the records."""
+        """True if the index of the frame holds the keys of the records."""
         return self._sheet.head == self._endpoints.key
 
     def _known(self, column: str) -> None:
@@ -478,7 +478,7 @@ class Grid(Panel):
         return [whole] * bool(records) + [f"delete={python_literal(keys)}"] * bool(keys)
 
     def _named(self, row: int, writable: Sequence[str]) -> dict[str, Any]:
-        """Say which record a row of the frame is: by its key, or by all that could be sent."""
+        """Identify the record of a row: by its key, or by all that could be sent."""
         key = self._endpoints.key
         if (
             key in self._sheet.columns
@@ -550,7 +550,7 @@ class Grid(Panel):
             return None
 
     def _keys(self, read: pd.DataFrame) -> dict[int, Any]:
-        """Tell which record of the account each row of the frame is, as far as it is one."""
+        """Return the key of the record that each row of the frame is, as far as it is one."""
         sheet, endpoints = self._sheet, self._endpoints
         rows = range(sheet.size)
         if endpoints.key in sheet.columns:
@@ -623,7 +623,7 @@ class Grid(Panel):
         self._changed()
 
     def _changed(self) -> None:
-        """Tell that there are other rows than before, or many that were edited."""
+        """Send that there are other rows than before, or many that were edited."""
         self._shows += 1
         self._sent_rows = self._view.rows
         self._send_state()
@@ -634,7 +634,7 @@ class Grid(Panel):
             self._code.text = self.code or _NO_CODE
 
     def _edited(self, rows: Collection[int]) -> None:
-        """Tell what rows have become."""
+        """Send rows as they are after an edit."""
         self._view.lengthen()
         known = (
             len(self._sent_rows) == len(self._view.rows)
@@ -735,7 +735,7 @@ class Grid(Panel):
         return rows
 
     def _preview(self, text: str, by: str, column: str | None, case: bool) -> dict[str, Any]:
-        """Say what a replacement would change: how many cells, some of them, and which not."""
+        """Preview a replacement: how many cells it changes, and some of both sorts."""
         replacements = self._replacements(text, by, column, case)
         lines = [
             [str(self._sheet.label(one.row)), one.name, one.before, one.after, one.reason]
@@ -854,7 +854,7 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
 
 
 def edits_summary(sheet: Sheet) -> str:
-    """Say what was done in a sheet so far."""
+    """Count what was done in a sheet so far."""
     counts = {
         ("cell", "changed"): sum(row < sheet.size for row, _ in sheet.changed()),
         ("row", "added"): len(sheet.rows()),

@@ -184,7 +184,7 @@ class PlanView(Panel):
 
     @property
     def phrase(self) -> str:
-        """What must be typed before it is applied; empty if nothing must."""
+        """The words that must be typed before it is applied; empty if none must."""
         if not self._allowed:
             return ""
         deletes, changes = self.plan.counts["delete"], sum(self.plan.counts.values())
@@ -293,7 +293,7 @@ class PlanView(Panel):
 
     @property
     def at_work(self) -> bool:
-        """Whether it, or a plan below it that takes it back, is being applied now."""
+        """True while it, or a plan below it that takes it back, is being applied."""
         return self.running or (self.back is not None and self.back.at_work)
 
     def show(self, kind: str) -> None:
@@ -330,7 +330,7 @@ class PlanView(Panel):
             yield label, part, result.iloc[first : first + len(part)]
 
     def download(self) -> None:
-        """Have the browser save what was not applied as a workbook."""
+        """Send what was not applied to the browser as a workbook, to be saved."""
         by_title: dict[str, dict[str, pd.DataFrame]] = {}
         only_to_read = {}
         for label, part, own in self._results(self.wait()):
@@ -377,7 +377,7 @@ class PlanView(Panel):
             self._attempt(self.undo, {int(row)})
 
     def _blocked(self) -> list[str]:
-        """Say why it cannot be applied at all, whatever is typed."""
+        """List why it cannot be applied at all, whatever is typed."""
         blocked = self.plan.objections(**dict.fromkeys(self._allowed, True))
         return blocked or ([] if any(self.plan.counts.values()) else ["there is nothing to do"])
 
@@ -619,7 +619,7 @@ def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
 
 
 def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
-    """Say what else is to be known, once for all accounts of which it is."""
+    """Write the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
         return rendering.told_html(plan, *more)
     accounts_by_note: dict[str, list[str]] = {}
@@ -652,7 +652,7 @@ def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
-    """Let rows say of which account they are, of several."""
+    """Add the account to rows, where there are several."""
     if not label:
         return items
     return [
@@ -802,7 +802,7 @@ def _result_items_of(
 
 
 def _look(state: str) -> str:
-    """Say how the state of a row looks."""
+    """Return the look of the state of a row."""
     return "fine" if state in (*TOOK_EFFECT, "skipped") else "open" if state in OPEN else "bad"
 
 
@@ -817,7 +817,7 @@ def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: s
 
 
 def _at_work(row: Row) -> tuple[str, str, str]:
-    """Say how far a row of a run is that is at work: how it looks, in a word, and why."""
+    """Return how far a row of a running plan is: its look, a word for it, and the reason."""
     if row.state == "not sent":
         return "open", "waiting", row.reason
     if row.state == "unknown" and not row.doubted:

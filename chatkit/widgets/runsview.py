@@ -147,7 +147,7 @@ class RunsView(Panel):
 
 
 def _summary(runs: pd.DataFrame) -> str:
-    """Say how many runs there are, and what somebody should look after."""
+    """Count the runs, and those that somebody should look after."""
     if not len(runs):
         return "No run yet: plan.apply() makes one."
     merged = _merged(runs).values()
@@ -275,7 +275,7 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
 
 
 def _counts(run: Mapping[str, Any]) -> str:
-    """Say what came of the rows of a run."""
+    """Count what came of the rows of a run."""
     parts = [f"{run['applied']:,} of {run['changes']:,} applied"]
     parts += [f"{run['unknown']:,} in doubt"] if run["unknown"] else []
     parts += [f"{run['not_sent']:,} not sent"] if run["not_sent"] else []

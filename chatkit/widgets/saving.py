@@ -157,13 +157,13 @@ class Saving(PlanView):
 
     @property
     def took_effect(self) -> bool:
-        """Whether the service holds now what was planned."""
+        """True if the service holds now what was planned."""
         states = set[str]() if self.result is None else set(self.result["state"])
         return bool(states) and states.issubset(TOOK_EFFECT)
 
     @property
     def conflict(self) -> bool:
-        """Whether somebody else has changed it meanwhile, so that nothing was written."""
+        """True if somebody else has changed it meanwhile, so that nothing was written."""
         return self.result is not None and "conflict" in set(self.result["state"])
 
     def start(self, confirm: str = "") -> None:

@@ -34,7 +34,7 @@ AS_IT_WAS: Any = object()
 
 
 class EditedCell(NamedTuple):
-    """What was entered in a cell; `typed` is what was refused, and `reason` why."""
+    """An entry in a cell; `typed` is what was refused, and `reason` why."""
 
     value: Any = AS_IT_WAS
     typed: Any = None
@@ -52,7 +52,7 @@ class ReplacedText(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What was there before a step: cells, delete marks, and how many rows were added."""
+    """The state before a step: cells, delete marks, and how many rows were added."""
 
     cells: dict[tuple[int, str], EditedCell | None]
     marks: dict[int, bool]
@@ -117,7 +117,7 @@ class Sheet:
 
     @property
     def _counted(self) -> bool:
-        """Whether the index only counts the rows."""
+        """True if the index only counts the rows."""
         index = self.base.index
         return (
             not self.head
@@ -179,7 +179,7 @@ class Sheet:
                 yield row, name, cell
 
     def gone(self, row: int) -> bool:
-        """Tell whether an added row was taken away again."""
+        """Return whether an added row was taken away again."""
         return row >= self.size + self.added or (row >= self.size and row in self.deleted)
 
     # --- edits ----------------------------------------------------------------------
@@ -200,7 +200,7 @@ class Sheet:
                 self._undone.clear()
 
     def check(self, name: str, entered: dict[int, Any]) -> dict[int, EditedCell | None]:
-        """Tell what would become of the cells of a column; nothing is changed.
+        """Return what would become of the cells of a column; nothing is changed.
 
         Args:
             name: The column.
@@ -250,7 +250,7 @@ class Sheet:
         return self.write((row, name, "") for row in rows for name in names if self.open(row, name))
 
     def open(self, row: int, name: str) -> bool:
-        """Tell whether a cell can be written."""
+        """Return whether a cell can be written."""
         column = self.columns[name]
         return not (column.fixed if row < self.size else column.closed)
 
@@ -267,7 +267,7 @@ class Sheet:
     def replacements(
         self, rows: Sequence[int], names: Iterable[str], pattern: re.Pattern[str], by: str
     ) -> Iterator[ReplacedText]:
-        """Tell what would become of the texts in which a pattern is found; nothing is changed."""
+        """Yield what would become of the texts that match a pattern; nothing is changed."""
         for name in names:
             pieces = {}
             for row, value in zip(rows, self.values(name, rows), strict=True):
@@ -438,7 +438,7 @@ class Column(NamedTuple):
 
 
 def column_of(endpoints: Endpoints[Any], name: str, dtype: str, *, head: bool) -> Column:
-    """Tell what a resource says of a column.
+    """Describe a column by its resource.
 
     Args:
         endpoints: Whose records these are.
@@ -532,7 +532,7 @@ def folded_text(value: Any) -> str:
 
 
 class ColumnFilter(NamedTuple):
-    """What the cells of a column must be for their rows to be shown."""
+    """A filter of the rows by the cells of one column."""
 
     contains: str = ""
     values: frozenset[str] | None = None  #: the texts of which a cell must be one
@@ -598,7 +598,7 @@ class View:
         return {row for row, _ in self._sheet.cells} | self._sheet.deleted
 
     def _matching(self, text: str) -> Mask:
-        """Tell in which rows of the frame a text is found, in any cell."""
+        """Return the rows of the frame that have a text in any cell."""
         sheet, text = self._sheet, folded_text(text)
         entered = {name for _, name in sheet.cells}
         mask = np.zeros(sheet.size, bool)
@@ -608,7 +608,7 @@ class View:
         return mask
 
     def _passing(self, name: str, column_filter: ColumnFilter) -> Mask:
-        """Tell in which rows of the frame the cell of a column is as it is wanted."""
+        """Return the rows of the frame whose cell of a column passes a filter."""
         mask = np.ones(self._sheet.size, bool)
         if column_filter.contains:
             texts = self._now(name, folded_text, typed=True)

@@ -134,7 +134,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             self.kind.value = kind
 
     def download(self, name: str, data: bytes) -> None:
-        """Have the browser save a file."""
+        """Send a file to the browser, to be saved."""
         self._table.send({"download": name}, [data])
 
     def __repr__(self) -> str:

@@ -381,7 +381,7 @@ _RED = 'style="text-align: start; color: var(--jp-error-color1, #c62828)"'
 def delivery_line(
     delivery: Delivery, events: Iterable[Event], contact: str | None = None
 ) -> dict[str, Any]:
-    """Say in one line what a delivery tells.
+    """Describe a delivery in one line.
 
     Args:
         delivery: What came.
@@ -411,17 +411,17 @@ def delivery_line(
 
 
 def _is_failed(event: Event) -> bool:
-    """Whether an event says that a message of ours has failed."""
+    """Return whether an event reports that a message of ours has failed."""
     return event.family == "status" and event.type == "failed"
 
 
 def _failure_words(event: Event) -> str:
-    """Say why a message has failed, as the platform does."""
+    """Write why a message has failed, as the platform does."""
     return ": ".join(filter(None, event.error or ())) or "the platform gives no reason"
 
 
 def body_holds(body: bytes, words: str) -> bool:
-    """Whether a body has these words, in any case, however its JSON escapes them."""
+    """Return whether a body has these words, in any case, however its JSON escapes them."""
     if not words:
         return True
     text, searched = body.decode("utf-8", "replace").casefold(), words.casefold()
@@ -437,12 +437,12 @@ def body_holds(body: bytes, words: str) -> bool:
 
 
 def any_of_contact(events: Iterable[Event], contact: str | None) -> bool:
-    """Whether one of these events is of a contact; without a contact always."""
+    """Return whether one of these events is of a contact; True without a contact."""
     return contact is None or any(event.contact == contact for event in events)
 
 
 def signature_words(row: dict[str, Any]) -> str:
-    """Say whether the signature was right, and why not."""
+    """Write whether the signature was right, and why not."""
     words = "verified" if row["verified"] else "not verified"
     return f"{words}: {row['reason']}" if row["reason"] else words
 

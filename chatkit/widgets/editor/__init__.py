@@ -198,7 +198,7 @@ class Editor(Panel):
         self._refresh()
 
     def act(self, pointer: str, name: str) -> None:
-        """Let a component do something else, like `editor.act("/…/on-click-action", "complete")`.
+        """Give a component another action, like `editor.act("/…/on-click-action", "complete")`.
 
         The action keeps what the one before had too. Whether a screen is terminal follows the
         action of its Footer.

@@ -113,7 +113,7 @@ def require_space(document: Any, made: Any, what: str) -> None:
 
 
 def _too_many(document: Any) -> Iterator[str]:
-    """Tell of which components a screen has more than the platform takes, and what to do."""
+    """Yield the components of which a screen has more than the platform takes, and what to do."""
     for finding in lint(document):
         if finding.severity == "error" and finding.code in _MOST:
             yield f"{finding.message} {finding.hint}"
@@ -122,7 +122,7 @@ def _too_many(document: Any) -> Iterator[str]:
 def addition_for(
     document: Any, row: Branch, rows: list[Branch], what: str
 ) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
-    """Tell where something goes, at which index of a list, and what it is at first.
+    """Return where something goes, at which index of a list, and what it is at first.
 
     Raises:
         InputError: It cannot stand there.
@@ -344,7 +344,7 @@ def _snake(kind: str) -> str:
 
 
 def _sent(document: Any, pointer: str | None = None) -> Any:
-    """Let the answer of one input, or of all, be sent, where that is certain."""
+    """Send the answer of one input, or of all, where that is certain."""
     unsent = (each for each in lint(document) if each.code == "UNUSED_INPUT")
     for each in unsent:
         if pointer in (None, each.pointer):

@@ -516,7 +516,7 @@ def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
 
 
 class PayloadInput(FormGroup):
-    """What is sent: a tick box for each answer that can be, and the rest as JSON.
+    """A payload: a tick box for each answer that can be sent, and the rest as JSON.
 
     Args:
         answers: What can be sent, by reference.
@@ -559,7 +559,7 @@ class PayloadInput(FormGroup):
 
 
 def help_text(prop: Property) -> str:
-    """Say what a property is for, and what it takes."""
+    """Write what a property is for, and what it takes."""
     parts = [prop.about]
     if prop.length:
         parts.append(f"At most {prop.length:,} characters.")

@@ -100,12 +100,12 @@ class DocumentState:
 
     @property
     def broken(self) -> bool:
-        """Whether the text cannot be read."""
+        """True while the text cannot be read."""
         return self._broken is not None
 
     @property
     def findings(self) -> Findings:
-        """What the lint finds, with lines of the text."""
+        """The findings of the lint, with lines of the text."""
         if self._findings is None:
             self._findings = lint(f"{self.text}\n")  # with a line break it is never a file's name
             if self._broken is not None and self._why:
@@ -120,14 +120,14 @@ class DocumentState:
 
     @property
     def undoable(self) -> str:
-        """What `undo` would take back, in words; empty if there is nothing."""
+        """The step that `undo` would take back, in words; empty if there is none."""
         if self._broken is not None:
             return "what cannot be read" if self._begun else ""
         return self._state.about if self._now else ""
 
     @property
     def redoable(self) -> str:
-        """What `redo` would do again, in words; empty if there is nothing."""
+        """The step that `redo` would do again, in words; empty if there is none."""
         later = self._states[self._now + 1 : self._now + 2]
         return later[0].about if later and not self.broken else ""
 
@@ -140,7 +140,7 @@ class DocumentState:
         return at(self.value, pointer)
 
     def has(self, pointer: str) -> bool:
-        """Tell whether anything stands at a place."""
+        """Return whether anything stands at a place."""
         try:
             self.find(pointer)
         except LookupError:
@@ -338,7 +338,7 @@ class DocumentState:
         return True
 
     def settle(self) -> None:
-        """Let the next edit be a step of its own, also if it is of the same place."""
+        """Make the next edit a step of its own, even one of the same place."""
         state = self._state
         self._states[self._now] = _State(state.value, state.text, state.about, state.line)
 
@@ -393,7 +393,7 @@ def document_text(value: Any) -> str:
 
 
 def same(a: Any, b: Any) -> bool:
-    """Tell whether two values are written alike: 1 is not True, and the order of keys counts."""
+    """Compare how two values are written: 1 is not True, and the order of keys counts."""
     return a is b or repr(a) == repr(b)
 
 

@@ -115,7 +115,7 @@ class Branch:
 
     @property
     def movable(self) -> bool:
-        """Whether it can be moved, copied and removed: it is an item of a list."""
+        """True if it can be moved, copied and removed: it is an item of a list."""
         return self.kind in ("screen", "component", "item", "odd") and self.pointer != ""
 
     def row(self) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def branches(document: Any, findings: tuple[Finding, ...] = ()) -> list[Branch]:
 
 
 def owner(pointer: str, known: Mapping[str, Any]) -> str:
-    """Tell to which of the known places a place belongs: to itself, or the nearest around it."""
+    """Return the known place to which a place belongs: itself, or the nearest around it."""
     while pointer and pointer not in known:
         pointer = pointer.rpartition("/")[0]
     return pointer
@@ -226,7 +226,7 @@ def _into(shape: Shape | None, pointer: str) -> str:
 
 
 def _says(value: dict[str, Any]) -> str:
-    """Say in few words what a component shows."""
+    """Write in few words what a component shows."""
     content = value.get("main-content")
     if isinstance(content, dict):
         value = content | value
