@@ -9,15 +9,15 @@ if TYPE_CHECKING:
     from chatkit.widgets.editor import Editor as Editor
     from chatkit.widgets.folderview import FolderView as FolderView
     from chatkit.widgets.form import Form as Form
+    from chatkit.widgets.form import Registrations as Registrations
     from chatkit.widgets.grid import Grid as Grid
     from chatkit.widgets.loginform import login as login
     from chatkit.widgets.planview import PlanView as PlanView
     from chatkit.widgets.player import Player as Player
-    from chatkit.widgets.plots import funnel as funnel
     from chatkit.widgets.preview import Preview as Preview
     from chatkit.widgets.queueview import QueueView as QueueView
-    from chatkit.widgets.registrations import Registrations as Registrations
     from chatkit.widgets.tail import Tail as Tail
+    from chatkit.widgets.tail import funnel as funnel
 
 _HOME = {
     "BoardGrid": "boardgrid",
@@ -31,9 +31,9 @@ _HOME = {
     "Player": "player",
     "Preview": "preview",
     "QueueView": "queueview",
-    "Registrations": "registrations",
+    "Registrations": "form",
     "Tail": "tail",
-    "funnel": "plots",
+    "funnel": "tail",
     "login": "loginform",
 }
 __all__ = list(_HOME)

@@ -197,7 +197,7 @@ TALK = [
     f"""from chatkit.widgets.conversation import Conversation
 talk = Conversation(inbox, "+{ANA}")
 talk""",
-    "from chatkit.widgets.plots import funnel\nfunnel(inbox.statuses())",
+    "from chatkit.widgets.tail import funnel\nfunnel(inbox.statuses())",
     "inbox.close()\nprint('closed')",
 ]
 
@@ -251,7 +251,7 @@ def test_a_conversation_and_plots_show_what_was_delivered(
 
 HOOKS = [
     """import chatkit, keyring
-from chatkit.widgets.registrations import Registrations
+from chatkit.widgets.form import Registrations
 from keyring.backend import KeyringBackend
 
 class Memory(KeyringBackend):

@@ -9,7 +9,7 @@ from widgets.screen import page_of
 
 from chatkit.errors import InputError
 from chatkit.inbox.inbox import Inbox
-from chatkit.widgets.plots import funnel
+from chatkit.widgets.tail import funnel
 
 __all__ = ["inbox"]
 

@@ -5,7 +5,7 @@ from widgets.inbox.stored import account
 from widgets.screen import buttons, html, page_of, press, static
 
 from chatkit.client import Client
-from chatkit.widgets.registrations import Registrations
+from chatkit.widgets.form import Registrations
 
 __all__ = ["account", "client", "sandbox"]
 
