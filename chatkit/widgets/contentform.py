@@ -105,11 +105,7 @@ class ContentForm(Panel):
         self._load(source)
         self._headers, self._samples = Parts("headers", Header, 1), Samples("variables")
         self._buttons = Parts("buttons", Button, _MOST_BUTTONS)
-        inputs = {
-            "headers": self._headers,
-            "buttons": self._buttons,
-            "variables": self._samples,
-        }
+        inputs = {each.label: each for each in (self._headers, self._buttons, self._samples)}
         unfolded = {*_PAIRED, "lang_code", "is_draft"}
         self._fields = Fieldset(resource, self._known, inputs, unfolded)
         self._build()

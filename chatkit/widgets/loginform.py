@@ -66,13 +66,13 @@ class LoginForm(Exported, FormModel):
         self._account_id = Text("Account id", "1001")
         if known is not None:
             self._base_url.value, self._account_id.value = known.base_url, known.account_id
-        asked = "The token is not asked for here. In place of the dots, write it into this line:"
+        how = "The token is not asked for here. In place of the dots, write it into this line:"
         line = f"<pre>{escaped(settings.token_line())}</pre>"
         self._place = Radio(
             f"{self.fault} Where will the token be?",
             {
                 "In a file that only you can read": f"<small>{escaped(str(self._file))}</small>",
-                _NOWHERE: f"<small>{asked}</small>{line}",
+                _NOWHERE: f"<small>{how}</small>{line}",
             },
         )
         self._place.hidden = not self.fault
