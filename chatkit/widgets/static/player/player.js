@@ -194,7 +194,7 @@ function render({ model, el }) {
     root.classList.toggle("fp-light", dark === false);
   };
   const renew = () => begin(run?.here?.id);
-  const all = [["msg:custom", heard], ["change:dark", dress], ["change:source", renew], ["change:given", renew], ["change:problem", renew]];
+  const all = [["msg:custom", heard], ["change:dark", dress], ["change:source", renew], ["change:opening", renew], ["change:problem", renew]];
   for (const [name, act] of all) model.on(name, act);
   dress();
   begin();
