@@ -12,7 +12,7 @@ from chatkit.errors import ChatkitError
 from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.property import ComponentShape, Property, Shape
+from chatkit.flowjson.property import ComponentShape, Property
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json_pointer import at, child, steps
