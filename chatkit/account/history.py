@@ -12,11 +12,10 @@ from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, same_host
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Desk, Gap
-from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, is_finished
+from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
 from chatkit.bulk.stores import (
-    KeptRun,
     find_run,
     hidden_at,
     kept_runs,

@@ -31,7 +31,7 @@ import secrets
 import sqlite3
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -46,7 +46,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 
 from chatkit.api.secret import Secret
-from chatkit.bulk.changes import NOT_JSON, Change, change_texts
+from chatkit.bulk.changes import Change, change_texts
 from chatkit.errors import InputError, JournalError, steady
 from chatkit.util.lock import account_busy, busy, lock, make_folder, sync_folder
 
@@ -142,12 +142,21 @@ def is_finished(last: JournalEvent | None) -> bool:
     return last is not None and last.what == "finished"
 
 
-class RunSummary(NamedTuple):
-    """The header and the last event of a run, which are read without reading its journal."""
+class KeptRun(NamedTuple):
+    """A run with a journal: its header and last event are known without reading all of that."""
 
     run: str
+    store: JournalStore
     header: RunHeader | None  #: None: it cannot be read
     last: JournalEvent | None  #: the last event of the run as a whole
+
+    def read(self) -> Journal:
+        """Open its journal to be read.
+
+        Raises:
+            JournalError: It is gone, or damaged.
+        """
+        return self.store.read(self.run)
 
 
 def run_id() -> str:
@@ -181,18 +190,17 @@ def person() -> str:
 
 
 class Journal:
-    """The journal of one run. One thread at a time may use it.
+    """The journal of one run, opened to be read. One thread at a time may use it.
 
-    What is noted waits in memory until it is committed as a group; after a commit that failed
-    nothing more is written.
+    Once it is continued, what is noted waits in memory until it is committed as a group; after a
+    commit that failed nothing more is written.
 
     Args:
         store: Where it is kept.
         run: The name of the run.
         connection: To the database that holds it.
         opened: Closed with the journal.
-        reading: Only read it. Its run may be at work; nothing is written.
-        note: Called after each commit with the number of events.
+        least: How many events it holds at least.
 
     Raises:
         JournalError: It is no journal, cannot be read, or is not what was written.
@@ -205,16 +213,33 @@ class Journal:
         connection: sa.Connection,
         opened: ExitStack,
         *,
-        reading: bool = False,
-        note: Callable[[int], object] = lambda events: None,
+        least: int = 0,
     ) -> None:
         self._store, self._run, self._connection = store, run, connection
-        self._opened, self._note = opened, note
+        self._opened = opened
         self._pending: list[dict[str, Any]] = []
         self._count = self._chain = 0
-        self._stopped = "it was opened to be read" if reading else ""
+        self._stopped = "it was opened to be read"
+        self._note: Callable[[int], object] = lambda events: None
         with store.failing(f"The journal {run} cannot be used", run):
-            self._verify()
+            self._verify(least)
+
+    def continue_on(
+        self,
+        connection: sa.Connection,
+        opened: ExitStack,
+        note: Callable[[int], object] = lambda events: None,
+    ) -> Self:
+        """Write on what was read, while the account is locked; return the journal.
+
+        Args:
+            connection: To the database that holds it, to write.
+            opened: Closed with the journal.
+            note: Called after each commit with the number of events.
+        """
+        self._connection, self._opened, self._note = connection, opened, note
+        self._stopped = ""
+        return self
 
     def changes(self) -> Iterator[Change]:
         """Read the changes of the run one by one, in the order of the plan."""
@@ -228,7 +253,7 @@ class Journal:
     def events(self) -> Iterator[JournalEvent]:
         """Read the events that are committed, in order."""
         for _, n, what, at, text, _ in self._events():
-            yield JournalEvent(n, what, at, detail_from_json(text))
+            yield JournalEvent(n, what, at, json.loads(text))
 
     def write(self, n: int | None, what: str, /, **detail: object) -> None:
         """Note an event. It waits in memory until `commit`.
@@ -243,12 +268,11 @@ class Journal:
             JournalError: An earlier commit failed, or the journal is closed.
         """
         self._check()
-        at, text = _now(), detail_as_json(detail)
+        event = {"n": n, "what": what, "at": _now(), "detail": _detail_as_json(detail)}
         self._count += 1
-        self._chain = _link(self._chain, n, what, at, text)
-        names = ("run", "seq", "n", "what", "at", "detail", "chain")
-        values = (self._run, self._count, n, what, at, text, self._chain)
-        self._pending.append(dict(zip(names, values, strict=True)))
+        self._chain = _link(self._chain, *event.values())
+        seq = {"run": self._run, "seq": self._count, "chain": self._chain}
+        self._pending.append(seq | event)
 
     def commit(self) -> None:
         """Make all that was noted durable, as one group.
@@ -295,8 +319,9 @@ class Journal:
                 "out what landed and goes on."
             ) from cause
 
-    def _verify(self) -> None:
+    def _verify(self, least: int) -> None:
         """Read all of the journal and make sure that it is what was written."""
+        self._store.check(self._connection, self._run)
         query = sa.select(_run.c.header, _run.c.digest).where(self._store.of_run(_run, self._run))
         row = self._connection.execute(query).first()
         if row is None:
@@ -315,6 +340,9 @@ class Journal:
             self._chain = _link(self._chain, n, what, at, detail)
             if (seq, chain) != (self._count, self._chain):
                 raise _damaged(self._run, f"event {self._count} is not as it was written")
+        if self._count < least:
+            finding = f"it holds {self._count} events, and {least} were committed"
+            raise _damaged(self._run, finding)
 
     def _events(self) -> Iterator[Any]:
         c = _event.c
@@ -330,7 +358,7 @@ class Journal:
             first = rows[-1][0] + 1
 
 
-def _link(chain: int, n: int | None, what: str, at: str, detail: str) -> int:
+def _link(chain: int, n: Any, what: Any, at: Any, detail: Any) -> int:
     """Compute the checksum of an event from that of the one before."""
     return crc32(f"{n} {what} {at} {detail}".encode(), chain)
 
@@ -363,21 +391,8 @@ def _header_from_json(text: str, run: str) -> RunHeader:
         raise _damaged(run, f"its header cannot be read ({error})") from error
 
 
-def detail_as_json(detail: Mapping[str, object]) -> str:
-    """Return the detail of an event as JSON; what JSON cannot hold becomes text."""
-    try:
-        return msgspec.json.encode(detail).decode()
-    except NOT_JSON:
-        return json.dumps(detail, default=str)
-
-
-def detail_from_json(text: str) -> dict[str, Any]:
-    """Return what `detail_as_json` was passed."""
-    try:
-        read: dict[str, Any] = msgspec.json.decode(text)
-    except msgspec.DecodeError:  # it has half characters, which only the other reader takes
-        read = json.loads(text)
-    return read
+#: What JSON cannot hold becomes text.
+_detail_as_json = json.JSONEncoder(default=str).encode
 
 
 @contextmanager
@@ -421,14 +436,52 @@ class _Store(ABC):
     def sweep(self) -> None:  # noqa: B027  (only files can be left over)
         """Delete what killed processes left."""
 
-    def summary(self, run: str) -> RunSummary:
+    def check(self, connection: sa.Connection, run: str) -> None:  # noqa: B027  (servers do it)
+        """Check what holds a journal, before it is read.
+
+        Raises:
+            JournalError: It is damaged.
+        """
+
+    def least(self, run: str) -> int:
+        """Return how many events the journal of a run holds at least."""
+        return 0
+
+    def summary(self, run: str) -> KeptRun:
         """Return header and last event of one run; without them where it cannot be read."""
         reading = self.failing(f"The journal {run} cannot be read")
         with suppress(JournalError), ExitStack() as opened, reading:
             connection = self._connect(run, opened)
-            for summary in _read_summaries(connection, self.of_run(_run, run)):
+            for summary in self._summaries(connection, self.of_run(_run, run)):
                 return summary._replace(run=run)
-        return RunSummary(run, None, None)
+        return KeptRun(run, cast("JournalStore", self), None, None)
+
+    def _summaries(
+        self, connection: sa.Connection, *conditions: Any, newest: int | None = None
+    ) -> list[KeptRun]:
+        """Read header and last event of runs, the oldest first; of many only the newest."""
+        own = _event.alias()
+        seq = sa.select(sa.func.max(own.c.seq)).where(own.c.run == _run.c.run, own.c.n.is_(None))
+        its_last = (_event.c.run == _run.c.run) & (_event.c.seq == seq.scalar_subquery())
+        order = "BINARY" if connection.dialect.name == "sqlite" else "C"
+        query = (
+            sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
+            .select_from(_run.outerjoin(_event, its_last))
+            .where(*conditions)
+            .order_by(_run.c.run.collate(order).desc())
+            .limit(newest)
+        )
+        summaries = []
+        for run, text, what, at, detail in connection.execute(query):
+            header = event = None
+            with suppress(JournalError, ValueError, TypeError, RecursionError):
+                if what is not None:
+                    datetime.fromisoformat(at)
+                    event = JournalEvent(None, what, at, json.loads(detail))
+                header = _header_from_json(text, run)
+            last = None if header is None else event
+            summaries.append(KeptRun(run, cast("JournalStore", self), header, last))
+        return summaries[::-1]
 
     def read(self, run: str) -> Journal:
         """Open the journal of a run to be read. Its run may be at work.
@@ -438,8 +491,9 @@ class _Store(ABC):
         """
         with ExitStack() as opened:
             with self.failing(f"The journal {run} cannot be used", run):
+                least = self.least(run)  # before the journal, which may be growing
                 connection = self._connect(run, opened)
-            return Journal(self, run, connection, opened.pop_all(), reading=True)
+            return Journal(self, run, connection, opened.pop_all(), least=least)
 
     @contextmanager
     def failing(self, what: str, run: str = "", *, end: str = "") -> Iterator[None]:
@@ -482,43 +536,6 @@ def _write(
             connection.execute(sa.insert(_change), batch)
         row = {"run": header.run, "account": header.account, "header": about}
         connection.execute(sa.insert(_run), row | {"digest": hashed.hexdigest()})
-
-
-def _read_summaries(
-    connection: sa.Connection, *conditions: Any, newest: int | None = None
-) -> list[RunSummary]:
-    own = _event.alias()
-    last = sa.select(sa.func.max(own.c.seq)).where(own.c.run == _run.c.run, own.c.n.is_(None))
-    query = (
-        sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
-        .select_from(
-            _run.outerjoin(
-                _event, (_event.c.run == _run.c.run) & (_event.c.seq == last.scalar_subquery())
-            )
-        )
-        .where(*conditions)
-        .order_by(_run.c.run.collate(_order(connection)).desc())
-        .limit(newest)
-    )
-    summaries = []
-    for run, text, what, at, detail in connection.execute(query):
-        try:
-            header, event = _header_from_json(text, run), None
-            if what is not None:
-                datetime.fromisoformat(at)
-                event = JournalEvent(None, what, at, detail_from_json(detail))
-            summaries.append(RunSummary(run, header, event))
-        except (JournalError, ValueError, TypeError, RecursionError):
-            summaries.append(RunSummary(run, None, None))
-    return summaries[::-1]
-
-
-def _order(connection: sa.Connection) -> str:
-    return "BINARY" if connection.dialect.name == "sqlite" else "C"
-
-
-def _driver(connection: sa.Connection) -> Any:
-    return connection.connection.driver_connection
 
 
 def _check_version(connection: sa.Connection, what: str) -> bool:
@@ -570,7 +587,7 @@ class FolderStore(_Store):
         """Return whether the run has a journal."""
         return self.path(run).exists()
 
-    def summaries(self, newest: int | None = None, account: str | None = None) -> list[RunSummary]:
+    def summaries(self, newest: int | None = None, account: str | None = None) -> list[KeptRun]:
         """Return header and last event of the runs, the oldest first."""
         names = self.runs()
         each = map(self.summary, names if newest is None else names[-newest:])
@@ -627,8 +644,8 @@ class FolderStore(_Store):
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it, while its account is locked."""
-        path = self.path(run)
-        self.read(run).close()  # the log of a dead process is folded in only when all is whole
+        path, journal = self.path(run), self.read(run)
+        journal.close()  # the log of a dead process is folded in only now that all is whole
         with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
             note = opened.enter_context(_counting(path))
             connection = opened.enter_context(_sqlite(path, "rw", "WAL").connect())
@@ -636,7 +653,7 @@ class FolderStore(_Store):
             # them.
             if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
                 raise OSError("another process is reading it; try again")
-            return Journal(self, run, connection, opened.pop_all(), note=note)
+            return journal.continue_on(connection, opened.pop_all(), note)
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, while its account is locked.
@@ -665,7 +682,7 @@ class FolderStore(_Store):
                     _metadata.create_all(connection)
                     connection.execute(sa.insert(_journals).values(version=_VERSION))
                     _write(connection, header, about, changes)
-                    prepare(_driver(connection))
+                    prepare(connection.connection.driver_connection)
                 new = new.rename(path)
                 sync_folder(self.folder)
             except BaseException:
@@ -675,7 +692,6 @@ class FolderStore(_Store):
 
     def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
         path = self.path(run)
-        least = _counted(path)  # before the journal, which may be growing
         # The log that a dead process left is not folded in before all is known to be whole.
         mode = "ro" if path.with_name(path.name + "-wal").exists() else "rw"
         connection = opened.enter_context(_sqlite(path, mode).connect())
@@ -683,12 +699,19 @@ class FolderStore(_Store):
             raise JournalError(
                 f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
             )
+        return connection
+
+    def check(self, connection: sa.Connection, run: str) -> None:
+        """Check all pages of the file."""
         if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
             raise _damaged(run, str(finding).splitlines()[-1])
-        events = sa.select(sa.func.count()).select_from(_event)
-        if (count := connection.execute(events).scalar_one()) < least:
-            raise _damaged(run, f"it holds {count} events, and {least} were committed")
-        return connection
+
+    def least(self, run: str) -> int:
+        """Return how many events the file beside the journal counts; 0 where it does not tell."""
+        try:
+            return int(_count_file(self.path(run)).read_bytes())
+        except (OSError, ValueError):
+            return 0
 
     def _is_damage(self, error: BaseException) -> bool:
         name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
@@ -772,7 +795,7 @@ def _counting(path: Path) -> Iterator[Callable[[int], None]]:
     power cut it may be behind, empty or gone, but it is never ahead of the journal. Once the
     log is folded into the journal, it has done its work.
     """
-    count = path.with_name(path.name + "-count")
+    count = _count_file(path)
     with open(os.open(count, os.O_CREAT | os.O_RDWR, 0o600), "r+b", buffering=0) as file:
 
         def note(events: int) -> None:
@@ -784,12 +807,8 @@ def _counting(path: Path) -> Iterator[Callable[[int], None]]:
         count.unlink(missing_ok=True)
 
 
-def _counted(path: Path) -> int:
-    """Return how many events a journal holds at least, as the file next to it has it."""
-    try:
-        return int(path.with_name(path.name + "-count").read_bytes())
-    except (OSError, ValueError):
-        return 0
+def _count_file(path: Path) -> Path:
+    return path.with_name(path.name + "-count")
 
 
 #: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
@@ -909,15 +928,15 @@ class DatabaseStore(_Store):
         """Return whether the run has a journal."""
         with self._reading() as connection:
             known = _check_version(connection, self.shown)
-            return known and bool(_read_summaries(connection, _run.c.run == run))
+            return known and bool(self._summaries(connection, _run.c.run == run))
 
-    def summaries(self, newest: int | None = None, account: str | None = None) -> list[RunSummary]:
+    def summaries(self, newest: int | None = None, account: str | None = None) -> list[KeptRun]:
         """Return header and last event of the runs, the oldest first."""
         conditions = [] if account is None else [_run.c.account == account]
         with self._reading() as connection:
             if not _check_version(connection, self.shown):
                 return []
-            return _read_summaries(connection, *conditions, newest=newest)
+            return self._summaries(connection, *conditions, newest=newest)
 
     @contextmanager
     def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
@@ -926,7 +945,8 @@ class DatabaseStore(_Store):
             with self.failing(f"The journals in {self.shown} cannot be reached"):
                 connection = opened.enter_context(self._engine.connect())
                 process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
-                if _driver(connection).info.backend_pid != process:
+                driver: Any = connection.connection.driver_connection
+                if driver.info.backend_pid != process:
                     raise JournalError(
                         f"{self.shown} is a proxy that shares its connections between sessions, "
                         "where no lock of an account can be held. Use the address of the server "
@@ -1014,12 +1034,12 @@ class HeldSession:
 
     def has(self, run: str) -> bool:
         """Return whether the run has a journal."""
-        with self._store.failing(f"The journals in {self._store.shown} cannot be read"):
-            return bool(_read_summaries(self._connection, _run.c.run == run))
+        return self._store.has(run)
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it."""
-        return Journal(self._store, run, self._connection, ExitStack())
+        journal = Journal(self._store, run, self._connection, ExitStack())
+        return journal.continue_on(self._connection, ExitStack())
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, as `FolderStore.create` does."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
 from chatkit.api.secret import Secret
 from chatkit.bulk.journal import (
@@ -20,8 +19,8 @@ from chatkit.bulk.journal import (
     FolderStore,
     HeldStore,
     Journal,
-    JournalEvent,
     JournalStore,
+    KeptRun,
     RunHeader,
     is_finished,
 )
@@ -31,23 +30,6 @@ from chatkit.util.lock import make_folder
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
 _LATEST = 50
-
-
-class KeptRun(NamedTuple):
-    """A run of which a journal is kept."""
-
-    run: str
-    store: JournalStore
-    header: RunHeader | None  #: None: its journal cannot be read
-    last: JournalEvent | None  #: the last event of the run as a whole
-
-    def read(self) -> Journal:
-        """Open its journal to be read.
-
-        Raises:
-            JournalError: It is gone, or damaged.
-        """
-        return self.store.read(self.run)
 
 
 def journal_folder(passing: bool) -> Path:
@@ -163,7 +145,7 @@ def kept_runs(
     failed = 0
     for store in stores:
         try:
-            found = [KeptRun(each.run, store, *each[1:]) for each in store.summaries()]
+            found = store.summaries()
         except JournalError as error:
             failed += 1
             if lost is None or failed == len(stores):
@@ -289,7 +271,7 @@ def prune(store: JournalStore, *, days: float = 90, runs: Collection[str] = ()) 
     """
     before = (datetime.now(UTC) - timedelta(days=days)).isoformat(timespec="milliseconds")
     gone = []
-    for run, header, last in store.summaries():
+    for run, _, header, last in store.summaries():
         over = last is not None and is_finished(last) and last.at < before
         if over or run in runs:
             with nullcontext() if over or header is None else store.hold([header.account]):

@@ -10,10 +10,9 @@ from msgspec.structs import replace
 
 from chatkit.bulk.apply import Desk
 from chatkit.bulk.changes import Change, Kind
-from chatkit.bulk.journal import Journal
+from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
-from chatkit.bulk.stores import KeptRun
 from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
 from chatkit.util.display import many

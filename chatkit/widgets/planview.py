@@ -51,9 +51,8 @@ from chatkit.widgets.table import PAGE, Item, PagedRows
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.bulk.journal import At
+    from chatkit.bulk.journal import At, KeptRun
     from chatkit.bulk.plan import Plan, RefusedCell
-    from chatkit.bulk.stores import KeptRun
 
 
 #: What the button says while it runs: before it was asked, after that, and when asked twice.

@@ -77,7 +77,7 @@ def test_changes_and_header_come_back_as_they_were(tmp_path_factory, rows):
         assert (journal.header, [*journal.changes()]) == (about, changes)
     with opened(path_of(journal)) as journal:
         assert (journal.header, [*journal.changes()]) == (about, changes)
-    assert summary(path_of(journal))[1:] == (about, None)
+    assert summary(path_of(journal))[2:] == (about, None)
 
 
 @settings(max_examples=volume(15))

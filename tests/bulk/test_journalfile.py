@@ -127,7 +127,7 @@ def test_a_file_that_is_no_journal_is_refused_and_left_alone(folder, tmp_path):
         for look in (opened, read):
             with pytest.raises(JournalError, match=name):
                 look(path)
-        assert summary(path) == (name, None, None)
+        assert summary(path)[2:] == (None, None)
         assert (path.read_bytes() if path.exists() else None) == before
 
 
@@ -187,6 +187,18 @@ def test_damage_that_would_hurt_later_is_refused_though_all_can_be_read(folder):
     path_of(journal).write_bytes(content)
     with pytest.raises(JournalError, match=r"is damaged: .*[Ff]ragmentation"):
         opened(path_of(journal))
+
+
+def test_a_list_of_runs_reads_no_journal_wholly(folder):
+    """What is damaged far from header and last event shows where the journal is read."""
+    with created(folder, [change(row="a" * 40_000)]) as journal:
+        journal.write(None, "finished")
+    path = path_of(journal)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"a" * 2_000, b"b" * 2_000))
+    assert summary(path).last.what == "finished"
+    with pytest.raises(JournalError, match="not those that were written"):
+        read(path)
 
 
 def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from bulk.journalling import created, folder  # noqa: F401
 from msgspec.structs import replace
 
 from chatkit.api.call import Call
 from chatkit.api.secret import Secret
-from chatkit.bulk import journal as written
 from chatkit.bulk.changes import Change, change_texts
 from chatkit.errors import InputError
 
@@ -19,14 +19,21 @@ def test_changes_are_written_as_a_call_writes_its_body():
     assert call.content().decode() in text
 
 
-def test_what_happened_is_noted_even_if_json_cannot_hold_it():
+def test_what_happened_is_noted_even_if_json_cannot_hold_it(folder):
     live = {"name": "half \ud800", "odd": object, "deep": [{"x": "\udfff"}]}
-    read = written.detail_from_json(written.detail_as_json({"attempt": 1, "live": live}))
-    assert read == {"attempt": 1, "live": live | {"odd": "<class 'object'>"}}
+    with created(folder) as journal:
+        journal.write(0, "intent", attempt=1, live=live)
+        journal.commit()
+        [event] = journal.events()
+    assert event.detail == {"attempt": 1, "live": live | {"odd": "<class 'object'>"}}
 
 
-def test_a_secret_is_masked_if_somebody_passes_one():
-    assert "tok_5f3a" not in written.detail_as_json({"odd": Secret("tok_5f3a")})
+def test_a_secret_is_masked_if_somebody_passes_one(folder):
+    with created(folder) as journal:
+        journal.write(0, "intent", odd=Secret("tok_5f3a"))
+        journal.commit()
+        [event] = journal.events()
+    assert "tok_5f3a" not in event.detail["odd"]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_what_is_written_is_read_in_another_session(store):
     (found,) = store.summaries()
     assert (found.header.run, found.last.what) == (RUN, "resumed")
     assert store.summary(RUN) == found
-    assert store.summary("none") == ("none", None, None)
+    assert store.summary("none") == ("none", store, None, None)
 
 
 def test_a_journal_of_more_than_a_page_is_whole(store, monkeypatch):
