@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from chatkit.account.folder import Folder
     from chatkit.account.history import journal, prune, resume, runs, undo
     from chatkit.account.rehearsal import rehearse
+    from chatkit.api.retry import RetryPolicy
     from chatkit.client import Client, connect
     from chatkit.errors import (
         AccountBusy,
@@ -99,6 +100,7 @@ __all__ = [
     "RateLimited",
     "Refused",
     "Registrations",
+    "RetryPolicy",
     "Sandbox",
     "ServerFault",
     "ServiceProfile",
@@ -127,6 +129,7 @@ _HOME = {
     "Fleet": "account.fleet",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",
+    "RetryPolicy": "retry",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "compare": "account.comparison",

@@ -931,7 +931,7 @@ def _changed_since(plan: Plan) -> list[str]:
     so that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
     """
     from chatkit.account.reading import same_field
-    from chatkit.bulk.plan import desk_of, setting_of
+    from chatkit.bulk.plan import setting_of, target_of
     from chatkit.frames.frame import records
 
     parts: dict[tuple[str, str | None], list[Any]] = {}
@@ -939,7 +939,7 @@ def _changed_since(plan: Plan) -> list[str]:
         parts.setdefault((change.noun or setting_of(plan).noun, change.code), []).append(change)
     moved = []
     for (noun, code), changes in parts.items():
-        endpoints = desk_of(plan).of(code, noun)
+        endpoints = target_of(plan).of(code, noun)
         fields = {field for change in changes for field in change.before}
         frame = endpoints.frame(full=not fields <= {*endpoints.record.listed})
         rows = records(frame, range(len(frame)))
@@ -966,7 +966,7 @@ def _changed_since(plan: Plan) -> list[str]:
 
 def _carry_out(plan: Plan | FleetPlan, args: _Arguments, *, needs_yes: bool = False) -> int:
     """Show a plan, ask where somebody can answer, apply it, and show what came of it."""
-    from chatkit.bulk.plan import desk_of
+    from chatkit.bulk.plan import target_of
 
     args.show(plan)
     if not any(plan.counts.values()) and plan.refused.empty:
@@ -978,7 +978,7 @@ def _carry_out(plan: Plan | FleetPlan, args: _Arguments, *, needs_yes: bool = Fa
     if needs_yes and not args.yes and not asks:
         raise chatkit.InputError("Nothing was sent: no terminal can be asked. --yes applies it.")
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
-    secret = any(desk_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
+    secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:
         where = Path(args.name or "the account of the run").name
         if asks and _ask(f"Apply this to {where}? [y/N]").lower() not in ("y", "yes"):

@@ -18,6 +18,7 @@ from chatkit import settings
 from chatkit.api.answer import Envelope
 from chatkit.api.connection import Connection
 from chatkit.api.listing import ListReader, answers_in_order
+from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
 from chatkit.contacts import Contacts
@@ -38,7 +39,7 @@ from chatkit.util.progress import say
 from chatkit.webhooks import Webhooks
 
 if TYPE_CHECKING:
-    from chatkit.bulk.apply import Desk
+    from chatkit.bulk.apply import PlanTarget
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.seed import AccountRecords
@@ -63,7 +64,8 @@ class Client(metaclass=HelpPage):
         account_id: The account.
         token: The access token; it is never shown.
         profile: What to assume where the API document is silent.
-        deadline: Seconds for a whole call, retries included.
+        deadline: Seconds for a whole call, retries included; without it that of `retry`.
+        retry: What is sent again, and when; None: nothing is.
 
     Raises:
         SettingsError: One of them cannot be used; the text says what to write.
@@ -85,7 +87,8 @@ class Client(metaclass=HelpPage):
         token: str | Secret,
         *,
         profile: ServiceProfile | None = None,
-        deadline: float = 30.0,
+        deadline: float | None = None,
+        retry: RetryPolicy | None = DEFAULT,
     ) -> None:
         if not isinstance(token, str | Secret):
             kind = type(token).__name__
@@ -96,7 +99,7 @@ class Client(metaclass=HelpPage):
             base_url=base_url, account_id=account_id, token=token, profile=profile
         )
         assert connection is not None  # noqa: S101  (all three were passed)
-        self._open(connection, Transport(connection, deadline=deadline))
+        self._open(connection, Transport(connection, retry=retry, deadline=deadline))
 
     @classmethod
     def _made(cls, connection: Connection, transport: Transport) -> Self:
@@ -227,7 +230,7 @@ def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[s
     return [found.get(each[endpoints.key], {}) | each for each in read]
 
 
-class _AccountDesk:
+class _AccountTarget:
     """Where the records of a plan for the account are: all resources of a client.
 
     Args:
@@ -250,7 +253,7 @@ class _AccountDesk:
         self._desks["content"].keep(written, run)
 
 
-def source_of(client: Client, noun: str) -> Desk:
+def source_of(client: Client, noun: str) -> PlanTarget:
     """Return where a run finds its records, by what they are.
 
     Args:
@@ -258,7 +261,7 @@ def source_of(client: Client, noun: str) -> Desk:
         noun: One of contact, flow, content and webhook, or account for all of them.
     """
     if noun == ACCOUNT:
-        return _AccountDesk(client)
+        return _AccountTarget(client)
     if noun == "content":
         return bulk_templates(client.templates)
     resources: dict[str, Resource[Any]] = {
@@ -269,7 +272,7 @@ def source_of(client: Client, noun: str) -> Desk:
     return endpoints_of(resources[noun])
 
 
-def connect(to: str | Sandbox | None = None) -> Client:
+def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFAULT) -> Client:
     """Open an account: a named connection, or whatever is configured, else the sandbox.
 
     Says in one line what it connected to, so that nobody edits live data unawares, and in
@@ -281,6 +284,7 @@ def connect(to: str | Sandbox | None = None) -> Client:
             CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN; when none of these is set,
             a sandbox with demo data. CHATKIT_TOKEN, or a file that CHATKIT_TOKEN_FILE names,
             gives the token of a named connection too, and comes before its keyring.
+        retry: What is sent again, and when; None: nothing is.
 
     Raises:
         SettingsError: The configuration is incomplete, or the name is unknown.
@@ -296,16 +300,16 @@ def connect(to: str | Sandbox | None = None) -> Client:
             with needed_by("chatkit.connect() without a connection"):
                 from chatkit.sandbox import Sandbox
 
-            return _sandboxed(Sandbox(seed="demo"))
+            return _sandboxed(Sandbox(seed="demo"), retry)
         kind = "on this machine" if connection.loopback else "live data"
         say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
-        return _told(Client._made(connection, Transport(connection)))
+        return _told(Client._made(connection, Transport(connection, retry=retry)))
     if not hasattr(to, "answer"):
         raise TypeError(
             "connect takes the name of a connection ('production'), a chatkit.Sandbox, or nothing, "
             f"not {type(to).__name__}"
         )
-    return _sandboxed(to)
+    return _sandboxed(to, retry)
 
 
 def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
@@ -339,11 +343,11 @@ def client_of(sandbox: Sandbox) -> Client:
         sandbox=sandbox.identity,
         passing=sandbox.in_memory,
     )
-    return Client._made(connection, Transport(connection, door=sandbox.answer))
+    return Client._made(connection, Transport(connection, door=sandbox.answer, retry=retry))
 
 
-def _sandboxed(sandbox: Sandbox) -> Client:
-    client = client_of(sandbox)
+def _sandboxed(sandbox: Sandbox, retry: RetryPolicy | None) -> Client:
+    client = client_of(sandbox, retry)
     say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
     return _told(client)
 

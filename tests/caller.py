@@ -10,6 +10,7 @@ from urllib.parse import quote
 from documents import DOCUMENT
 
 from chatkit.api.connection import Connection
+from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.transport import Transport
 from chatkit.client import Client
 from chatkit.sandbox import Sandbox
@@ -25,6 +26,7 @@ def client_through(
     connection: Connection | None = None,
     *,
     deadline: float = 30.0,
+    retry: RetryPolicy | None = DEFAULT,
     **fields: Any,
 ) -> Client:
     """A client whose calls are answered by a door, not by the network, if there is one.
@@ -33,11 +35,13 @@ def client_through(
         door: As `Sandbox.answer` is.
         connection: Where it believes to be; or the fields of one that is on this machine.
         deadline: Seconds for a whole call.
+        retry: What is sent again, and when.
         fields: See `connection`.
     """
     if connection is None:
         connection = Connection(**{"base_url": "http://localhost", **fields})
-    return Client._made(connection, Transport(connection, door=door, deadline=deadline))
+    transport = Transport(connection, door=door, retry=retry, deadline=deadline)
+    return Client._made(connection, transport)
 
 
 class Reply(NamedTuple):

@@ -147,7 +147,7 @@ class ShortDraws:
 def _short_backoff() -> Iterator[None]:
     """Shorten the backoff; tests/api/test_transport.py checks how long it is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("chatkit.api.transport.random", ShortDraws)
+        patch.setattr("chatkit.api.retry.random", ShortDraws)
         yield
 
 

@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit import settings
 from chatkit.api.connection import Connection
+from chatkit.api.retry import TASK, WORKER
 from chatkit.api.transport import Transport
 from chatkit.bulk.apply import Gap, Interrupt
-from chatkit.bulk.plan import Plan, desk_of, plan_of_run, store_of
+from chatkit.bulk.plan import Plan, plan_of_run, store_of, target_of
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client, source_of
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
@@ -36,11 +37,6 @@ from chatkit.util.progress import AccountBars, Watch, say
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Seconds between the attempts of a worker that cannot reach the journals, or finds the run at
-#: work elsewhere: nobody else might be there to go on with it.
-_PAUSES = (0.5, 1.0, 2.0, 4.0, 8.0)
-#: How often Dask begins a task again after an error of its worker.
-_RETRIES = 2
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
 _LOOK, _REPORT = 0.1, 0.5
 
@@ -131,7 +127,7 @@ def go_on(task: Task) -> str:
     if stop.is_set():
         return _STOPPED
     threading.Thread(target=stop_when_asked, daemon=True).start()
-    for pause in (*_PAUSES, None):
+    for tried in count(1):
         try:
             connection = _connection(task.connection)
             own = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
@@ -145,7 +141,8 @@ def go_on(task: Task) -> str:
             reason = str(error)
         except ChatkitError as error:
             return str(error)
-        if interrupt.asked or pause is None:
+        # nobody else might be there to go on with it
+        if interrupt.asked or (pause := WORKER.pause(tried)) is None:
             break
         interrupt.sleep(pause)
     return reason

@@ -21,7 +21,7 @@ from chatkit.account.cluster import STOPPING, ApplyOptions, ClusterRun, apply_on
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Desk, Gap, Interrupt
+from chatkit.bulk.apply import Gap, Interrupt, PlanTarget
 from chatkit.bulk.journal import run_id
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
@@ -451,7 +451,7 @@ def undo_fleet_plan(plan: FleetPlan, rows: Mapping[str, Collection[int] | None])
         part = plan.plans[label]
         try:
             with read_run(part.id, part._at) as kept:
-                back = undo_plan(kept, part._desk, include_adopted=False, only=only)
+                back = undo_plan(kept, part._target, include_adopted=False, only=only)
             plans[label] = keep_at(back, part._at)
         except JournalError as error:
             failed[label] = first_line(error)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, same_host
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import Desk, Gap
+from chatkit.bulk.apply import Gap, PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
 from chatkit.bulk.outcomes import count_states, rows_of_journal
 from chatkit.bulk.plan import Plan, fleet_of_run, keep_at, plan_of_run, run_of_fleet
@@ -130,10 +130,10 @@ def _opened(
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
 
 
-class _LateDesk:
+class _LateTarget:
     """Where the records of a run are; its account is looked for when it is first needed."""
 
-    def __init__(self, find: Callable[[], Desk]) -> None:
+    def __init__(self, find: Callable[[], PlanTarget]) -> None:
         self._find = find
 
     @cached_property
@@ -260,7 +260,7 @@ def resume(
         )
     else:
         with store.read(name) as kept:
-            plan = plan_of_run(kept, _desk(kept.header, client, moved), store, home)
+            plan = plan_of_run(kept, _target(kept.header, client, moved), store, home)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -350,8 +350,8 @@ def undo(
         if label is not None and rows is not None:
             rows = _by_account(rows, [label]).get(label, [])
         only = None if rows is None else _numbers(kept, rows)
-        desk = _desk(header, client, moved)
-        plan = keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
+        target = _target(header, client, moved)
+        plan = keep_at(undo_plan(kept, target, include_adopted=include_adopted, only=only), home)
     return plan if label is None else FleetPlan({label: plan})
 
 
@@ -634,12 +634,12 @@ def _find(run: str | pd.DataFrame, at: At | None) -> _JournalPlace:
     return _JournalPlace(*find_run(name, home), home, {})
 
 
-def _desk(
+def _target(
     header: RunHeader,
     client: Client | Mapping[str, Client] | None,
     moved: bool,
     accounts: Collection[str] = (),
-) -> Desk:
+) -> PlanTarget:
     """Find the account of a run: the client that was passed, one that is open, or a new one.
 
     Args:

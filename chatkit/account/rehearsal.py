@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from chatkit.account.comparison import Comparison
 from chatkit.account.reading import read_account
 from chatkit.api.connection import account_words
-from chatkit.bulk.plan import Plan, desk_of, note_rehearsal, plan_of_copy, setting_of
+from chatkit.bulk.plan import Plan, note_rehearsal, plan_of_copy, setting_of, target_of
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, open_clients, source_of
 from chatkit.errors import InputError, PlanRefused

@@ -3,7 +3,7 @@
 Two of them stand one behind the other. A run has a `Throttle` with what its user allows: so many
 calls at once, so many a second. A transport has one `AdaptiveThrottle` for its account: it begins
 without a rate limit and learns one from the 429s of the service. Which calls are sent again after
-which outcome is the retry policy, in `chatkit.api.transport`.
+which outcome is the retry policy, in `chatkit.api.retry`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
+
+from chatkit.api.retry import RATE_LIMITED
 
 Clock = Callable[[], float]  #: seconds since some moment, never going back
 
@@ -111,8 +113,6 @@ class Throttle:
         clock: Seconds since some moment.
     """
 
-    patience = 60.0  #: seconds a service may ask a run to wait; more than that ends it for now
-
     def __init__(
         self, concurrency: int = 8, rate: float | None = None, *, clock: Clock = time.monotonic
     ) -> None:
@@ -177,7 +177,7 @@ class AdaptiveThrottle(Throttle):
         super().__init__(sys.maxsize, clock=clock)
         self.out = 0  #: calls under way
         self.max_rate = math.inf  #: calls a second that the user of what runs now allows
-        self._longest, self._backoff = longest, 0.25
+        self._longest, self._backoff = longest, RATE_LIMITED.base
         self._deadlines: list[float] = []  # of the calls that wait for their turn
         self._taken: deque[float] = deque()  # when the calls of one second left that were taken
         self._peak = 0  # the most of these since the latest hold
@@ -221,7 +221,7 @@ class AdaptiveThrottle(Throttle):
     def refused(self, retry_after: float | None, sent: float) -> float:
         """Hold back all calls after a 429 to a call sent then; return the seconds to wait."""
         if sent >= self._held_until:  # the first since calls were let through
-            self._backoff = min(2 * self._backoff, 8.0)
+            self._backoff = min(2 * self._backoff, RATE_LIMITED.cap)
             self._refused_at, self._refused, self._passed, self._tried = sent, 0, 0, self.rate
             if self._peak:  # else nothing new is known
                 self._peaks.append(self._peak)
@@ -244,7 +244,7 @@ class AdaptiveThrottle(Throttle):
         self._peak = max(self._peak, len(self._taken))
         if sent >= self._held_until:
             self.concurrency += 1
-            self._backoff = 0.25
+            self._backoff = RATE_LIMITED.base
         self._passed += sent > self._refused_at
 
     def _learn(self, *, sure: bool) -> None:

@@ -4,39 +4,7 @@ The loop only sends and receives. Calls are taken, serialized and unwrapped in t
 caller: what a caller's iterator does there, it does in its own thread, and no call is taken any
 more once the caller has been interrupted.
 
-Retry policy
-------------
-This is the whole of it; every other module that sends something again points here. A read is
-idempotent: it may be repeated whenever no answer to it can be trusted. A write is not, not even a
-PUT or a DELETE: what it meets the second time may be the work of somebody else.
-
-======================================== ============== ==============
-what came of one call                    a read         a write
-======================================== ============== ==============
-429 (it changed nothing)                 when told      when told
-it never left (no connection)            backoff        backoff
-500, 502, 503, 504                       backoff        no: it may have landed
-lost on the way, no whole answer         backoff        no: it may have landed
-an answer that is none, any other        no             no
-======================================== ============== ==============
-
-One call. It is sent `TRIES` times at most. Backoff is exponential with full jitter, so that many
-clients do not come back together: up to 1, 2, 4 s, or what a Retry-After tells, if that is more.
-A 429 does not count: the call waits as told until its timeout, and holds back all calls of the
-account (`AdaptiveThrottle`). The timeout of a call, its deadline, covers waiting, every retry and
-the last byte: nothing is sent after it.
-
-A run (`chatkit.bulk`). A write that may have landed is an unknown outcome. After a settle window it
-is read by its key, or looked for by its natural key (`bulk.reconcile`), and sent again only when it
-has not landed. The window is 2 s for an update or a delete; none for a create of what the service
-refuses a second record of; for any other create, and before the last try of one, the deadline and
-30 s more, when no service is still at it (`bulk.apply`). What an answer does not prove is read back
-by pages of the list where that is fewer calls; a row that no page proves is read alone. One row is
-sent, or read in vain, 5 times (`bulk.outcomes.ATTEMPTS`); a page, or a search, whose answer is
-none, 5 times (`bulk.reconcile.READS`), for the next answer to a read is most often a good one. 401
-and 403 stop the run; 409, 404 and any other refusal are looked into, never retried. 10 refused rows
-in a row stop the run, and so does an outage: 3 times 20 unknown outcomes between which nothing has
-landed.
+Which call is sent again, and when, is the retry policy: `chatkit.api.retry`.
 """
 
 from __future__ import annotations
@@ -44,12 +12,12 @@ from __future__ import annotations
 import asyncio
 import math
 import queue
-import random
 import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count, islice
 from typing import TYPE_CHECKING, Self
@@ -57,6 +25,7 @@ from typing import TYPE_CHECKING, Self
 from chatkit.api.answer import Answer, Envelope, http_date
 from chatkit.api.call import Call
 from chatkit.api.connection import Connection
+from chatkit.api.retry import DEFAULT, PATIENCE, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import AdaptiveThrottle
 from chatkit.errors import (
@@ -76,11 +45,6 @@ if TYPE_CHECKING:
 Outcome = tuple[Call, Answer | CallError]
 Landed = queue.SimpleQueue[Outcome | BaseException]
 
-#: How often one call is sent at most; see the retry policy above.
-TRIES = 4
-#: Seconds that one answer can hold back all other calls, unless the deadline is later.
-MAX_PAUSE = 60.0
-
 
 class Transport:
     """Sends calls to one account of one service.
@@ -88,25 +52,31 @@ class Transport:
     Args:
         connection: Base address, account, token and profile.
         door: A service in this process that answers in place of the network.
-        deadline: Seconds for a whole call: waiting, retries and the last byte included.
+        retry: What is sent again, and when; None: nothing is.
+        deadline: Seconds for a whole call: waiting, retries and the last byte included; without
+            it that of the policy.
 
     Raises:
         SettingsError: The proxy of the environment cannot be used.
     """
 
     def __init__(
-        self, connection: Connection, *, door: Door | None = None, deadline: float = 30.0
+        self,
+        connection: Connection,
+        *,
+        door: Door | None = None,
+        retry: RetryPolicy | None = DEFAULT,
+        deadline: float | None = None,
     ) -> None:
-        if not deadline > 0:
-            raise ValueError(f"deadline= must be a number of seconds above 0, not {deadline!r:.40}")
+        policy = RetryPolicy.of(retry)
+        self.retry = policy if deadline is None else replace(policy, deadline=deadline)
         self.profile = connection.profile
-        self.deadline = deadline
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
         self.token_refused = False  #: whether the latest answer refused the access token
         self.connection, self._door = connection, door
         self._date: str | None = None  # of the latest answer
         self._wire = None if door else self._new_wire()
-        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, deadline))
+        self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
         background.take_in(self)
 
     def answer(self, call: Call) -> Answer:
@@ -144,7 +114,7 @@ class Transport:
     def with_token(self, token: Secret) -> Transport:
         """Return another transport to the same account, for another access token."""
         connection = self.connection.model_copy(update={"token": token})
-        return Transport(connection, door=self._door, deadline=self.deadline)
+        return Transport(connection, door=self._door, retry=self.retry)
 
     def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
         """Tell how fast calls go to this account, as it was so far.
@@ -193,7 +163,7 @@ class Transport:
         """Start anew in a forked process: what is open and under way is the parent's."""
         if self._wire:
             self._wire.forget()
-        self._throttle = AdaptiveThrottle(max(MAX_PAUSE, self.deadline))
+        self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
 
     def flight(self, concurrency: int = sys.maxsize) -> Flight:
         """Return a `Flight`, to dispatch calls one by one and take what came of each.
@@ -231,7 +201,7 @@ class Transport:
 
     async def fly(self, call: Call, content: bytes | None, wire: Wire) -> Outcome:
         """Send a call until its outcome stands, or until the deadline."""
-        end = time.monotonic() + self.deadline
+        end = time.monotonic() + self.retry.deadline
         tries = count(1)
         while True:
             if pause := await self._throttle.turn(end):
@@ -249,7 +219,7 @@ class Transport:
                     refusals = (401, self.profile.unauthenticated_status)
                     self.token_refused = outcome.status in refusals
             except TimeoutError:
-                return call, DeadlinePassed(call, f"no whole answer in {self.deadline:g} s")
+                return call, DeadlinePassed(call, f"no whole answer in {self.retry.deadline:g} s")
             finally:
                 self._throttle.out -= 1
                 self._throttle.landed(1)
@@ -263,22 +233,21 @@ class Transport:
         self, outcome: Answer | CallError, tries: count[int], sent: float
     ) -> float | None:
         """Apply the retry policy: seconds until a call is sent again; None: its outcome stands."""
-        told = 0.0
+        asked = 0.0
         if isinstance(outcome, Answer):
             if outcome.status == 429:
-                return self._throttle.refused(outcome.retry_after(), sent)
+                wait = self._throttle.refused(outcome.retry_after(), sent)
+                return wait if self.retry.tries > 1 else None
             self._throttle.answered(sent)
-            if outcome.call.writes or outcome.status not in (500, 502, 503, 504):
+            if outcome.call.writes or outcome.status not in self.retry.retry_on:
                 return None
-            told = outcome.retry_after() or 0.0
+            asked = outcome.retry_after() or 0.0
         elif isinstance(outcome, Unreachable):
             if not outcome.passing:
                 return None
         elif outcome.call.writes or isinstance(outcome, BadAnswer):
             return None
-        if (tried := next(tries)) == TRIES:
-            return None
-        return max(told, random.uniform(0, 0.5 * 2**tried))  # noqa: S311  (jitter)
+        return self.retry.pause(next(tries), asked)
 
 
 class Flight:

@@ -1,8 +1,8 @@
 """Apply: send the changes of a run so that what is reported of each is true.
 
-Every row walks the same way: read what is there, compare, record the intent, send, record
-what came of it, read it back where the answer does not prove it. Intents are durable before
-the first byte of their calls is sent. What is in doubt is looked at before it is sent again.
+Every row goes the same way: read, compare, record the intent, send, evaluate the outcome, verify
+(`chatkit.bulk.outcomes`). Here its calls are scheduled: intents are durable before the first byte
+of their calls is sent, and what is unknown is looked at before it is sent again.
 
 Records are read one by one just before each is written, or a page of the list at a time
 (`gap="page"`). Many are always read back by pages: there, time between the two harms nobody.
@@ -17,28 +17,18 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from types import FrameType
 from typing import Any, Literal, Protocol, Self
 
 from chatkit.api.call import Call
 from chatkit.api.record import Record
-from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Flight, Transport
-from chatkit.bulk.changes import Kind
+from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.outcomes import (
-    ATTEMPTS,
-    Judge,
-    Row,
-    RowStep,
-    Taken,
-    count_states,
-    first_step,
-    known_key,
-    rows_of_journal,
-)
+from chatkit.bulk.outcomes import RunRow, RunState, count_states, replayed
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault, InputError, JournalError
@@ -46,27 +36,16 @@ from chatkit.util.progress import Progress, Watch, say
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
 CANARY_FROM, CANARY = 100, 5
-#: The settle window (the retry policy in `chatkit.api.transport`): seconds until it is believed
-#: that a lost change will not land any more. What the service itself keeps single may be sent
-#: again at once: the later of two is refused.
-SETTLE = 2.0
-#: What nothing keeps single is sent again only when no service would still be at it: the
-#: deadline of the call and this.
-SETTLE_DUPLICABLE = 30.0
-
-
 #: So many rows are written before they are read back, or twenty for each page of the list:
 #: then reading back takes a twentieth of a call a row.
-STRETCH = 1000
+BATCH = 1000
 #: How records are read before they are written.
 Gap = Literal["row", "page"]
 #: What is sent first of a resource, and then.
 KINDS: tuple[Kind, ...] = ("delete", "update", "create")
-#: What has a list of its own: a resource, and of contents each template.
-Listed = tuple[str, str | None]
 
 
-class Desk(Protocol):
+class PlanTarget(Protocol):
     """Where the records of a plan are: one resource, many templates, or a whole account."""
 
     @property
@@ -82,26 +61,26 @@ class Desk(Protocol):
         """
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what the plan of a run has told of what it writes."""
+        """Keep what the plan of a run has noted of what it writes."""
 
 
 class Run:
-    """One run: the rows of a journal, on their way.
+    """One run: it schedules the rows of a journal.
 
     Args:
         journal: Holds the changes, and what is known of them; it is written on.
-        desk: Where the records are.
+        target: Where the records are.
         throttle: How many at once, and how many a second.
         interrupt: Hears when a person wants to stop.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
-        settle: Seconds until it is believed that a lost change will not land any more.
+        settle: Seconds until it is believed that a lost change will not take effect any more.
         gap: How records are read before they are written: each "row" alone, or by "page".
     """
 
     def __init__(
         self,
         journal: Journal,
-        desk: Desk,
+        target: PlanTarget,
         throttle: Throttle,
         interrupt: Interrupt,
         *,
@@ -109,34 +88,23 @@ class Run:
         settle: float | None = None,
         gap: Gap = "row",
     ) -> None:
-        self.rows = rows_of_journal(journal)
-        self._by_page = gap == "page"
-        self._pages: dict[Listed, Pages] = {}
-        self._read_at: dict[int, float] = {}  # when the record of a row was read
-        self._counted = bytearray(len(self.rows))  # rows that the progress bar shows
-        self._unproved: list[Row] = []  # those that were written, and are to be read back
         self.interrupt = interrupt
-        self._watch = watch
+        self.state = RunState(journal, throttle, target.transport.retry, settle)
+        self._journal, self._target, self._throttle = journal, target, throttle
+        self._watch, self._by_page = watch, gap == "page"
         self._fresh = next(journal.events(), None) is None
-        self._journal, self._desk, self._throttle, self._settle = journal, desk, throttle, settle
-        header = journal.header
-        taken: Taken = defaultdict(set, {noun: set(ids) for noun, ids in header.known_by.items()})
-        taken[None].update(header.known)
+        self._reader = ThrottledReader(target.transport, throttle, self._ended)
+        self._pages: dict[tuple[str, str | None], Pages] = {}
+        self._unproved: list[RunRow] = []  # those that were written, and are to be read back
+        self.rows = replayed(journal, self._row)
         for row in self.rows:
             if row.key is not None:
-                taken[row.change.noun].add(row.key)
-        self._judge = Judge(journal, self._of, throttle, taken)
-        self._since: dict[int, float] = {}  # when a row came into doubt
+                row.taken.add(row.key)
 
-    @property
-    def stopped(self) -> str:
-        """Why the run stopped before all was done; empty if it did not."""
-        return self._judge.stopped
-
-    @property
-    def secrets(self) -> dict[int | str, Secret]:
-        """The signing secrets of the webhooks that this run has created, by id."""
-        return self._judge.secrets
+    def _row(self, n: int, change: Change) -> RunRow:
+        return RunRow(
+            n, change, run=self.state, endpoints=self._target.of(change.code, change.noun)
+        )
 
     def go(self) -> None:
         """Send what is to be sent, until all is done or the run must stop."""
@@ -154,55 +122,51 @@ class Run:
                     self._work(group)
                     if self._ended():
                         break
-                self._tell_doubles()
+                self._note_duplicates()
                 self._close()
             except JournalError as error:
-                self._judge.stopped = str(error)
+                self.state.stopped = str(error)
             except Exception as error:  # what is known of the rows is worth more than a traceback
                 logging.getLogger(__name__).exception("a run stopped")
-                self._judge.stopped = f"{type(error).__name__}: {error}"
+                self.state.stopped = f"{type(error).__name__}: {error}"
 
-    def _tell_doubles(self) -> None:
-        """Tell which creates are there twice: nothing keeps their names single but the network."""
-        created: dict[str | None, list[Row]] = defaultdict(list)
+    def _note_duplicates(self) -> None:
+        """Note creates that are there twice: only the network keeps their names unique."""
+        created: dict[str | None, list[RunRow]] = defaultdict(list)
         for row in self.rows:
             sent = row.change.kind == "create" and row.done and row.evidence == "answered"
-            if sent and not row.twins:
+            if sent and not row.duplicates and not row.endpoints.unique:
                 created[row.change.noun].append(row)
         for rows in created.values():
-            if not self._ended() and not self._of(rows[0]).unique:
-                self._tell_doubles_of(rows)
-
-    def _tell_doubles_of(self, made: list[Row]) -> None:
-        """Tell which creates of one resource are there twice."""
-        endpoints, judge = self._of(made[0]), self._judge
-        try:
-            twins = self._search(endpoints).doubles(made, judge.taken(made[0]))
-        except CallError as error:
-            say(f"Whether a {endpoints.noun} is there twice could not be read: {error.reason}.")
-            return
-        except Stopped:
-            return
-        for row in made:
-            if row.n not in twins:
+            endpoints = rows[0].endpoints
+            if self._ended():
+                return
+            try:
+                duplicates = Search(self._reader, endpoints).duplicates(rows, rows[0].taken)
+            except CallError as error:
+                reason = error.reason
+                say(f"Whether a {endpoints.noun} is there twice could not be read: {reason}.")
                 continue
-            own, *also = twins[row.n]
-            if own != row.key:
-                judge.adopt(row, own, f"it is {own}; its answer named another record, {row.key}")
-            if also:
-                said = (
-                    f"it is there twice: {own} is this one; {', '.join(map(str, also))}, just "
-                    "like it, appeared at the same time (the network delivered the request "
-                    "twice, or somebody else made it)"
-                )
-                judge.note(row, "doubled", also=also, reason=said)
+            except Stopped:
+                return
+            for row in rows:
+                own, *others = duplicates.get(row.n, [row.key])
+                if own != row.key:
+                    row.adopt(own, f"it is {own}; its answer named another record, {row.key}")
+                if others:
+                    reason = (
+                        f"it is there twice: {own} is this one; {', '.join(map(str, others))}, "
+                        "just like it, appeared at the same time (the network delivered the "
+                        "request twice, or somebody else made it)"
+                    )
+                    row.note("doubled", also=others, reason=reason)
 
     def _close(self) -> None:
         done = all(row.done for row in self.rows)
-        if not done and not self.stopped:
-            self._judge.stopped = self._why_not_done()
-        what = "finished" if done else "stopped"
-        self._journal.write(None, what, reason=self.stopped, counts=count_states(self.rows))
+        if not done and not self.state.stopped:
+            self.state.stopped = self._why_not_done()
+        what, counts = "finished" if done else "stopped", count_states(self.rows)
+        self._journal.write(None, what, reason=self.state.stopped, counts=counts)
         self._journal.commit()
 
     def _why_not_done(self) -> str:
@@ -215,82 +179,51 @@ class Run:
 
     # --- the order of rows ----------------------------------------------------------
 
-    def _groups(self, left: int) -> Iterator[list[Row]]:
+    def _groups(self, left: int) -> Iterator[list[RunRow]]:
         """Yield what deletes, what changes, what is new; in a long plan a few of each first.
 
         An update that takes a number which another one gives away comes after that one: its
-        group begins when all of the group before have landed. The resources of a plan for an
+        group begins when all of the group before took effect. The resources of a plan for an
         account come one after the other, in the order of its rows.
         """
         fresh = self._fresh and left > CANARY_FROM
-        parts: dict[str | None, dict[Kind, list[Row]]] = {}
+        parts: dict[str | None, dict[Kind, list[RunRow]]] = {}
         for row in self.rows:
             if not row.done:
                 parts.setdefault(row.change.noun, {}).setdefault(row.change.kind, []).append(row)
         for part in parts.values():
             for kind in KINDS:
-                for group in self._in_order(part.get(kind, []), kind):
+                for group in _in_order(part.get(kind, [])):
                     if fresh and len(group) > CANARY:
                         yield group[:CANARY]
                         self._check_canary(group[:CANARY])
                     yield [row for row in group if not row.done]
 
-    def _in_order(self, rows: list[Row], kind: Kind) -> list[list[Row]]:
-        """Part rows into groups, so that a natural key is given away before it is taken."""
-        if kind != "update":
-            return [rows] if rows else []
-        gives: dict[tuple[str | None, str], int] = {}
-        takes: dict[int, tuple[str | None, str]] = {}
-        for row in rows:
-            change, endpoints = row.change, self._of(row)
-            if not endpoints.single or change.after.keys().isdisjoint(endpoints.named_by()):
-                continue
-            old, new = (
-                endpoints.natural(f) for f in (change.before, {**change.before, **change.after})
-            )
-            if old is not None and new is not None and old != new:
-                gives[change.code, old] = row.n
-                takes[row.n] = change.code, new
-        waits = {n: gives[name] for n, name in takes.items() if name in gives}
-        depth: dict[int, int] = {}
-        for start in waits:
-            way: list[int] = []
-            n = start
-            while n in waits and n not in depth and n not in way:
-                way.append(n)
-                n = waits[n]
-            for n in reversed(way):  # a ring, which no plan has, would begin anywhere
-                depth[n] = 1 + depth.get(waits[n], 0)
-        groups: list[list[Row]] = [[] for _ in range(1 + max(depth.values(), default=0))]
-        for row in rows:
-            groups[depth.get(row.n, 0)].append(row)
-        return [group for group in groups if group]
-
-    def _check_canary(self, first: list[Row]) -> None:
+    def _check_canary(self, first: list[RunRow]) -> None:
         """Stop if the canary, the first rows of a kind, did not go as planned."""
-        odd = [row for row in first if row.state in ("failed", "differs", "unknown")]
-        if len(odd) == len(first) or any(row.state == "differs" for row in odd):
-            said = f"the first {len(first)} rows did not go as planned: {odd[0].reason}"
-            self._judge.stopped = self._judge.stopped or said
+        wrong = [row for row in first if row.state in ("failed", "differs", "unknown")]
+        if len(wrong) == len(first) or any(row.state == "differs" for row in wrong):
+            reason = f"the first {len(first)} rows did not go as planned: {wrong[0].reason}"
+            self.state.stopped = self.state.stopped or reason
 
-    def _work(self, rows: Iterable[Row]) -> None:
-        """Send these rows, and settle what is in doubt, until nothing is left to do."""
-        doubtful = [row for row in rows if row.open]
-        for ready in self._stretches([row for row in rows if not row.open]):
+    def _work(self, rows: Iterable[RunRow]) -> None:
+        """Send these rows, and settle what is unknown, until nothing is left to do."""
+        rows = list(rows)
+        unknown = [row for row in rows if row.open]
+        for ready in self._batches([row for row in rows if not row.open]):
             last = not ready
-            while (ready or doubtful or (last and self._unproved)) and not self._ended():
-                if last or len(self._unproved) >= self._stretch:
+            while (ready or unknown or (last and self._unproved)) and not self._ended():
+                if last or len(self._unproved) >= self._batch:
                     self._read_back(ready)
-                doubtful += self._send(ready)
-                if self._judge.outage_suspected:
-                    self._judge.check_outage()
-                if doubtful and not self._ended():
-                    doubtful = self._settled(doubtful, ready)
+                unknown += self._send(ready)
+                self.state.check_outage()
+                if unknown and not self._ended():
+                    unknown = self._settled(unknown, ready)
             if self._ended():
                 break
 
-    def _stretches(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
-        """Yield the first steps of rows, some at a time; at last none.
+    def _batches(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
+        """Yield rows that begin, some at a time; at last none.
 
         Then, or when there are enough of them, those that were written are read back.
         """
@@ -299,258 +232,223 @@ class Run:
         if self._by_page:
             for part in _by_list(left):
                 yield from self._page_by_page(part)
-            left = [row for row in left if not row.done and row.n not in self._read_at]
-        steps = map(first_step, left)
-        while ready := deque(islice(steps, self._stretch)):
+            left = [row for row in left if not row.done and row.read_at is None]
+        source = iter(left)
+        while ready := deque(islice(source, self._batch)):
+            for row in ready:
+                row.begin()
             yield ready
         yield ready
 
     @property
-    def _stretch(self) -> int:
+    def _batch(self) -> int:
         """How many rows are written before they are read back."""
-        return max([STRETCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
+        return max([BATCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
-    def _page_by_page(self, rows: list[Row]) -> Iterator[deque[RowStep]]:
-        """Yield steps for the rows whose records a list shows in full, a page at a time."""
-        endpoints = self._of(rows[0])
+    def _page_by_page(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
+        """Yield the rows whose records a list shows in full, a page at a time."""
+        endpoints = rows[0].endpoints
         if endpoints.lists_deleted or (endpoints.repeats and endpoints.profile.put == "replace"):
             return  # there a list does not tell what a write does
-        there: dict[object, Row] = {row.key: row for row in rows if row.change.kind != "create"}
+        of: dict[object, RunRow] = {r.key: r for r in rows if r.change.kind != "create"}
         deleting = rows[0].change.kind == "delete"
-        try:
-            for found in self._pages_of(endpoints).just_before(there, deleting=deleting):
-                now, steps = time.monotonic(), deque[RowStep]()
-                whole = {key: each for key, each in found.items() if endpoints.whole(each)}
+        with suppress(Stopped):
+            for page in self._pages_of(endpoints).just_before(of, deleting=deleting):
+                now = time.monotonic()
+                whole = [
+                    (of[key], record) for key, record in page.items() if endpoints.whole(record)
+                ]
+                for row, record in whole:
+                    row.read_at = now
+                    row.compare(record)
+                    self._count(row)
+                if ready := deque(row for row, _ in whole if row.stage):
+                    yield ready
                 if not whole:
                     return
-                for key, record in whole.items():
-                    row = there[key]
-                    self._read_at[row.n] = now
-                    if step := self._judge.compare(row, record):
-                        steps.append(step)
-                    elif row.done:
-                        self._count(row)
-                if steps:
-                    yield steps
-        except Stopped:
-            return
 
-    def _read_back(self, ready: deque[RowStep]) -> None:
+    def _read_back(self, ready: deque[RunRow]) -> None:
         """Read what no answer has proved: by pages where that is fewer calls, else alone."""
         rows, self._unproved = self._unproved, []
         for part in _by_list(rows):
-            pages = self._pages_of(self._of(part[0]))
-            found: dict[object, Record] = {}
+            pages = self._pages_of(part[0].endpoints)
+            records: dict[object, Record] = {}
             if pages.fewer(len(part)):
                 with suppress(Stopped):
-                    found = pages.read({row.key for row in part})
+                    records = pages.read({row.key for row in part})
             for row in part:
-                if row.key not in found or not self._judge.proved(row, found[row.key]):
-                    ready.append(RowStep(row, "check"))
+                if row.key not in records or not row.proved_by(records[row.key]):
+                    row.begin()
+                    ready.append(row)
 
-    def _count(self, row: Row) -> None:
-        """Let a row be seen in the progress bar, once."""
-        if not self._counted[row.n]:
-            self._counted[row.n] = True
+    def _count(self, row: RunRow) -> None:
+        """Advance the progress bar once for a row that is done, or only to be read back."""
+        if not row.counted and (row.done or row.stage == "check"):
+            row.counted = True
             self._progress.add(1)
 
     def _pages_of(self, endpoints: Endpoints[Any]) -> Pages:
         of = endpoints.noun, endpoints.code
         if of not in self._pages:
-            self._pages[of] = Pages(self._reader(), endpoints)
+            self._pages[of] = Pages(self._reader, endpoints)
         return self._pages[of]
 
     def _ended(self) -> bool:
-        return bool(self.stopped or self.interrupt.asked)
-
-    def _of(self, row: Row) -> Endpoints[Any]:
-        return self._desk.of(row.change.code, row.change.noun)
+        return bool(self.state.stopped or self.interrupt.asked)
 
     # --- sending --------------------------------------------------------------------
 
-    def _send(self, ready: deque[RowStep]) -> list[Row]:
-        """Keep calls in flight until nothing is ready; return the rows that are in doubt."""
-        doubtful: list[Row] = []
-        in_flight: dict[int, tuple[RowStep, Call]] = {}
-        told = self.interrupt.quiet
-        with self._desk.transport.flight() as flight:
+    def _send(self, ready: deque[RunRow]) -> list[RunRow]:
+        """Keep calls in flight until nothing is ready; return the rows of unknown outcome."""
+        unknown: list[RunRow] = []
+        in_flight: dict[int, RunRow] = {}
+        warned = self.interrupt.quiet
+        with self._target.transport.flight() as flight:
             while self.interrupt.asked < 2:
-                if self.interrupt.asked and in_flight and not told:
+                if self.interrupt.asked and in_flight and not warned:
                     say("Stopping: waiting for what is under way. Interrupt again to not wait.")
-                    told = True
+                    warned = True
                 self._dispatch(ready, flight, in_flight)
                 if not in_flight:
-                    if self._ended() or not ready or self._judge.outage_suspected:
+                    if self._ended() or not ready or self.state.outage_suspected:
                         break
                     self.interrupt.sleep(self._throttle.wait())
                     continue
                 # not longer than until more may go out, or the run may have to stop
                 wait = self._throttle.wait() if ready and not self._ended() else 0.0
-                landed = flight.landed(min(wait, 0.2) or 0.2)
-                self._throttle.landed(len(landed))
-                for outcome in landed:
+                outcomes = flight.landed(min(wait, 0.2) or 0.2)
+                self._throttle.landed(len(outcomes))
+                for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
-                    step, _ = in_flight.pop(id(call))
-                    doubtful += self._landed(step, outcome, ready)
-        for step, _ in in_flight.values():
-            if step.stage == "write":
-                self._judge.note(step.row, "in doubt", reason="its answer was not waited for")
-        return doubtful
+                    unknown += self._returned(in_flight.pop(id(call)), outcome, ready)
+        for row in in_flight.values():
+            if row.stage == "write":
+                row.note("in doubt", reason="its answer was not waited for")
+        return unknown
 
-    def _landed(self, step: RowStep, outcome: Any, ready: deque[RowStep]) -> list[Row]:
-        """Have an outcome judged; return its row if that is in doubt now."""
-        row = step.row
-        following = self._judge.landed(step, outcome)
-        if step.stage == "read":
-            self._read_at[row.n] = time.monotonic()
-        if following and following.stage == "check":
+    def _returned(self, row: RunRow, outcome: Any, ready: deque[RunRow]) -> list[RunRow]:
+        """Have an outcome evaluated; return its row if that is unknown now."""
+        row.evaluate(outcome)
+        self._count(row)
+        if row.stage == "check":
             self._unproved.append(row)
-            self._count(row)
-        elif following:
-            ready.appendleft(following)
-        elif row.done:
-            self._count(row)
-        elif row.open and row.n not in self._judge.given_up:
-            self._since[row.n] = time.monotonic()
+        elif row.stage:
+            ready.appendleft(row)
+        elif row.open and not row.done and not row.given_up:
+            row.since = time.monotonic()
             return [row]
         return []
 
-    def _dispatch(
-        self, ready: deque[RowStep], flight: Flight, in_flight: dict[int, tuple[RowStep, Call]]
-    ) -> None:
+    def _dispatch(self, ready: deque[RunRow], flight: Flight, in_flight: dict[int, RunRow]) -> None:
         """Dispatch as many rows as may go out now: reads at once, writes after their intents."""
-        if not ready or self._ended() or self._judge.outage_suspected:
+        if not ready or self._ended() or self.state.outage_suspected:
             return
-        reads: list[tuple[RowStep, Call]] = []
-        writes: list[tuple[RowStep, Call]] = []
+        reads: list[tuple[RunRow, Call]] = []
+        writes: list[tuple[RunRow, Call]] = []
         for _ in range(min(len(ready), self._throttle.free(flight.out))):
-            step = ready.popleft()
+            row = ready.popleft()
             try:
-                call = self._call(step)
-                call.content()
-                (writes if step.stage == "write" else reads).append((step, call))
+                (writes if row.stage == "write" else reads).append((row, row.call()))
             except InputError as error:
-                self._judge.note(step.row, "failed", reason=str(error))
-                self._count(step.row)
+                row.note("failed", reason=str(error))
+                self._count(row)
         self._start(reads, flight, in_flight)  # they wait for no disk
-        now = time.monotonic()
-        for (row, _, record), _ in writes:
-            held = {} if record is None else self._judge.held(row, record)
-            if row.n in self._read_at:
-                held["checked_ago"] = round(now - self._read_at[row.n], 3)
-            self._judge.note(row, "intent", attempt=row.attempts + 1, **held)
-        if writes and not self._committed():
-            for (row, _, _), _ in writes:
-                row.feed("not sent", {"reason": self.stopped})
+        for row, _ in writes:
+            row.intend()
+        if not writes or self.state.committed():
+            self._start(writes, flight, in_flight)
             return
-        self._start(writes, flight, in_flight)
+        for row, _ in writes:
+            row.feed("not sent", {"reason": self.state.stopped})
 
     def _start(
-        self,
-        batch: list[tuple[RowStep, Call]],
-        flight: Flight,
-        in_flight: dict[int, tuple[RowStep, Call]],
+        self, batch: list[tuple[RunRow, Call]], flight: Flight, in_flight: dict[int, RunRow]
     ) -> None:
-        self._throttle.took(len(batch))
-        in_flight.update((id(call), (step, call)) for step, call in batch)
-        flight.start(call for _, call in batch)
+        if batch:
+            self._throttle.took(len(batch))
+            in_flight.update((id(call), row) for row, call in batch)
+            flight.start(call for _, call in batch)
 
-    def _committed(self) -> bool:
-        """Make what was noted durable. If that fails, nothing more is sent."""
-        try:
-            self._journal.commit()
-        except JournalError as error:
-            self._judge.stopped = str(error)
-        return not self.stopped
+    # --- what is unknown ------------------------------------------------------------
 
-    def _call(self, step: RowStep) -> Call:
-        row, endpoints = step.row, self._of(step.row)
-        if step.stage == "write" and row.change.kind == "create":
-            return endpoints.create_call(row.change.after)
-        key = known_key(row.key)
-        if step.stage == "look":
-            live = row.live if step.record is None else endpoints.sendable(step.record)
-            return endpoints.look_call(key, live or {})
-        if step.stage != "write":
-            return endpoints.get_call(key)
-        if row.change.kind == "delete":
-            return endpoints.delete_call(key)
-        return endpoints.update_call(key, {**endpoints.carried(step.record), **row.change.after})
-
-    # --- what is in doubt -----------------------------------------------------------
-
-    def _settled(self, doubtful: list[Row], ready: deque[RowStep]) -> list[Row]:
-        """Look at what is in doubt: it is done, or ready once more, or must still settle."""
-        if not self._committed():
-            return doubtful
+    def _settled(self, unknown: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
+        """Look at what is unknown: it is done, or ready once more, or must still settle."""
+        if not self.state.committed():
+            return unknown
         now = time.monotonic()
-        for row in doubtful:
-            self._since.setdefault(row.n, now)
-        due = {row.n: self._since[row.n] + self._settling(row) for row in doubtful}
-        new = [row for row in doubtful if row.key is None]
-        known_ones = [row for row in doubtful if row.key is not None]
-        waiting = self._look_for(new, ready, due) if new else []
-        for row in known_ones:
-            if now < due[row.n]:
+        for row in unknown:
+            row.since = row.since or now
+        new = [row for row in unknown if row.key is None]
+        known = [row for row in unknown if row.key is not None]
+        waiting = self._look_for(new, ready) if new else []
+        for row in known:
+            if now < row.due:
                 waiting.append(row)
             else:
-                ready.appendleft(RowStep(row, "read"))
+                row.stage = "read"
+                ready.appendleft(row)
         if waiting and not ready:
-            self._wait_until(min(due[row.n] for row in waiting), len(waiting))
+            seconds = min(row.due for row in waiting) - time.monotonic()
+            if seconds > 5:
+                lost = f"{len(waiting)} lost changes"
+                say(f"Waiting {seconds:.0f} s: {lost} may still land until then.")
+            self.interrupt.sleep(seconds)
         return waiting
 
-    def _wait_until(self, moment: float, rows: int) -> None:
-        seconds = moment - time.monotonic()
-        if seconds > 5:
-            say(f"Waiting {seconds:.0f} s: {rows} lost changes may still land until then.")
-        self.interrupt.sleep(seconds)
-
-    def _look_for(self, new: list[Row], ready: deque[RowStep], due: dict[int, float]) -> list[Row]:
+    def _look_for(self, new: list[RunRow], ready: deque[RunRow]) -> list[RunRow]:
         """Look for the records of creates; return the rows that must still settle."""
-        endpoints, judge = self._of(new[0]), self._judge
+        endpoints = new[0].endpoints
         again = any(row.attempts > 1 for row in new)
         began = time.monotonic()
         waiting = []
-        search = self._search(endpoints)
-        verdicts = search.look(new, judge.taken(new[0]), thorough=again, clashed=judge.clashed)
+        verdicts = Search(self._reader, endpoints).look(new, new[0].taken, thorough=again)
         for row in new:
             verdict = verdicts.get(row.n)
             if verdict is None:  # stopped
                 continue
             if verdict.what == "adopted":
-                judge.adopt(row, getattr(verdict.record, endpoints.key), verdict.reason)
+                row.adopt(getattr(verdict.record, endpoints.key), verdict.reason)
             elif verdict.what != "absent":
-                judge.unclear(row, verdict.what, verdict.reason)
-            elif began < due[row.n]:
+                row.unclear(verdict.what, verdict.reason)
+            elif began < row.due:
                 waiting.append(row)
-            elif judge.absent(row, proven=verdict.proven):
-                ready.append(first_step(row))
-            if row.done:
-                self._count(row)
+            elif row.absent(proven=verdict.proven):
+                row.begin()
+                ready.append(row)
+            self._count(row)
         return waiting
 
-    def _search(self, endpoints: Endpoints[Any]) -> Search:
-        return Search(self._reader(), endpoints)
 
-    def _reader(self) -> ThrottledReader:
-        return ThrottledReader(self._desk.transport, self._throttle, self._ended)
+def _in_order(rows: list[RunRow]) -> list[list[RunRow]]:
+    """Part rows of a kind into groups, so that a natural key is given away before it is taken."""
+    gives: dict[tuple[str | None, str], int] = {}
+    takes: dict[int, tuple[str | None, str]] = {}
+    for row in rows:
+        change, endpoints = row.change, row.endpoints
+        if change.kind != "update" or not endpoints.single:
+            continue
+        if change.after.keys().isdisjoint(endpoints.named_by()):
+            continue
+        old = endpoints.natural(change.before)
+        new = endpoints.natural({**change.before, **change.after})
+        if old is not None and new is not None and old != new:
+            gives[change.code, old] = row.n
+            takes[row.n] = change.code, new
+    waits = {n: [gives[name]] for n, name in takes.items() if name in gives}
+    order = TopologicalSorter({row.n: waits.get(row.n, []) for row in rows})
+    with suppress(CycleError):  # no plan has one: the rest goes last
+        order.prepare()
+    of = {row.n: row for row in rows}
+    groups = []
+    while ready := order.get_ready():
+        order.done(*ready)
+        groups.append([of.pop(n) for n in sorted(ready)])
+    return [*groups, list(of.values())] if of else groups
 
-    def _settling(self, row: Row) -> float:
-        """Seconds until a row that is not there is believed not to land any more."""
-        if self._settle is not None:
-            return self._settle
-        if row.change.kind != "create":
-            return SETTLE
-        if not row.doubted:  # it was refused as one that is there: what was answered is not late
-            return 0.0
-        last = row.attempts >= ATTEMPTS  # after it, nobody looks again
-        unique = self._of(row).unique and not last
-        return 0.0 if unique else self._desk.transport.deadline + SETTLE_DUPLICABLE
 
-
-def _by_list(rows: Iterable[Row]) -> list[list[Row]]:
+def _by_list(rows: Iterable[RunRow]) -> list[list[RunRow]]:
     """Part rows by the list that their records are in."""
-    parts: dict[tuple[str | None, str | None], list[Row]] = {}
+    parts: dict[tuple[str | None, str | None], list[RunRow]] = {}
     for row in rows:
         parts.setdefault((row.change.noun, row.change.code), []).append(row)
     return list(parts.values())

@@ -692,14 +692,25 @@ class FolderStore(_Store):
 
     def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
         path = self.path(run)
-        # The log that a dead process left is not folded in before all is known to be whole.
-        mode = "ro" if path.with_name(path.name + "-wal").exists() else "rw"
-        connection = opened.enter_context(_sqlite(path, mode).connect())
-        if not _check_version(connection, f"The journal {path.name}"):
-            raise JournalError(
-                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
-            )
-        return connection
+        log = path.with_name(path.name + "-wal")
+        while True:
+            # The log that a dead process left is not folded in before all is known to be whole.
+            mode = "ro" if log.exists() else "rw"
+            with ExitStack() as tried:
+                try:
+                    connection = tried.enter_context(_sqlite(path, mode).connect())
+                    known = _check_version(connection, f"The journal {path.name}")
+                except DBAPIError:
+                    if path.exists() and log.exists() != (mode == "ro"):
+                        continue  # its writer has opened or closed it in this moment
+                    raise
+                if not known:
+                    raise JournalError(
+                        f"{path.name} is not a chatkit journal. "
+                        "chatkit.runs() lists the runs there are."
+                    )
+                opened.push(tried.pop_all())
+                return connection
 
     def check(self, connection: sa.Connection, run: str) -> None:
         """Check all pages of the file."""

@@ -20,7 +20,7 @@ from msgspec import structs
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
-from chatkit.bulk.apply import KINDS, Desk, Gap, Interrupt, Run
+from chatkit.bulk.apply import KINDS, Gap, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
     label_as_json,
@@ -128,7 +128,7 @@ class Plan(Report):
 
     def __init__(
         self,
-        desk: Desk,
+        target: PlanTarget,
         setting: Setting,
         changes: Sequence[Change],
         cells: Sequence[RefusedCell] = (),
@@ -149,7 +149,7 @@ class Plan(Report):
         self._written = [list(each) for each in written]
         self.secrets: dict[Any, Secret] = {}
         self.id = plan_id or run_id()
-        self._desk = desk
+        self._target = target
         self._skip_invalid = skip_invalid
         self._at_work: Sequence[Row] | None = None
         self._at: At | None = None  # where its journal lies; None: where those of this user do
@@ -218,7 +218,7 @@ class Plan(Report):
 
     def _calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
         """Estimate how many calls so many changes of one resource take, by their kind."""
-        pages = -(-total // self._desk.transport.profile.max_page_size)
+        pages = -(-total // self._target.transport.profile.max_page_size)
 
         def by_page(rows: int) -> int:
             return min(rows, pages) if rows >= PAGES_FROM and pages else rows
@@ -235,7 +235,7 @@ class Plan(Report):
             rate: Calls a second at most, beside a limit that the service has shown.
             gap: As for `apply`.
         """
-        return self._desk.transport.pace(concurrency, rate).seconds(self.calls(gap))
+        return self._target.transport.pace(concurrency, rate).seconds(self.calls(gap))
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -338,7 +338,7 @@ class Plan(Report):
                 "This plan is blocked, nothing was sent: no rehearsal of it went well. "
                 "chatkit.rehearse(plan) applies it to a copy of the account."
             )
-        connection = self._desk.transport.connection
+        connection = self._target.transport.connection
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with (
@@ -356,28 +356,30 @@ class Plan(Report):
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
                 run = Run(
-                    journal, self._desk, throttle, interrupt, watch=watch, settle=settle, gap=gap
+                    journal, self._target, throttle, interrupt, watch=watch, settle=settle, gap=gap
                 )
                 if self._written:
-                    self._desk.keep(self._written, self.id)
+                    self._target.keep(self._written, self.id)
                 if begun and watch is None:
                     left = remaining(self, concurrency, rate, gap, (journal, run.rows))
                     self._tell_time(left, where)
                 self._at_work = run.rows
                 try:
-                    with self._desk.transport.up_to(rate):
+                    with self._target.transport.up_to(rate):
                         run.go()
                 finally:
                     self._at_work = None
-            self.secrets |= run.secrets
-            if run.secrets and self._setting.parts:  # among many rows nobody looks for them
-                say(_secrets_told(run.secrets, run.rows))
+            self.secrets |= run.state.secrets
+            if run.state.secrets and self._setting.parts:  # among many rows nobody looks for them
+                say(_secrets_told(run.state.secrets, run.rows))
             result = rendering.result_frame(
-                run.rows, self.id, self._setting.names, run.stopped, where
+                run.rows, self.id, self._setting.names, run.state.stopped, where
             )
             result.attrs["gap"] = gap
-            if (run.stopped or gap == "page") and watch is None:  # who watches sees the result
-                how = f" {how_to_go_on(self.id, where)}" if run.stopped else ""
+            if (
+                run.state.stopped or gap == "page"
+            ) and watch is None:  # who watches sees the result
+                how = f" {how_to_go_on(self.id, where)}" if run.state.stopped else ""
                 say(f"{rendering.result_summary(result)}{how}")
         return result
 
@@ -429,7 +431,7 @@ class Plan(Report):
             run=self.id,
             hash=self.hash,
             account=setting.account,
-            connection=self._desk.transport.connection.name,
+            connection=self._target.transport.connection.name,
             noun=setting.noun,
             names=setting.names,
             known=setting.known,
@@ -459,7 +461,7 @@ def remaining(
         gap: As for `apply`.
         run: The journal of its run, and its rows. Without it nothing has been done.
     """
-    pace = plan._desk.transport.pace(concurrency, rate)
+    pace = plan._target.transport.pace(concurrency, rate)
     if run is None:
         return Remaining(sum(plan.counts.values()), plan.calls(gap), pace)
     journal, rows = run
@@ -490,7 +492,7 @@ def how_to_go_on(run: str, home: str) -> str:
 
 
 def join_plans(
-    desk: Desk,
+    target: PlanTarget,
     plans: Iterable[Plan],
     *,
     notes: Sequence[str] = (),
@@ -504,7 +506,7 @@ def join_plans(
     level of their index.
 
     Args:
-        desk: Where the records of all of them are.
+        target: Where the records of all of them are.
         plans: Plans for different resources of one account, none of them applied.
         notes: What else is to be known of the whole.
         cells: What else cannot be planned; the rows begin with a resource.
@@ -521,7 +523,7 @@ def join_plans(
         ]
         refused += [cell._replace(row=_within(noun, cell.row)) for cell in plan._cells]
     setting = Setting(
-        account=desk.transport.connection.account,
+        account=target.transport.connection.account,
         noun=ACCOUNT,
         names=("resource", "record"),
         total=sum(plan._setting.total for plan in plans),
@@ -531,7 +533,7 @@ def join_plans(
         },
     )
     return Plan(
-        desk,
+        target,
         setting,
         changes,
         refused,
@@ -564,12 +566,14 @@ def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     )
 
 
-def plan_of_run(journal: Journal, desk: Desk, store: JournalStore, at: At | None = None) -> Plan:
+def plan_of_run(
+    journal: Journal, target: PlanTarget, store: JournalStore, at: At | None = None
+) -> Plan:
     """Make the plan that a run began with: applied again, the run goes on.
 
     Args:
         journal: What it means to do.
-        desk: Where the records are; it is not asked for anything before the plan is applied.
+        target: Where the records are; it is not asked for anything before the plan is applied.
         store: Where the journal lies.
         at: The same, if the user has said it.
     """
@@ -583,7 +587,7 @@ def plan_of_run(journal: Journal, desk: Desk, store: JournalStore, at: At | None
         undoes=header.undoes,
         parts={noun: PlanPart(0, known) for noun, known in header.known_by.items()},
     )
-    plan = keep_at(Plan(desk, setting, [*journal.changes()], plan_id=header.run), at)
+    plan = keep_at(Plan(target, setting, [*journal.changes()], plan_id=header.run), at)
     plan._fleet, plan._fleet_of = header.fleet, header.fleet_of
     plan._began = store
     return plan
@@ -655,12 +659,12 @@ def prepare_runs(plans: Sequence[Plan], run: str) -> None:
         plan._loaded = False
 
 
-def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
+def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
     """Read a plan that was saved.
 
     Args:
         path: The file.
-        desk_of: Returns where the records of a noun are.
+        target_of: Returns where the records of a noun are.
 
     Raises:
         FileNotFoundError: There is no such file.
@@ -675,10 +679,10 @@ def load_plan(path: str | Path, desk_of: Callable[[str], Desk]) -> Plan:
         if _hash(read) != content["hash"]:
             raise PlanRefused(_EDITED.format(path))
         setting = msgspec.convert(read["setting"], Setting)
-        desk = desk_of(setting.noun)
-        if setting.account != desk.transport.connection.account:
+        target = target_of(setting.noun)
+        if setting.account != target.transport.connection.account:
             raise PlanRefused(f"{path} is a plan for another account ({setting.account}).")
-        return _plan_of_file(read, desk)
+        return _plan_of_file(read, target)
 
 
 class _PlanContent(msgspec.Struct):
@@ -696,7 +700,7 @@ class _PlanContent(msgspec.Struct):
     began: str = ""
 
 
-def _plan_of_file(read: Any, desk: Desk) -> Plan:
+def _plan_of_file(read: Any, target: PlanTarget) -> Plan:
     """Make the plan that a file holds.
 
     Raises:
@@ -710,9 +714,9 @@ def _plan_of_file(read: Any, desk: Desk) -> Plan:
     if (setting.parts and not several) or {change.noun for change in changes} - known:
         raise ValueError("it is of resources that it does not name")
     for noun in setting.parts:
-        desk.of("any", noun)
+        target.of("any", noun)
     plan = Plan(
-        desk,
+        target,
         setting,
         changes,
         [cell._replace(row=label_from_json(cell.row)) for cell in content.refused],
@@ -751,13 +755,13 @@ def save_plans(path: str | Path, plans: Iterable[Plan], about: Mapping[str, Any]
 
 
 def load_plans(
-    path: str | Path, desk_of: Callable[[str, str], Desk | None]
+    path: str | Path, target_of: Callable[[str, str], PlanTarget | None]
 ) -> tuple[list[Plan], dict[str, Any]]:
     """Read the plans that `save_plans` has written.
 
     Args:
         path: The file.
-        desk_of: Returns where the records of an account and a noun are; None: it is not there.
+        target_of: Returns where the records of an account and a noun are; None: it is not there.
 
     Returns:
         The plans, in their order, and what else was kept.
@@ -775,10 +779,10 @@ def load_plans(
             raise PlanRefused(_EDITED.format(path))
         for each in content["plans"]:
             setting = msgspec.convert(each["plan"]["setting"], Setting)
-            if (desk := desk_of(setting.account, setting.noun)) is None:
+            if (target := target_of(setting.account, setting.noun)) is None:
                 strange.append(setting.account)
             else:
-                plans.append(_plan_of_file(each["plan"], desk))
+                plans.append(_plan_of_file(each["plan"], target))
     if strange:
         raise PlanRefused(
             f"{path} is also a plan for {', '.join(strange)}, and this fleet has no such account: "
@@ -787,16 +791,16 @@ def load_plans(
     return plans, about
 
 
-def plan_of_copy(plan: Plan, desk: Desk) -> Plan:
+def plan_of_copy(plan: Plan, target: PlanTarget) -> Plan:
     """Make the same plan for a copy of its account: it becomes another run.
 
     Args:
         plan: The plan.
-        desk: Where the records of the copy are.
+        target: Where the records of the copy are.
     """
-    setting = replace(plan._setting, account=desk.transport.connection.account)
+    setting = replace(plan._setting, account=target.transport.connection.account)
     return Plan(
-        desk,
+        target,
         setting,
         plan.changes,
         plan._cells,
@@ -820,9 +824,9 @@ def setting_of(plan: Plan) -> Setting:
     return plan._setting
 
 
-def desk_of(plan: Plan) -> Desk:
+def target_of(plan: Plan) -> PlanTarget:
     """Return where the records of a plan are."""
-    return plan._desk
+    return plan._target
 
 
 def home_of(plan: Plan) -> At | None:
@@ -832,7 +836,7 @@ def home_of(plan: Plan) -> At | None:
 
 def store_of(plan: Plan) -> JournalStore:
     """Return the store where the journal of a plan is kept."""
-    return store_at(plan._at, passing=plan._desk.transport.connection.passing)
+    return store_at(plan._at, passing=plan._target.transport.connection.passing)
 
 
 def keep_at(plan: Plan, at: At | None) -> Plan:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from chatkit.api.record import LOST_DIGITS
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.apply import Desk
+from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Edits, compare, same_look, same_value
 from chatkit.bulk.matching import DELETE, Identity, Mask, Match, Natural, Rows
@@ -48,8 +48,8 @@ _RING = 4
 _OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
 
-class PlanSource(Desk, Protocol):
-    """A desk whose records can also be read as frames."""
+class PlanSource(PlanTarget, Protocol):
+    """A plan target whose records can also be read as frames."""
 
     @property
     def place(self) -> str:

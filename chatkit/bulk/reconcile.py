@@ -17,17 +17,13 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.listing import ListReader
 from chatkit.api.record import Record
+from chatkit.api.retry import LIST_READS
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Transport
 from chatkit.bulk.outcomes import Row, agrees, documented
 from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 
-#: A list that moves while it is read may miss a record: so often it is read again.
-_PASSES = 3
-#: So often one read is sent whose answers are none: a page of HTML, a text cut short (the retry
-#: policy in `chatkit.api.transport`).
-READS = 5
 #: Fewer records than these are read one by one: they may be on any page.
 PAGES_FROM = 10
 
@@ -58,7 +54,6 @@ class Search:
 
     def __init__(self, reader: ThrottledReader, endpoints: Endpoints[Any]) -> None:
         self._reader, self._endpoints = reader, endpoints
-        self._clashed: Collection[int] = ()
 
     def look(
         self,
@@ -66,7 +61,6 @@ class Search:
         taken: Collection[object],
         *,
         thorough: bool,
-        clashed: Collection[int] = (),
     ) -> dict[int, Verdict]:
         """Return a verdict for each row, by its number; none if it was stopped.
 
@@ -77,9 +71,7 @@ class Search:
             rows: The creates.
             taken: Keys of others: what was there at planning, and what other rows made.
             thorough: Read the whole list even where a search would do.
-            clashed: Numbers of rows that were refused because such a record is there.
         """
-        self._clashed = clashed
         named: dict[str | None, list[Row]] = {}
         for row in rows:
             named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
@@ -88,9 +80,9 @@ class Search:
         try:
             sure = set() if thorough else self._search(named, found)
             # A search that finds nothing of what is there is no proof.
-            sure -= {n for n, group in named.items() if not found[n] and self._any_clashed(group)}
+            sure -= {n for n, group in named.items() if not found[n] and _any_clashed(group)}
             unread: CallError | None = None
-            for _ in range(_PASSES):
+            for _ in range(LIST_READS):
                 if len(sure) == len(named):
                     break
                 unread = None
@@ -116,7 +108,7 @@ class Search:
             return {}
         return verdicts
 
-    def doubles(self, rows: Sequence[Row], taken: Collection[object]) -> dict[int, list[int]]:
+    def duplicates(self, rows: Sequence[Row], taken: Collection[object]) -> dict[int, list[int]]:
         """Find records that appeared beside those that these creates have made, just like them.
 
         Where nothing keeps a name single, a request that the network delivered twice makes two.
@@ -146,7 +138,7 @@ class Search:
             new: The records of that name that none of them is known to have made.
             doubt: Why there may be more of them; empty if there are none.
         """
-        new, proven = self._active(new, told=self._any_clashed(rows))
+        new, proven = self._active(new, told=_any_clashed(rows))
         new = [self._in_full(record, rows) for record in new]
         alike = [record for record in new if not all(self._odd(row, record) for row in rows)]
         if len(alike) > len(rows):
@@ -162,7 +154,7 @@ class Search:
             alike.remove(mine)
             new.remove(mine)
             said = "the answer was lost, it is there"
-            if not row.doubted:  # it was refused, and no answer to it was lost
+            if not row.was_unknown:  # it was refused, and no answer to it was lost
                 said = "the service said that it is there already: ours, delivered twice"
             verdicts[row.n] = Verdict("adopted", said, mine)
         for row in left:
@@ -198,13 +190,10 @@ class Search:
                 active.append(record)
         return active, True
 
-    def _any_clashed(self, rows: Iterable[Row]) -> bool:
-        return any(row.n in self._clashed for row in rows)
-
     def _read(self, key: Any) -> Record:
         """Read one record; once more if the answer is about something else."""
         call = self._endpoints.get_call(key)
-        for _ in range(READS - 1):
+        for _ in range(self._reader.tries - 1):
             envelope = self._reader.send(call)
             with suppress(BadAnswer):
                 return self._taken(call, envelope, key)
@@ -230,7 +219,7 @@ class Search:
         endpoints = self._endpoints
         there = documented(endpoints, endpoints.shown(record))
         wanted = documented(endpoints, row.change.after)
-        if not row.doubted:  # it was refused as one that is there: perhaps somebody else's
+        if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
             wanted = {n: f.default for n, f in fields if not f.is_required()} | wanted
         odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
@@ -295,6 +284,11 @@ class Search:
             name = self._endpoints.named(record)
             if name in found:
                 found[name][getattr(record, self._endpoints.key)] = record
+
+
+def _any_clashed(rows: Iterable[Row]) -> bool:
+    """Return whether a row was refused because such a record is there."""
+    return any(row.refusal is not None for row in rows)
 
 
 # --- many records by pages ------------------------------------------------------------
@@ -401,6 +395,7 @@ class ThrottledReader:
         self, transport: Transport, throttle: Throttle, stopped: Callable[[], bool]
     ) -> None:
         self._transport, self._throttle, self._stopped = transport, throttle, stopped
+        self.tries = transport.retry.row_tries  #: how often a read whose answer is bad is sent
 
     def send(self, call: Call) -> Envelope:
         """Send a call and return its envelope; raise the error it means, or `Stopped`."""
@@ -443,7 +438,7 @@ class ThrottledReader:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     asked[call.target] += 1
                     bad = isinstance(outcome, Fault) and isinstance(outcome.error, BadAnswer)
-                    if bad and asked[call.target] < READS:
+                    if bad and asked[call.target] < self.tries:
                         again.append(call)
                     else:
                         yield outcome

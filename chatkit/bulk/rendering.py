@@ -142,9 +142,9 @@ def notes_of(plan: Plan) -> list[str]:
         losses[FEW:] = [rest]
     told = [*losses, *(visible(note) for note in plan.notes)]
     if plan.changes and (seconds := plan.seconds()) >= PATIENCE:
-        said = f"It takes {duration(seconds)} at {plan._desk.transport.pace()}"
+        said = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
         if (quick := plan.seconds(gap="page")) < 0.8 * seconds:
-            page = plan._desk.transport.profile.max_page_size
+            page = plan._target.transport.profile.max_page_size
             gap = quick * min(1.0, page / len(plan.changes))
             said += (
                 f", {duration(quick)} with apply(gap='page'), which reads {page} records at a "

@@ -10,9 +10,12 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from chatkit.api.secret import Secret
+from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import (
     At,
     DatabaseStore,
@@ -24,6 +27,8 @@ from chatkit.bulk.journal import (
     RunHeader,
     is_finished,
 )
+from chatkit.bulk.outcomes import rows_of_journal
+from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, JournalError
 from chatkit.util import temporary
 from chatkit.util.lock import make_folder
@@ -208,6 +213,56 @@ def read_run(run: str, at: At | None = None) -> Journal:
     """
     store, name = find_run(run, at)
     return store.read(name)
+
+
+class WrittenChange(NamedTuple):
+    """A change that took effect: by which run, and when the last was heard of it."""
+
+    run: str
+    at: str  #: ISO 8601, UTC
+    by: str  #: who began the run; empty where the journal does not tell
+    change: Change
+
+
+def changes_since(account: str, noun: str, since: datetime) -> tuple[list[WrittenChange], set[str]]:
+    """Read in the journals what was changed since a time, the earliest first.
+
+    Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
+    `apply(at=…)` keeps elsewhere are not seen, nor what others, or the service itself, changed.
+    A journal that is damaged tells nothing here; `chatkit.runs()` lists it.
+
+    Args:
+        account: Which account, in the words of a journal's header.
+        noun: What its records are.
+        since: With an offset.
+
+    Returns:
+        The changes, and the names of all runs that the journals tell of, of those before, too.
+    """
+    changes, runs = [], set()
+    for run in chain.from_iterable(map(kept_runs, known_stores())):
+        header, last = run.header, run.last
+        if header is None or header.account != account or header.noun not in (noun, ACCOUNT):
+            continue
+        ended = last is not None and last.what in ("finished", "stopped") and last.at
+        if ended and datetime.fromisoformat(ended) < since:
+            runs.add(header.run)
+            continue  # none of its rows came later: it need not be read
+        try:
+            with run.read() as kept:
+                times = {event.n: event.at for event in kept.events()}
+                rows = rows_of_journal(kept)
+        except JournalError:
+            continue
+        runs.add(header.run)
+        changes += [
+            WrittenChange(header.run, times[row.n], header.by, row.change)
+            for row in rows
+            if row.change.noun in (None, noun)
+            and row.state in ("applied", "differs")
+            and datetime.fromisoformat(times[row.n]) >= since
+        ]
+    return sorted(changes, key=lambda each: (each.at, each.run)), runs
 
 
 def open_runs(accounts: Collection[str]) -> list[RunHeader]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from chatkit.bulk.apply import Desk
+from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, rows_of_journal
@@ -22,7 +22,7 @@ _NEXT = "leave it, or put it right by hand"
 
 def undo_plan(
     journal: Journal,
-    desk: Desk,
+    target: PlanTarget,
     *,
     include_adopted: bool,
     only: Collection[int] | None = None,
@@ -36,7 +36,7 @@ def undo_plan(
 
     Args:
         journal: What was done.
-        desk: Where the records are.
+        target: Where the records are.
         include_adopted: Take back also what was found after a lost answer: it looks like
             ours, but somebody else may have made it, or deleted it.
         only: The numbers of the rows to take back; the others are left as they are.
@@ -63,21 +63,21 @@ def undo_plan(
             reason = row.reason
         elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
             reason = "its answer was lost; it was found, but somebody else may have made it"
-        elif _of_another(row, desk.of(row.change.code, row.change.noun)):
+        elif _of_another(row, target.of(row.change.code, row.change.noun)):
             reason = "the service answered it with another record, which is not to be deleted"
         if reason:
             adopted = row.evidence in ("adopted", "gone")
             step = "undo(…, include_adopted=True)" if adopted else _NEXT
             refused.append(RefusedCell(row.change.row, "", row.change.label, reason, step))
         else:
-            back = _back(row, desk.of(row.change.code, row.change.noun))
+            back = _back(row, target.of(row.change.code, row.change.noun))
             changes.append(back)
             if include_adopted:
-                changes += [replace(back, key=key) for key in row.twins]
+                changes += [replace(back, key=key) for key in row.duplicates]
             else:
-                twins += len(row.twins)
+                twins += len(row.duplicates)
     setting = Setting(
-        account=desk.transport.connection.account,  # the run may have been applied elsewhere
+        account=target.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
         names=header.names,
         total=len(changes),
@@ -107,7 +107,7 @@ def undo_plan(
             f"{many(len(left), 'row')} of the run changed nothing ({counts}): plan.left_out "
             "shows them"
         )
-    return Plan(desk, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
+    return Plan(target, setting, changes, refused, notes=notes, skip_invalid=True, left=left)
 
 
 def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> set[int]:
@@ -142,7 +142,7 @@ def _identity(row: Row) -> tuple[str, str | None, str | None, str]:
 
 def _doubtful(row: Row) -> bool:
     """Whether a conflict may hide that the row itself has landed: somebody changed it since."""
-    return row.state == "conflict" and row.doubted and row.change.kind != "create"
+    return row.state == "conflict" and row.was_unknown and row.change.kind != "create"
 
 
 def _left(row: Row) -> Left:

@@ -194,14 +194,14 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: No code is named, or `since` is not a date.
         """
-        from chatkit.bulk.outcomes import landed_since
+        from chatkit.bulk.stores import changes_since
         from chatkit.localization.board import ContentChange, board, moment_of, recorded_changes
 
         named = self._codes(codes)
         start = None if since is None else moment_of(since)
         ledger, changed = self.ledger.read(), list[ContentChange]()
         if start is not None:
-            landed, runs = landed_since(self._bulk.transport.connection.account, "content", start)
+            landed, runs = changes_since(self._bulk.transport.connection.account, "content", start)
             changed = [
                 ContentChange(
                     *(each.change.code or "", str(each.change.key), each.at, each.by, each.run),

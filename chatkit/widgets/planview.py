@@ -24,12 +24,12 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
     DELETES,
-    desk_of,
     home_of,
     keep_at,
     refused_cells,
     rows_at_work,
     setting_of,
+    target_of,
 )
 from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import taken_back, undo_plan
@@ -287,7 +287,7 @@ class PlanView(Panel):
         if isinstance(self.plan, FleetPlan):
             return undo_fleet_plan(self.plan, rows_by_account)
         with read_run(self.plan.id, home_of(self.plan)) as kept:
-            plan = undo_plan(kept, desk_of(self.plan), include_adopted=False, only=only)
+            plan = undo_plan(kept, target_of(self.plan), include_adopted=False, only=only)
         return keep_at(plan, home_of(self.plan))
 
     @property
@@ -575,7 +575,7 @@ def _live(plan: Plan | FleetPlan) -> str:
     """Name the accounts that a plan writes to, where that is live data."""
     named = []
     for label, part, _ in placed(parts_of(plan)):
-        connection = desk_of(part).transport.connection
+        connection = target_of(part).transport.connection
         if is_live(connection.account):
             named.append(label or account_words(connection.account, connection.name))
     return many(len(named), "account") if len(named) > FEW else ", ".join(named)
@@ -819,6 +819,6 @@ def _at_work(row: Row) -> tuple[str, str, str]:
     """Return how far a row of a running plan is: its look, a word for it, and the reason."""
     if row.state == "not sent":
         return "open", "waiting", row.reason
-    if row.state == "unknown" and not row.doubted:
+    if row.state == "unknown" and not row.was_unknown:
         return "open", "being sent", ""
     return _look(row.state), row.state, row.reason

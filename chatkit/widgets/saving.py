@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from chatkit.api.record import Record
 from chatkit.api.throttle import Throttle
-from chatkit.bulk.apply import SETTLE, SETTLE_DUPLICABLE
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
@@ -48,12 +47,7 @@ class UnknownOutcome:
         self.sent, self.error = sent, error
         self._resource, self._key, self._taken = resource, key, taken
         endpoints = self._endpoints = endpoints_of(resource)
-        if key is not None:
-            settle = SETTLE
-        elif endpoints.unique:  # sent again, the later of the two is refused
-            settle = 0.0
-        else:  # nothing keeps a second one out: it must be certain that the first is not there
-            settle = endpoints.transport.deadline + SETTLE_DUPLICABLE
+        settle = endpoints.transport.retry.settle(create=key is None, unique=endpoints.unique)
         self._until = time.monotonic() + settle
 
     def look(self) -> Record | None:

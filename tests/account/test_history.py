@@ -33,6 +33,7 @@ from bulk.planning import (  # noqa: F401
 from ports import reserved
 
 import chatkit
+from chatkit import RetryPolicy
 from chatkit.account.fleet_plan import FleetPlan
 from chatkit.account.history import _opened
 from chatkit.bulk.apply import Interrupt
@@ -308,14 +309,14 @@ def test_a_run_goes_on_at_its_own_pace(sandbox, client):
 def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     """The service lands the creates, never answers, and cannot be asked: nobody knows."""
     plan = client.contacts.plan(newcomers(3))
-    client.transport.deadline = 0.3
+    client.transport.retry = RetryPolicy(deadline=0.3)
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 1.0}})
     result = plan.apply(settle=0)
     assert states(result) == ["unknown"] * 3
     assert chatkit.runs(client)["unknown"].tolist() == [3]
     assert chatkit.undo(result).refused["reason"].str.contains("nobody knows").all()
     admin(sandbox, "POST", "faults")
-    client.transport.deadline = 30.0
+    client.transport.retry = RetryPolicy(deadline=30.0)
     sent = len(writes(sandbox))
     again = chatkit.resume(result, settle=0)
     assert states(again) == ["applied"] * 3 and set(again["evidence"]) == {"adopted"}

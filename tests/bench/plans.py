@@ -54,10 +54,10 @@ def create(n: int) -> Any:
 
 def plan_of(client: Any, changes: Iterator[Any]) -> Any:
     """Make a plan of changes."""
-    from chatkit.bulk.plan import Plan, desk_of, setting_of
+    from chatkit.bulk.plan import Plan, setting_of, target_of
 
     empty = client.contacts.plan([])
-    return Plan(desk_of(empty), setting_of(empty), [*changes])
+    return Plan(target_of(empty), setting_of(empty), [*changes])
 
 
 def keep(rows: int) -> None:

@@ -30,10 +30,10 @@ from displayed import html_of
 import chatkit
 from chatkit.bulk import journal
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.outcomes import landed_since, rows_of_journal
+from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import Plan, join_plans
 from chatkit.bulk.rendering import rest_frame, rest_sheets
-from chatkit.bulk.stores import journal_folder, read_run
+from chatkit.bulk.stores import changes_since, journal_folder, read_run
 from chatkit.client import source_of
 from chatkit.errors import PlanRefused
 
@@ -316,12 +316,12 @@ def test_what_a_run_for_the_account_wrote_is_found_for_one_resource(sandbox, cli
     prepared(sandbox)
     start = datetime.now(UTC) - timedelta(hours=1)
     joined(client).apply(many=True, irreversible=True)
-    found, runs = landed_since(client.connection.account, "content", start)
+    found, runs = changes_since(client.connection.account, "content", start)
     assert len(runs) == 1
     assert {(each.change.key, each.change.kind) for each in found} == {
         *(("en", "update"), ("de", "delete"), ("fr", "create"))
     }
-    assert len(landed_since(client.connection.account, "contact", start)[0]) == 2
+    assert len(changes_since(client.connection.account, "contact", start)[0]) == 2
 
 
 def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp_path, monkeypatch):
@@ -335,10 +335,10 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "shared"))
         plans[1].apply()
         plans[2].apply(at=tmp_path / "elsewhere")
-        found, _ = landed_since(client.connection.account, "contact", start)
+        found, _ = changes_since(client.connection.account, "contact", start)
         assert [each.run for each in found] == [plans[0].id, plans[1].id]
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice
-        assert len(landed_since(client.connection.account, "contact", start)[0]) == 1
+        assert len(changes_since(client.connection.account, "contact", start)[0]) == 1
 
 
 def test_what_landed_is_found_from_its_very_moment_on(folder, tmp_path, monkeypatch):
@@ -371,7 +371,7 @@ def test_what_landed_is_found_from_its_very_moment_on(folder, tmp_path, monkeypa
 
     def found(since):
         since = datetime.fromisoformat(f"2026-11-20T{since}+00:00")
-        landed, _ = landed_since("https://api.example.com 1001", "contact", since)
+        landed, _ = changes_since("https://api.example.com 1001", "contact", since)
         return [(each.run[-4:], each.at[11:19], each.change.row) for each in landed]
 
     second = [("aaaa", "10:00:00", 1), ("bbbb", "10:00:00", 0)]

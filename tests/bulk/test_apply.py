@@ -30,8 +30,7 @@ from bulk.wayward import (
 
 import chatkit
 from chatkit.account import history
-from chatkit.api import transport
-from chatkit.bulk import apply, outcomes, reconcile
+from chatkit.api import retry
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, Journal
 from chatkit.bulk.stores import journal_folder
@@ -354,7 +353,7 @@ def counting(done, method):
 
 
 def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None:
-    monkeypatch.setattr(apply, "SETTLE_DUPLICABLE", 0.3)
+    monkeypatch.setattr(retry, "SETTLE_DUPLICABLE", 0.3)
     with wayward() as service, service.client(deadline=0.2) as client:
         for room, change, least in (("flows", flow(1), 0.5), ("contacts", contact(1), 0.0)):
             service.on("POST", room, dropped)
@@ -368,15 +367,17 @@ def test_what_can_be_doubled_waits_and_what_cannot_does_not(monkeypatch) -> None
 
 
 def test_the_retry_policy_says_the_numbers_that_the_code_has() -> None:
-    """It stands once, in the transport, for people: it must not say another number."""
-    policy = " ".join((transport.__doc__ or "").split())
-    assert transport.TRIES == 4 and "up to 1, 2, 4 s" in policy
-    assert f"The window is {apply.SETTLE:g} s for an update or a delete" in policy
-    assert f"the deadline and {apply.SETTLE_DUPLICABLE:g} s more" in policy
-    assert f"read in vain, {outcomes.ATTEMPTS} times" in policy
-    assert f"answer is none, {reconcile.READS} times" in policy
-    assert f"{outcomes.REFUSALS} refused rows in a row stop the run" in policy
-    assert f"3 times {outcomes.DOUBTS} unknown outcomes" in policy
+    """It stands once, for people: it must not say another number."""
+    policy = " ".join((retry.__doc__ or "").split())
+    calls = retry.DEFAULT
+    assert f"It is sent {calls.tries} times at most" in policy
+    assert calls.base == 1 and "up to 1, 2, 4 s" in policy
+    assert f"The window is {retry.SETTLE:g} s for an update or a delete" in policy
+    assert f"the deadline and {retry.SETTLE_DUPLICABLE:g} s more" in policy
+    assert f"read in vain, {calls.row_tries} times" in policy
+    assert f"answer is none, {calls.row_tries} times" in policy
+    assert f"{retry.REFUSALS} refused rows in a row stop the run" in policy
+    assert f"{retry.OUTAGES} times {retry.UNKNOWN_OUTCOMES} unknown outcomes" in policy
 
 
 @pytest.mark.parametrize("gap", ["row", "page"])

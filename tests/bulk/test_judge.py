@@ -28,7 +28,7 @@ from bulk.wayward import (
 from msgspec.structs import replace
 
 from chatkit.account import history
-from chatkit.bulk import apply
+from chatkit.api import retry
 from chatkit.bulk.changes import Change
 
 # --- what may have landed is never called failed ----------------------------------------------
@@ -38,7 +38,7 @@ def test_what_lands_after_the_last_attempt_was_given_up_is_not_reported_as_faile
     monkeypatch,
 ) -> None:
     """A unique key lets it be sent again at once; "it never landed" still needs time to be true."""
-    monkeypatch.setattr(apply, "SETTLE_DUPLICABLE", 0.5)
+    monkeypatch.setattr(retry, "SETTLE_DUPLICABLE", 0.5)
     with wayward() as service, service.client(deadline=0.5) as client:
         service.on("POST", "contacts", *[dropped] * 4, service.late(0.4))
         result = plan_of(client.contacts, [contact(1)]).apply()

@@ -148,7 +148,7 @@ def test_the_calls_of_a_plan_are_estimated(sandbox, client):
 def test_a_plan_says_what_pages_save_and_what_they_cost(sandbox, client, monkeypatch):
     people(sandbox, ROWS)
     plan = renaming(client, ROWS)
-    monkeypatch.setattr(plan._desk.transport, "latency", 1.0)
+    monkeypatch.setattr(plan._target.transport, "latency", 1.0)
     said = (
         "It takes about 40 seconds at 8 calls at once, about 20 seconds with apply(gap='page'), "
         "which reads 100 records at a time, up to 12.8 s before it writes them."
@@ -232,7 +232,7 @@ def test_a_short_last_page_is_no_reason_to_read_beyond_it():
 def test_what_was_written_is_read_back_after_a_stretch_of_rows(
     sandbox, client, monkeypatch, gap, stretches
 ):
-    monkeypatch.setattr(apply, "STRETCH", 10)
+    monkeypatch.setattr(apply, "BATCH", 10)
     people(sandbox, 60)
     plan = renaming(client, 60)
     before = len(log(sandbox))

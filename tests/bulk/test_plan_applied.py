@@ -29,6 +29,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
+from chatkit import RetryPolicy
 from chatkit.bulk.apply import Interrupt
 
 
@@ -283,7 +284,7 @@ def test_what_landed_but_cannot_be_read_back_is_applied_and_says_so(sandbox):
         return (503, b"") if put and method == "GET" else None
 
     client = answering(sandbox, broken)
-    client.transport.deadline = 0.3
+    client.transport.retry = RetryPolicy(deadline=0.3)
     result = planned(client, contact, name="Zoë").apply()
     assert states(result) == ["applied"] and "could not be read back" in result["reason"].item()
     assert active(sandbox, "contacts")[contact]["first_name"] == "Zoë"

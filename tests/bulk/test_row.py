@@ -50,7 +50,7 @@ def row_of(*events: str, kind: str = "create") -> Row:
 
 def test_a_row_begins_as_not_sent() -> None:
     row = row_of()
-    assert (row.state, row.open, row.doubted, row.done) == ("not sent", False, False, False)
+    assert (row.state, row.open, row.was_unknown, row.done) == ("not sent", False, False, False)
     assert (row.attempts, row.reason, row.evidence, row.key) == (0, "", "", None)
     assert row_of(kind="update").key == 17
 
@@ -154,7 +154,7 @@ def test_an_intent_that_a_dead_process_left_is_a_doubt_and_an_outcome_is_none() 
     rows = [row_of(*events) for events in LEFT]
     for row in rows:
         row.reopened()
-    assert [row.doubted for row in rows] == list(LEFT.values())
+    assert [row.was_unknown for row in rows] == list(LEFT.values())
 
 
 #: What a process left, and whether that was ever in doubt.
@@ -182,7 +182,7 @@ def test_what_was_sent_is_open_until_an_event_says_what_became_of_it(kind, event
         row.feed(what, EVENTS[what])
         is_open = what in ("intent", "in doubt") or (is_open and what not in CLOSING)
         doubted = doubted or what == "in doubt"
-        assert (row.open, row.doubted) == (is_open, doubted)
+        assert (row.open, row.was_unknown) == (is_open, doubted)
         assert row.state in get_args(State)
         assert row.reason == EVENTS[what].get("reason", "") or what == "intent"
 

@@ -17,6 +17,7 @@ from caller import ROOT, Caller, client_through
 from documents import DOCUMENT
 
 import chatkit
+from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, Setting
@@ -184,11 +185,14 @@ class Service:
         for timer in self._timers:
             timer.join()
 
-    def client(self, *, deadline: float = 5.0, base_url: str = "") -> Client:
+    def client(
+        self, *, deadline: float = 5.0, base_url: str = "", retry: RetryPolicy | None = DEFAULT
+    ) -> Client:
         """A client of this account, in this process or at the address that serves it."""
         return client_through(
             None if base_url else self.answer,
             deadline=deadline,
+            retry=retry,
             base_url=base_url or "http://localhost",
             account_id=self.sandbox.account_id,
             token=Secret(self.sandbox.token),

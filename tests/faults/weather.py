@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from chatkit.api.transport import Flight
 from chatkit.bulk.journal import Journal
-from chatkit.bulk.outcomes import Judge
+from chatkit.bulk.outcomes import RunRow
 from chatkit.sandbox import Sandbox
 
 
@@ -82,8 +82,8 @@ weather = st.fixed_dictionaries(
                 (Journal, "write"),
                 (Flight, "start"),
                 (Flight, "landed"),
-                (Judge, "landed"),
-                (Judge, "note"),
+                (RunRow, "evaluate"),
+                (RunRow, "note"),
             )
         ),
         "call": st.integers(1, 6),

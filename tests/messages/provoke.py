@@ -34,7 +34,7 @@ def surroundings() -> Iterator[tuple[dict[str, Any], Path]]:
         hurried = SimpleNamespace(uniform=lambda low, high: 0.01)
         with (
             mock.patch.dict(os.environ, kept, clear=True),
-            mock.patch("chatkit.api.transport.random", hurried),
+            mock.patch("chatkit.api.retry.random", hurried),
         ):
             yield from _made(folder)
 

@@ -23,7 +23,7 @@ import chatkit
 from chatkit.account.fleet_plan import FleetPlan, in_threads
 from chatkit.api.secret import Secret
 from chatkit.bulk.apply import Interrupt
-from chatkit.bulk.plan import desk_of, prepare_runs
+from chatkit.bulk.plan import prepare_runs, target_of
 from chatkit.bulk.stores import store_at
 from chatkit.client import Client
 
@@ -68,7 +68,7 @@ def test_how_long_records_were_open_to_others_is_in_the_result(
         people(sandbox, 2)
     frames = {n: client.contacts.frame().assign(name="Bo") for n, (_, client) in accounts.items()}
     plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
-    first = store_at(tmp_path).hold([desk_of(plan["de"]).transport.connection.account])
+    first = store_at(tmp_path).hold([target_of(plan["de"]).transport.connection.account])
     with first:  # somebody else is at work there: its rows are read in the journal
         result = plan.apply(gap="page", many=True, at=tmp_path)
     assert by_account(result)["fr"] == ["applied"] * 2
@@ -338,7 +338,7 @@ def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alon
         plan = FleetPlan({n: each.contacts.plan(newcomers(3)) for n, each in clients.items()})
         fr, it = clients["fr"], clients["it"]
         fr.transport = fr.transport.with_token(Secret("revoked"))  # since it was planned
-        desk_of(plan["fr"]).transport = fr.transport  # type: ignore[misc]
+        target_of(plan["fr"]).transport = fr.transport  # type: ignore[misc]
         with store_at().hold([it.connection.account], "another"):
             result = plan.apply()
         assert by_account(result) == {
