@@ -26,7 +26,6 @@ from chatkit.bulk.matching import (
     Match,
     Refusal,
     Rows,
-    ascending,
     check_frame,
     delete_marks,
     levels_as_columns,
@@ -37,8 +36,6 @@ from chatkit.frames.frame import INEXACT, listed, plain, whole
 Cells: TypeAlias = "pd.Series[Any]"
 #: Objects compared at a time: enough to be quick, few enough to be forgotten soon.
 _BLOCK = 50_000
-#: Texts up to this long are whole in Arrow's views of texts.
-_INLINE = 12
 _ROWS = (list, tuple)
 _NESTED = (*_ROWS, dict)
 #: What pandas and spreadsheets write for nothing.
@@ -71,29 +68,46 @@ def compare(
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"A plan is made from a DataFrame, not from {type(frame).__name__}.")
     frame = levels_as_columns(check_frame(frame), base, who.key)
-    match = Match(frame, base, who)
-    match.by_key()
-    deleted = np.zeros(len(frame), bool)
-    if DELETE in frame.columns and DELETE not in base.columns:
-        deleted, odd = delete_marks(frame[DELETE])
-        match.refuse(odd)
-    match.by_natural()
-    several = duplicates and not (who.natural and who.natural.single)
-    frame = match.unite(deleted, duplicates=several)
-    edits = Edits(frame, base, who, match, deleted)
-    match.own(edits.moved(), np.flatnonzero(deleted & match.given & match.sound))
-    marked = match.positions[deleted & (match.positions >= 0)]
-    match.release(edits.moved(), marked if gone is None else np.union1d(marked, gone), deleted)
-    match.agree()
-    if several:
-        match.as_new()
-    else:
-        match.apart(edits.moved())
-    match.refuse(
-        Refusal(row, DELETE, True, f"no {who.noun} is found by this row", f"say its {who.named}")
-        for row in np.flatnonzero(deleted & match.sound & (match.positions < 0)).tolist()
+    marked = DELETE in frame.columns and DELETE not in base.columns
+    deleted, refused = np.zeros(len(frame), bool), list[Refusal]()
+    if marked:
+        deleted, refused = delete_marks(frame[DELETE])
+    match = Match(
+        frame,
+        base,
+        who,
+        _Cells,
+        deleted=deleted,
+        refused=refused,
+        gone=np.zeros(0, np.int64) if gone is None else gone,
+        duplicates=duplicates,
     )
-    return edits
+    return Edits(match, who, deleted)
+
+
+class _Cells:
+    """The cells of an edited frame beside those of its base, compared a column at a time.
+
+    Args:
+        frame: The edited frame.
+        base: What was read.
+        positions: For each row of the frame the row of the base that it means, -1 for none.
+    """
+
+    def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, positions: Rows) -> None:
+        self.frame, self.base = frame, base
+        matched = np.flatnonzero(positions >= 0)
+        self._places = _Pick(positions[matched], len(base))
+        self._rows = _Pick(matched, len(frame))
+        self._differing: dict[str, Rows] = {}
+
+    def differing(self, name: str) -> Rows:
+        """Return the rows of the frame that say something else than the base in a column."""
+        if name not in self._differing:
+            base, edited = self.base[name], self.frame[name]
+            rows = _differing(base, edited, self._places, self._rows)
+            self._differing[name] = self._rows.rows[rows]
+        return self._differing[name]
 
 
 class Edits:
@@ -102,44 +116,20 @@ class Edits:
     Rows are numbers of rows of the edited frame. Make it with `compare`.
     """
 
-    def __init__(
-        self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity, match: Match, deleted: Mask
-    ) -> None:
-        self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
+    def __init__(self, match: Match, who: Identity, deleted: Mask) -> None:
+        self._cells = match.cells
+        self._frame, self._base, self._match = self._cells.frame, self._cells.base, match
+        self.labels: pd.Index[Any] = self._frame.index  #: the frame's own names of its rows
         self.deleted = deleted  #: for which rows the column `delete` says True
-        apart = {*who.key} | ({DELETE} - {*base.columns})
-        names = [name for name in frame.columns if name not in apart]
-        self.columns = [name for name in names if name in base.columns]
-        self.unknown = [name for name in names if name not in base.columns]
-        self._frame, self._base, self._who, self._match = frame, base, who, match
-        matched = match.positions >= 0
-        every = bool(matched.all())
-        self._places = _Pick(match.positions if every else match.positions[matched], len(base))
-        if every and self._places.run == slice(0, len(frame)):  # most often: less memory
-            self._rows = self._places
-        else:
-            self._rows = _Pick(np.flatnonzero(matched), len(frame))
-        self._found: dict[str, Rows] = {}
-
-    @property
-    def positions(self) -> Rows:
-        """For each row the row of the base that it means; -1 if it is new or refused."""
-        return self._match.positions
-
-    @property
-    def given(self) -> Mask:
-        """Which rows have a key of their own."""
-        return self._match.given
-
-    @property
-    def refused(self) -> list[Refusal]:
-        """The rows that cannot be taken, and why; all of them, each maybe more than once."""
-        return self._match.refused
-
-    @property
-    def united(self) -> dict[int, int]:
-        """The rows that repeat an earlier row of the same record, each with that row."""
-        return self._match.united
+        #: For each row the row of the base that it means; -1 if it is new or refused.
+        self.positions = match.positions
+        self.has_key = match.has_key  #: which rows have a key of their own
+        self.refused = match.refused  #: the rows that cannot be taken, each maybe more than once
+        self.united = match.united  #: the rows that repeat an earlier row, each with that row
+        apart = {*who.key} | ({DELETE} - {*self._base.columns})
+        names = [name for name in self._frame.columns if name not in apart]
+        self.columns = [name for name in names if name in self._base.columns]
+        self.unknown = [name for name in names if name not in self._base.columns]
 
     @property
     def new(self) -> Rows:
@@ -152,25 +142,25 @@ class Edits:
 
     def changed(self) -> dict[str, Rows]:
         """Find the rows in which a cell is not what the base has, for each such column."""
-        found = {}
+        changed = {}
         for name in self.columns:
-            rows = self._differing(name)
+            rows = self._cells.differing(name)
             rows = rows[self.positions[rows] >= 0]
             if len(rows):
-                found[name] = rows
-        return found
+                changed[name] = rows
+        return changed
 
     def filled(self, rows: Rows) -> dict[str, Rows]:
-        """Tell which of these rows say something, for each column in which some do.
+        """Find which of these rows have a value, for each column in which some do.
 
         The columns that the base has not are among them.
         """
-        found = {}
+        filled = {}
         for name in [*self.columns, *self.unknown] if len(rows) else ():
-            said = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
-            if len(said):
-                found[name] = said
-        return found
+            with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
+            if len(with_value):
+                filled[name] = with_value
+        return filled
 
     def values(self, column: str, rows: Rows) -> list[Any]:
         """Return the cells of some rows as Python values, None for NA."""
@@ -184,21 +174,6 @@ class Edits:
     def base_values(self, column: str, rows: Rows) -> list[Any]:
         """Return what the base has in the cells of some rows that are not new."""
         return listed(self._base[column].iloc[self.positions[rows]])
-
-    def moved(self) -> Rows:
-        """Find the rows with a key whose natural key may be another than in the base."""
-        moved = np.zeros(len(self._frame), bool)
-        natural, match = self._who.natural, self._match
-        for name in natural.columns if natural else ():
-            if name in self.columns:
-                moved[self._differing(name)] = True
-        return np.flatnonzero(moved & match.given & match.sound & ~self.deleted)
-
-    def _differing(self, name: str) -> Rows:
-        if name not in self._found:
-            found = _differing(self._base[name], self._frame[name], self._places, self._rows)
-            self._found[name] = self._rows.rows[found]
-        return self._found[name]
 
 
 # --- two sides ------------------------------------------------------------------------
@@ -277,31 +252,19 @@ def _unlike(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
 
 
 class _Pick:
-    """Takes the same rows out of many columns, without a copy where they stand in a row."""
+    """Takes the same rows out of many columns, without a copy where they are all in order."""
 
     def __init__(self, rows: Rows, size: int) -> None:
         self.rows = rows
-        self.ordered = ascending(rows)
-        self.run: slice | None = None
-        self._mask: Any = None
-        if self.ordered and len(rows) and rows[-1] - rows[0] == len(rows) - 1:
-            self.run = slice(int(rows[0]), int(rows[-1]) + 1)
-        elif self.ordered:
-            mask = np.zeros(size, bool)
-            mask[rows] = True
-            self._mask = pa.array(mask)
+        self.all = np.array_equal(rows, np.arange(size))
 
     def numpy(self, column: Any) -> Any:
         """Take the rows out of an array of numpy."""
-        return column[self.rows if self.run is None else self.run]
+        return column if self.all else column[self.rows]
 
     def arrow(self, column: Any) -> Any:
         """Take the rows out of a column of Arrow."""
-        if self.run is not None:
-            return column.slice(self.run.start, len(self.rows))
-        if self.ordered:  # copies whole stretches
-            return column.filter(self._mask)
-        return pa.chunked_array([column.combine_chunks().take(pa.array(self.rows))])
+        return column if self.all else column.combine_chunks().take(pa.array(self.rows))
 
 
 def _differing(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Rows:
@@ -340,48 +303,11 @@ def _texts(cells: Cells) -> Any:
 
 
 def _other_texts(base: Any, edited: Any, places: _Pick, rows: _Pick) -> Rows:
-    if base is edited and places.run is not None and places.run == rows.run:
+    if base is edited and places.all and rows.all:
         return np.zeros(0, np.int64)  # copied by pandas, but never written: it has no copy
-    short = base.nbytes <= (_INLINE + 8) * len(base)  # 8 bytes are the offset of each
-    edited = rows.arrow(edited)
-    if short and not places.ordered:
-        return _other_short_texts(base, edited, places)
-    base = places.arrow(base)
-    if base.equals(edited):  # a fourth of the time
-        return np.zeros(0, np.int64)
-    if base.null_count:
-        base = pc.fill_null(base, "")
-    return _true(pc.not_equal(edited, base))
-
-
-def _other_short_texts(base: Any, edited: Any, places: _Pick) -> Rows:
-    """Compare texts in another order, most of them short, in a third of the time of `take`.
-
-    A view of a text is 16 bytes: its length, and all of it if that is up to 12; otherwise
-    its beginning, and where the rest is.
-    """
-    base = pc.fill_null(base, "").combine_chunks()
-    one, two = _views(base).take(places.rows, axis=0), _views(edited.combine_chunks())
-    differs = one[:, 0] != two[:, 0]
-    long = np.flatnonzero(~differs & (two.view(np.int32)[:, 0] > _INLINE))
-    differs |= one[:, 1] != two[:, 1]
-    if len(long):  # the places of two rests may be alike, each in an array of its own
-        other = pc.not_equal(edited.take(pa.array(long)), base.take(pa.array(places.rows[long])))
-        differs[long] = pc.fill_null(other, False).to_numpy()
-    if edited.null_count:
-        differs &= pc.is_valid(edited).to_numpy()
-    return np.flatnonzero(differs)
-
-
-def _views(texts: Any) -> Any:
-    views = texts.cast(pa.string_view())
-    start, count = 16 * views.offset, 2 * len(views)
-    return np.frombuffer(views.buffers()[1], np.uint64, count, start).reshape(-1, 2)
-
-
-def _true(mask: Any) -> Rows:
-    """Find where a mask of Arrow is true; not where it is null."""
-    return pc.indices_nonzero(mask).to_numpy().astype(np.int64)  # type: ignore[no-any-return]
+    base, edited = pc.fill_null(places.arrow(base), ""), rows.arrow(edited)
+    other: Rows = pc.indices_nonzero(pc.not_equal(edited, base)).to_numpy().astype(np.int64)
+    return other
 
 
 def _times(cells: Cells) -> Cells:

@@ -10,17 +10,15 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import why_no_segment
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import INEXACT, listed, plain, whole
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
@@ -119,7 +117,7 @@ class Natural(NamedTuple):
     #: another country code is another person's.
     agree: tuple[str, ...] = ()
     #: Columns by which both sides of a conflict are named.
-    told: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     single: bool = False  #: whether the service refuses a second record of one natural key
     #: Whether creating the natural key of a deleted record brings that record back.
     restores: bool = False
@@ -136,7 +134,7 @@ class Identity(NamedTuple):
     chosen: bool = False
     #: Whether nobody knows in which account the keys of a frame were read: in another one they
     #: are those of other records.
-    doubted: bool = False
+    unknown_account: bool = False
     fields: Collection[str] | None = None  #: the columns that may be sent; None: any may
 
     @property
@@ -145,34 +143,84 @@ class Identity(NamedTuple):
         return " and ".join(self.key)
 
 
-class Match:
-    """Finds for each row of a frame the row of the base that it means.
+class CellComparison(Protocol):
+    """The cells of a frame beside those of its base: made of both, and the rows that match."""
 
-    `positions` are the numbers of these rows of the base; -1 is a new record, or a row that
-    is refused. The steps are taken in this order: `by_key`, `by_natural`, `unite`, `own`,
-    `release`, `agree`, and either `apart` or `as_new`.
+    frame: pd.DataFrame
+    base: pd.DataFrame
+
+    def differing(self, name: str) -> Rows:
+        """Return the rows of the frame that say something else than the base in a column."""
+
+
+class Match:
+    """Finds for each row of a frame the row of the base that it means, when it is made.
+
+    Args:
+        frame: The edited frame.
+        base: What was read.
+        who: How the records are told apart.
+        compare_cells: Compares cells of a frame, a base and the positions of the one in the other.
+        deleted: The rows that say that their record is deleted.
+        refused: Rows that are taken out from the beginning.
+        gone: Rows of the base that are deleted beside those that the frame marks.
+        duplicates: Take rows that share their natural key, unless the service does not.
+
+    Raises:
+        InputError: The index holds keys, but has lost its name.
     """
 
-    def __init__(self, frame: pd.DataFrame, base: pd.DataFrame, who: Identity) -> None:
-        self.positions: Rows = np.zeros(0, np.int64)  # `by_key` makes it
-        self.given: Mask = np.zeros(len(frame), bool)  #: which rows have a key
+    def __init__(
+        self,
+        frame: pd.DataFrame,
+        base: pd.DataFrame,
+        who: Identity,
+        compare_cells: Callable[[pd.DataFrame, pd.DataFrame, Rows], CellComparison],
+        *,
+        deleted: Mask,
+        refused: Iterable[Refusal],
+        gone: Rows,
+        duplicates: bool,
+    ) -> None:
+        #: The rows of the base; -1 is a new record, or a row that is refused.
+        self.positions: Rows = np.full(len(frame), -1)
+        self.has_key: Mask = np.zeros(len(frame), bool)  #: which rows have a key
         self.sound: Mask = np.ones(len(frame), bool)  #: which rows are not refused
         self.refused: list[Refusal] = []
-        self.united: dict[int, int] = {}  #: rows that repeat an earlier one, and which
-        self._frame, self._base, self._who = frame, base, who
+        self.united: dict[int, int] = {}  #: rows that repeat an earlier one, each with that
+        self._frame, self._base, self._who, self._deleted = frame, base, who, deleted
         self._whole = base.index.nlevels == 1 and base.index.dtype.kind == "i"
-        self._keys: Any = ()  # of each row; only where one is given
-        self._said: dict[int, str | None] = {}
+        self._keys: Any = ()  # of each row; only where one has a key
+        self._names: dict[int, str | None] = {}  # natural keys of the rows without a key
         self._known: pd.Series[Any] | None = None
-        self._gone: set[int] = set()  # rows of the base that are deleted
+        self._match_by_key()
+        self._refuse(refused)
+        self._match_by_natural_key()
+        several = duplicates and not (who.natural and who.natural.single)
+        self._unite(duplicates=several)
+        self.cells = compare_cells(self._frame, base, self.positions)
+        self._refuse_other_account()
+        marked = self.positions[deleted & (self.positions >= 0)]
+        self._gone = {*np.union1d(marked, gone).tolist()}  # rows of the base that are deleted
+        self._release()
+        self._refuse_disagreeing()
+        if several:
+            self._take_as_new()
+        else:
+            self._refuse_shared_names()
+        step = f"say its {who.named}"
+        self._refuse(
+            Refusal(row, DELETE, True, f"no {who.noun} is found by this row", step)
+            for row in np.flatnonzero(deleted & self.sound & (self.positions < 0)).tolist()
+        )
 
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
         if (position := int(self.positions[row])) >= 0:
             return plain(self._base.index[position])
-        return plain(self._keys[row]) if self.given[row] else None
+        return plain(self._keys[row]) if self.has_key[row] else None
 
-    def refuse(self, refusals: Iterable[Refusal]) -> None:
+    def _refuse(self, refusals: Iterable[Refusal]) -> None:
         """Take these rows out."""
         new = list(refusals)
         rows = [refusal.row for refusal in new]
@@ -188,23 +236,18 @@ class Match:
 
     # --- by key ---
 
-    def by_key(self) -> None:
-        """Match the rows that have a key: in columns, else in levels of the index.
-
-        Raises:
-            InputError: The index holds keys, but has lost its name.
-        """
+    def _match_by_key(self) -> None:
+        """Match the rows that have a key: in columns, else in levels of the index."""
         cells = [self._cells(name) for name in self._who.key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_names()
         if len(parts) < len(cells):
-            self.positions = np.full(len(self._frame), -1)
             return
-        self._place(parts)
-        self.refuse(self._odd(parts))
+        self._keys, self.has_key, self.positions = find_keys(self._base, parts)
+        self._refuse(self._no_keys(parts))
         if not self._who.chosen:
-            self.refuse(self._unknown())
+            self._refuse(self._unknown_keys())
 
     def _cells(self, name: str) -> Cells | None:
         if name in self._frame.columns:
@@ -213,36 +256,18 @@ class Match:
             return self._frame.index.get_level_values(name)
         return None
 
-    def _place(self, parts: Sequence[Cells]) -> None:
-        """Read the keys, and find the rows of the base that have them."""
-        if self._whole:
-            self._keys, self.given = number_keys(parts[0])
-            if self.given.all():
-                self.positions = find_positions(self._base.index, self._keys)
-            else:
-                self.positions = np.full(len(self.given), -1)
-                ids = self._keys[self.given]
-                self.positions[self.given] = find_positions(self._base.index, ids)
-            return
-        texts = [text_keys(part) for part in parts]
-        self._keys = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
-        self.given = np.logical_and.reduce([[t is not None for t in text] for text in texts])
-        place = {key: position for position, key in enumerate(self._base.index)}
-        found = [place.get(key, -1) for key in self._keys]
-        self.positions = np.where(self.given, np.array(found, np.int64), -1)
-
-    def _odd(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
+    def _no_keys(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
         """Refuse what is there, but is no key."""
         why = why_no_number if self._whole else why_no_text
         for name, part in zip(self._who.key, parts, strict=True):
-            for row in np.flatnonzero(~self.given & ~np.asarray(part.isna())).tolist():
+            for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
                 value = plain(part.array[row])
                 if reason := why(value):
                     yield Refusal(row, name, value, reason, self._next_step)
 
-    def _unknown(self) -> Iterator[Refusal]:
+    def _unknown_keys(self) -> Iterator[Refusal]:
         noun, named = self._who.noun, self._who.named
-        for row in np.flatnonzero(self.given & (self.positions < 0) & self.sound).tolist():
+        for row in np.flatnonzero(self.has_key & (self.positions < 0) & self.sound).tolist():
             key = plain(self._keys[row])
             reason = f"no {noun} of the account has it"
             yield Refusal(row, named, key, reason, self._next_step)
@@ -260,13 +285,13 @@ class Match:
         numbers_of_rows = hasattr(index, "step")  # only a RangeIndex has one
         if list(index.names) != [None] * len(who.key) or numbers_of_rows:
             return
-        probe = Match(self._frame, self._base, who)
-        probe._place([index.get_level_values(level).to_series() for level in range(index.nlevels)])
-        rows = np.flatnonzero(probe.positions >= 0)
+        levels = [index.get_level_values(level).to_series() for level in range(index.nlevels)]
+        _, _, positions = find_keys(self._base, levels)
+        rows = np.flatnonzero(positions >= 0)
         if self._whole and len(rows):  # any number may happen to be an id
             mine = self._naturals(self._frame, rows)
-            theirs = self._naturals(self._base, probe.positions[rows], said=False)
-            rows = rows[[a is not None and a == b for a, b in zip(mine, theirs, strict=True)]]
+            live = self._naturals(self._base, positions[rows], written=False)
+            rows = rows[[a is not None and a == b for a, b in zip(mine, live, strict=True)]]
         if len(rows):
             name = f"name = {who.key[0]!r}" if len(who.key) == 1 else f"names = {[*who.key]}"
             new = "" if who.chosen else f", where new rows have no {who.named}"
@@ -278,46 +303,46 @@ class Match:
 
     # --- by natural key ---
 
-    def by_natural(self) -> None:
+    def _match_by_natural_key(self) -> None:
         """Match the rows without a key by their natural key. One that is not found is new."""
-        rows = np.flatnonzero(~self.given & self.sound)
+        rows = np.flatnonzero(~self.has_key & self.sound)
         texts = self._naturals(self._frame, rows)
-        self._said = dict(zip(rows.tolist(), texts, strict=True))
-        found = self._found(texts)
+        self._names = dict(zip(rows.tolist(), texts, strict=True))
+        matches = self._with_names(texts)
         refused = []
-        for row, text in self._said.items():
-            places = found.get(text, [])
+        for row, text in self._names.items():
+            places = matches.get(text, [])
             if len(places) == 1:
                 self.positions[row] = places[0]
             elif places:
                 reason = f"{len(places)} {self._who.noun}s have it"
                 step = f"say by its {self._who.named} which of them it is"
                 refused.append(Refusal(row, self._natural[0], text, reason, step))
-        self.refuse(refused)
+        self._refuse(refused)
 
     # --- one record in several rows ---
 
-    def unite(self, deleted: Mask, *, duplicates: bool) -> pd.DataFrame:
-        """Return the frame in which rows of one record that say the same are one row.
+    def _unite(self, *, duplicates: bool) -> None:
+        """Unite the rows of one record that say the same.
 
         What a later row says beside the first is written into the first. Later rows that say
         something else are refused, so that leaving out what is refused keeps one of each.
 
         Args:
-            deleted: The rows that say that their record is deleted.
             duplicates: Whether rows without a key may share their natural key.
         """
         key, fields, labels = {*self._who.key}, self._who.fields, self._frame.index
-        names = [n for n in self._frame.columns if n not in key and (not fields or n in fields)]
+        names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
+        deleted = self._deleted
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         united: dict[int, int] = {}
         refused = []
         repeats = self._repeats(duplicates=duplicates)
-        said = self._said_in([row for rows in repeats for row in rows], names)
+        cells_of = self._filled([row for rows in repeats for row in rows], names)
         for first, *later in repeats:
-            known = said[first]
+            known = cells_of[first]
             for row in later:
-                cells = said[row]
+                cells = cells_of[row]
                 differing = [n for n in cells if n in known and not _alike(known[n], cells[n])]
                 if differing or deleted[row] != deleted[first]:
                     name = differing[0] if differing else DELETE
@@ -338,63 +363,67 @@ class Match:
                 united[row] = first
                 for name in cells.keys() - known.keys():
                     filled[name][first] = known[name] = cells[name]
-        self.refuse(refused)
+        self._refuse(refused)
         self.united = united
         self.sound[[*united]] = False
         self._let_go([*united])
         self._frame = _with_cells(self._frame, filled)
-        return self._frame
 
     def _repeats(self, *, duplicates: bool) -> list[list[int]]:
         """Return the numbers of the rows that share a key, or have none and share their name."""
         groups: dict[Any, list[int]] = defaultdict(list)
-        rows = np.flatnonzero(self.given & self.sound)
-        if self._whole:
+        rows = np.flatnonzero(self.has_key & self.sound)
+        if self._whole and len(rows):
             places = self.positions[rows]
-            count = np.bincount(places) if not ascending(places) else places[:0]
-            rows = rows[count[places] > 1] if len(count) else rows[:0]
+            rows = rows[np.bincount(places)[places] > 1]
         for row in rows.tolist():
             groups[plain(self._keys[row]), True].append(row)
-        for row, text in {} if duplicates else self._said.items():
+        for row, text in {} if duplicates else self._names.items():
             if text is not None and self.sound[row]:
                 groups[text, False].append(row)
         return [group for group in groups.values() if len(group) > 1]
 
-    def _said_in(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
+    def _filled(self, rows: list[int], names: Iterable[str]) -> dict[int, dict[str, Any]]:
         """Return the cells of rows without empty ones; `""` clears a field of a known record."""
         cells: dict[int, dict[str, Any]] = {row: {} for row in rows}
         for name in names if rows else ():
             for row, value in zip(rows, listed(self._frame[name].iloc[rows]), strict=True):
-                if value is not None and (value != "" or self.given[row]):
+                if value is not None and (value != "" or self.has_key[row]):
                     cells[row][name] = value
         return cells
 
-    def own(self, edited: Rows, deleted: Rows) -> None:
-        """Refuse rows that have the key of one record, and tell of another one beside it.
+    def _moved(self) -> Rows:
+        """Find the rows with a key whose natural key may be another than in the base."""
+        moved = np.zeros(len(self._frame), bool)
+        both = {*self._frame.columns} & {*self._base.columns} - {*self._who.key}
+        for name in self._natural:
+            if name in both:
+                moved[self.cells.differing(name)] = True
+        return np.flatnonzero(moved & self.has_key & self.sound & ~self._deleted)
 
-        It is done where nobody knows in which account the keys were read.
+    def _refuse_other_account(self) -> None:
+        """Refuse rows that have the key of one record, and the natural key of another.
 
-        Args:
-            edited: The rows that have a key, and another natural key than the base has. One that
-                keeps a name is an edit of it.
-            deleted: The rows that have a key, and say that their record is deleted.
+        It is done where nobody knows in which account the keys were read. A row that keeps a name
+        is an edit of it.
         """
         natural = self._who.natural
-        if not self._who.doubted or natural is None:
+        if not self._who.unknown_account or natural is None:
             return
         known = {*self._frame.columns} & {*self._base.columns}
         named = (*natural.columns, *natural.agree)
-        beside = [name for name in natural.told if name not in named and name in known]
-        rows = np.concatenate([edited if beside else edited[:0], deleted])
+        others = [name for name in natural.labels if name not in named and name in known]
+        deleted = np.flatnonzero(self._deleted & self.has_key & self.sound)
+        rows = np.concatenate([self._moved() if others else deleted[:0], deleted])
         mine = self._naturals(self._frame, rows)
-        theirs = self._naturals(self._base, self.positions[rows], said=False)
-        moved = [a is not None and a != b for a, b in zip(mine, theirs, strict=True)]
-        gone, who, refused = {*deleted.tolist()}, self._who, []
+        live = self._naturals(self._base, self.positions[rows], written=False)
+        moved = [a is not None and a != b for a, b in zip(mine, live, strict=True)]
+        who, refused = self._who, []
         for row in rows[np.array(moved, bool)].tolist():
             place = int(self.positions[row])
-            cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in beside]
-            differ = all(isinstance(mine, str) and mine and mine != live for mine, live in cells)
-            if row in gone or differ:
+            cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in others]
+            differ = all(isinstance(own, str) and own and own != other for own, other in cells)
+            if self._deleted[row] or differ:
                 reason = (
                     f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row "
                     f"says {self._named(self._frame, row)}"
@@ -404,25 +433,20 @@ class Match:
                     "read the frame again and edit that"
                 )
                 refused.append(Refusal(row, who.named, self.key(row), reason, step))
-        self.refuse(refused)
+        self._refuse(refused)
 
-    def release(self, edited: Rows, gone: Rows, kept: Mask) -> None:
-        """Take rows for new ones whose natural key is freed by another row of the same frame.
-
-        Args:
-            edited: The rows that have a key, and another natural key than the base has.
-            gone: The rows of the base that are deleted.
-            kept: The rows of the frame that say themselves that their record is deleted.
-        """
-        self._gone = set(gone.tolist())
+    def _release(self) -> None:
+        """Take rows for new ones whose natural key is freed by another row of the same frame."""
+        edited = self._moved()
         if not (len(edited) or self._gone):
             return
         left, natural = self._left(edited), self._who.natural
         restores = natural is not None and natural.restores
-        mine = [row for row in self._said if self.positions[row] >= 0 and not kept[row]]
         new, refused = [], []
-        for row in mine:
+        for row in self._names:
             place = int(self.positions[row])
+            if place < 0 or self._deleted[row]:
+                continue
             if place in left or (place in self._gone and not restores):
                 new.append(row)
             elif place in self._gone:
@@ -431,30 +455,30 @@ class Match:
                     "again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
-                refused.append(Refusal(row, self._natural[0], self._said[row], reason, step))
+                refused.append(Refusal(row, self._natural[0], self._names[row], reason, step))
         self._let_go(new)
-        self.refuse(refused)
+        self._refuse(refused)
 
     def _left(self, edited: Rows) -> set[int]:
         """Return the rows of the base whose natural key these rows change to another."""
         places = self.positions[edited]
-        before = self._naturals(self._base, places, said=False)
+        before = self._naturals(self._base, places, written=False)
         after = self._naturals_after(edited)
         moved = zip(places.tolist(), before, after, strict=True)
         return {place for place, old, new in moved if new is not None and new != old}
 
-    def agree(self) -> None:
+    def _refuse_disagreeing(self) -> None:
         """Refuse rows that are found by their natural key, but say that it is somebody else's."""
         natural = self._who.natural
-        rows = [row for row in self._said if self.positions[row] >= 0]
+        rows = [row for row in self._names if self.positions[row] >= 0]
         who, refused = self._who, list[Refusal]()
         for name in natural.agree if natural and rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
                 continue
-            said = self._valid(self._frame[[name]].iloc[rows])[name]
-            there = self._base[name].iloc[self.positions[rows]]
-            for row, mine, live in zip(rows, _texts_of(said), _texts_of(there), strict=True):
-                if mine and live and mine != live:
+            edited = self._valid(self._frame[[name]].iloc[rows])[name]
+            before = self._base[name].iloc[self.positions[rows]]
+            for row, own, live in zip(rows, _texts_of(edited), _texts_of(before), strict=True):
+                if own and live and own != live:
                     place = int(self.positions[row])
                     reason = (
                         f"conflict: {self._record(place)} has this {self._natural[0]} and is "
@@ -462,24 +486,21 @@ class Match:
                         f"{self._named(self._frame, row)}"
                     )
                     step = f"correct the {name}, or say the {who.named} if that {who.noun} is meant"
-                    refused.append(Refusal(row, name, mine, reason, step))
-        self.refuse(refused)
+                    refused.append(Refusal(row, name, own, reason, step))
+        self._refuse(refused)
 
     def _named(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row in words."""
-        told = self._who.natural.told if self._who.natural else ()
-        cells = [frame[name].iloc[row] for name in told if name in frame.columns]
+        labels = self._who.natural.labels if self._who.natural else ()
+        cells = [frame[name].iloc[row] for name in labels if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_NAMED]
 
-    def apart(self, edited: Rows) -> None:
-        """Refuse the rows that would be one record by their natural keys.
-
-        Args:
-            edited: The rows that have a key, and another natural key than the base has.
-        """
-        mine = {row: text for row, text in self._said.items() if self.sound[row]}
+    def _refuse_shared_names(self) -> None:
+        """Refuse the rows that would be one record by their natural keys."""
+        edited = self._moved()
+        mine = {row: text for row, text in self._names.items() if self.sound[row]}
         moved = dict(zip(edited.tolist(), self._naturals_after(edited), strict=True))
-        found = self._found(moved.values())
+        matches = self._with_names(moved.values())
         left = self._left(edited) | self._gone if len(edited) else self._gone
         held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
         count = Counter((mine | moved).values())
@@ -488,8 +509,8 @@ class Match:
             step += ", or say duplicates=True"
         refused = []
         for row, text in (mine | moved).items():
-            here, there = int(self.positions[row]), found.get(text, [])
-            others = [place for place in there if place not in left and here not in there]
+            here, places = int(self.positions[row]), matches.get(text, [])
+            others = [place for place in places if place not in left and here not in places]
             if text is None:
                 continue
             if count[text] > 1:
@@ -501,14 +522,14 @@ class Match:
             else:
                 continue
             refused.append(Refusal(row, self._natural[0], text, reason, step))
-        self.refuse(refused)
+        self._refuse(refused)
 
-    def as_new(self) -> None:
+    def _take_as_new(self) -> None:
         """Take rows without a key, whose record another row has, for new records."""
         taken = np.zeros(len(self._base), bool)
-        taken[self.positions[self.given & (self.positions >= 0)]] = True
+        taken[self.positions[self.has_key & (self.positions >= 0)]] = True
         second = []
-        for row in self._said:
+        for row in self._names:
             if (place := int(self.positions[row])) >= 0:
                 if taken[place]:
                     second.append(row)
@@ -523,12 +544,14 @@ class Match:
         noun, named = self._who.noun, self._who.named
         return f"the {noun} with the {named} {plain(self._base.index[position])!r:.60}"
 
-    def _naturals(self, frame: pd.DataFrame, rows: Rows, *, said: bool = True) -> list[str | None]:
-        """Make the natural keys of these rows; `said`: a person wrote them."""
+    def _naturals(
+        self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
+    ) -> list[str | None]:
+        """Make the natural keys of these rows; `written`: a person wrote them."""
         if self._who.natural is None or not len(rows):
             return [None] * len(rows)
         cells = frame.reindex(columns=self._natural).iloc[rows]
-        return _texts_of(self._who.natural.of(self._valid(cells) if said else cells))
+        return _texts_of(self._who.natural.of(self._valid(cells) if written else cells))
 
     def _valid(self, cells: pd.DataFrame) -> pd.DataFrame:
         """Leave out what a person wrote that cannot be sent."""
@@ -545,19 +568,19 @@ class Match:
         filled = cells.where(cells.notna(), before.set_axis(cells.index))
         return _texts_of(self._who.natural.of(self._valid(filled)))
 
-    def _found(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
+    def _with_names(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base that have these natural keys."""
-        wanted = {text for text in texts if text is not None}
-        found: dict[str | None, list[int]] = defaultdict(list)
-        if wanted and self._who.natural:
+        names = {text for text in texts if text is not None}
+        matches: dict[str | None, list[int]] = defaultdict(list)
+        if names and self._who.natural:
             if self._known is None:
                 self._known = self._who.natural.of(self._base.reindex(columns=self._natural))
-            rows = np.flatnonzero(self._known.isin(wanted).to_numpy(bool))
+            rows = np.flatnonzero(self._known.isin(names).to_numpy(bool))
             for position, text in zip(
                 rows.tolist(), _texts_of(self._known.iloc[rows]), strict=True
             ):
-                found[text].append(position)
-        return found
+                matches[text].append(position)
+        return matches
 
 
 def _alike(one: Any, two: Any) -> bool:
@@ -629,23 +652,21 @@ def why_no_number(value: Any) -> str:
     return "" if isinstance(value, str) and not value else "must be a whole number"
 
 
-def ascending(rows: Rows) -> bool:
-    """Tell whether each is greater than the one before."""
-    return bool((rows[1:] > rows[:-1]).all())
+def find_keys(base: pd.DataFrame, parts: Sequence[Cells]) -> tuple[Any, Mask, Rows]:
+    """Find the rows of a base by the parts of their keys, whatever pandas made of these.
 
-
-def find_positions(index: pd.Index[Any], ids: Any) -> Rows:
-    """Find where an index of ids has these, -1 for those that it has not.
-
-    Most people keep the order of the rows: then nothing needs to be hashed.
+    Returns:
+        The keys; in which rows there is one; the rows of the base, -1 where it has none.
     """
-    known = index.to_numpy()
-    if np.array_equal(known, ids):
-        return np.arange(len(ids))
-    if len(known) and index.is_monotonic_increasing and ascending(ids):
-        near: Rows = np.searchsorted(known, ids)
-        near[near == len(known)] = -1  # greater than all: it is compared with the last
-        near[known[near] != ids] = -1
-        return near
-    found: Rows = index.get_indexer(ids)
-    return found
+    if base.index.nlevels == 1 and base.index.dtype.kind == "i":
+        ids, has_key = number_keys(parts[0])
+        known = base.index.to_numpy()
+        if has_key.all() and np.array_equal(known, ids):  # most people keep the order of the rows
+            return ids, has_key, np.arange(len(ids))
+        return ids, has_key, np.where(has_key, base.index.get_indexer(pd.Index(ids)), -1)
+    texts = [text_keys(part) for part in parts]
+    keys: Any = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
+    has_key = np.logical_and.reduce([[t is not None for t in text] for text in texts])
+    place = {key: position for position, key in enumerate(base.index)}
+    positions = np.array([place.get(key, -1) for key in keys], np.int64)
+    return keys, has_key, np.where(has_key, positions, -1)

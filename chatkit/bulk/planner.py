@@ -21,7 +21,7 @@ from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Edits, compare, same_look, same_value
-from chatkit.bulk.matching import DELETE, Identity, Mask, Match, Natural, Rows
+from chatkit.bulk.matching import DELETE, Identity, Mask, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
@@ -282,8 +282,8 @@ def _read(
     keys = keys_to_delete(delete, endpoints)
     dated = np.arange(len(base)) < (len(base) if states or foreign else known)
     rows = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
-    doubted = theirs is None and origin is None and not endpoints.chosen
-    identity = _identity(endpoints, base)._replace(doubted=doubted)
+    unknown_account = theirs is None and origin is None and not endpoints.chosen
+    identity = _identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
         deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
@@ -325,7 +325,7 @@ def _deleted(source: PlanSource, edits: Edits) -> set[Any]:
     Most services list none. Where they do, and nothing in a list tells them from others, each
     record that such a row meets is read on its own: what cannot be read is deleted.
     """
-    met = np.flatnonzero((edits.positions >= 0) & ~edits.given)
+    met = np.flatnonzero((edits.positions >= 0) & ~edits.has_key)
     keys = [edits.key(row) for row in met.tolist()]
     return set(keys) - set(source.full(keys).index) if keys else set()
 
@@ -391,7 +391,7 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
         joined,
         valid,
         agree=tuple(name for name in endpoints.natural_key if name not in names),
-        told=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
+        labels=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
         single=endpoints.single,
         restores=endpoints.restores,
     )
@@ -441,10 +441,9 @@ def _find_deletes(
     places = edits.positions.copy()
     if rows is not None and not identity.chosen:
         rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
-        match = Match(rows, base, identity._replace(doubted=True))
-        match.by_key()
-        match.own(edits.new[:0], np.flatnonzero(match.positions >= 0))
-        wrong = {row: (reason, step) for row, _, _, reason, step in match.refused} | wrong
+        deleted = rows.assign(**{DELETE: True})
+        whose = compare(deleted, base, identity._replace(unknown_account=True, fields=()))
+        wrong = {row: (reason, step) for row, _, _, reason, step in whose.refused} | wrong
         places[list(wrong)] = -1
     refused = [RefusedCell(keys[n], "delete", shown(keys[n]), *wrong[n]) for n in sorted(wrong)]
     return places[places >= 0], refused
@@ -526,7 +525,7 @@ class _Planner:
         edits = self._edits
         there = (edits.positions >= 0) & ~edits.deleted
         if not self._endpoints.chosen:
-            return there & ~edits.given
+            return there & ~edits.has_key
         asked = self._existing != "update" and self._basis.undated
         return there if asked else np.zeros(len(edits.labels), bool)
 
@@ -541,7 +540,7 @@ class _Planner:
             so that all that the service sets may differ.
         """
         edits, version = self._edits, self._endpoints.version
-        older = (edits.positions >= 0) & edits.given & ~edits.deleted & ~self.met
+        older = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
         rows = np.flatnonzero(older)
         undated = ~self._basis.dated[edits.positions[rows]]
         if not self._basis.named:

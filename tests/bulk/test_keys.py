@@ -124,17 +124,10 @@ def test_positions_are_those_of_a_plain_search(
     known = sorted(known) if known_ordered else known
     wanted = [known[n] if n < len(known) else 2 * n for n in asked]
     wanted = sorted(set(wanted)) if asked_ordered else wanted
-    found = matching.find_positions(pd.Index(known, dtype="int64"), np.array(wanted, np.int64))
+    base = pd.DataFrame(index=pd.Index(known, dtype="int64"))
+    _, has_key, found = matching.find_keys(base, [pd.Series(wanted, dtype="int64")])
     assert found.tolist() == [known.index(one) if one in known else -1 for one in wanted]
-    assert matching.find_positions(
-        pd.Index(known, dtype="int64"), np.array(known, np.int64)
-    ).tolist() == [*range(len(known))]
-
-
-@given(st.lists(ids, max_size=6))
-def test_ascending_is_strict(numbers: list[int]) -> None:
-    strict = numbers == sorted(set(numbers))
-    assert matching.ascending(np.array(numbers, np.int64)) == strict
+    assert has_key.all()
 
 
 def test_a_key_of_two_parts_is_named_as_people_say_it() -> None:

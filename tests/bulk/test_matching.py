@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.matching import Identity, Match, Natural
+from chatkit.bulk.comparison import Edits, compare
+from chatkit.bulk.matching import Identity, Natural
 from chatkit.errors import InputError
 
 
@@ -41,21 +42,15 @@ CONTENTS = pd.DataFrame(
 
 def matched(
     frame: pd.DataFrame, base: pd.DataFrame = BASE, who: Identity = CONTACT, **how: Any
-) -> Match:
-    match = Match(frame, base, who)
-    match.by_key()
-    match.by_natural()
-    match.unite(np.zeros(len(frame), bool), duplicates=how.get("duplicates", False))
-    if how.get("duplicates"):
-        match.as_new()
-    else:
-        match.apart(np.array(how.get("edited", []), np.int64))
-    assert {*np.flatnonzero(~match.sound)} == {*match.united, *(r.row for r in match.refused)}
-    assert (match.positions[~match.sound] == -1).all()
-    return match
+) -> Edits:
+    edits = compare(frame, base, who, duplicates=how.get("duplicates", False))
+    out = [*edits.united, *(refusal.row for refusal in edits.refused)]
+    assert (edits.positions[out] == -1).all()
+    assert {*edits.new} == {*np.flatnonzero(edits.positions < 0)} - {*out}
+    return edits
 
 
-def refusals(match: Match) -> list[tuple[Any, ...]]:
+def refusals(match: Edits) -> list[tuple[Any, ...]]:
     return [refusal[:4] for refusal in match.refused]
 
 
@@ -137,7 +132,7 @@ def test_of_rows_of_a_chosen_key_that_differ_all_but_the_first_are_refused() -> 
     frame["text"] = ["Hi", "Ho", None, "Salut"]
     match = matched(frame, CONTENTS, CONTENT)
     assert match.positions.tolist() == [0, -1, -1, -1]
-    assert match.united == {3: 2} and match.sound.tolist() == [True, False, True, False]
+    assert match.united == {3: 2} and match.new.tolist() == [2]
     reason = "row 0 is the same content with another text: 'Hi' there, 'Ho' here"
     assert refusals(match) == [(1, "text", "Ho", reason)]
     assert match.refused[0].next_step == (
@@ -282,13 +277,13 @@ def test_a_row_without_a_key_may_not_mean_the_record_of_another_row() -> None:
 
 
 def test_an_edited_natural_key_may_not_be_that_of_another_record() -> None:
-    match = matched(rows([10, 11], number=["3", "2"]), edited=[0])
+    match = matched(rows([10, 11], number=["3", "2"]))
     assert match.positions.tolist() == [-1, 1]
     assert refusals(match) == [(0, "number", "+13", "the contact with the id 12 has it")]
 
 
 def test_an_edited_natural_key_may_not_be_that_of_another_row() -> None:
-    match = matched(rows([10, 11, None], number=["7", "7", "7"]), edited=[0, 1])
+    match = matched(rows([10, 11, None], number=["7", "7", "7"]))
     assert refusals(match) == [
         (2, "number", "+17", "3 rows have it"),
         (0, "number", "+17", "3 rows have it"),
@@ -297,14 +292,14 @@ def test_an_edited_natural_key_may_not_be_that_of_another_row() -> None:
 
 
 def test_what_another_row_leaves_may_be_taken() -> None:
-    match = matched(rows([10, 11], number=["2", "1"]), edited=[0, 1])
+    match = matched(rows([10, 11], number=["2", "1"]))
     assert match.refused == []
     assert match.positions.tolist() == [0, 1]
 
 
 def test_an_edit_that_leaves_the_natural_key_as_it_was_is_no_double() -> None:
     base = contacts((10, "1"), (11, "1"))  # the service has two already
-    match = matched(rows([10], number=["1 "]), base, edited=[0])
+    match = matched(rows([10], number=["1 "]), base)
     assert match.refused == []
 
 
@@ -312,7 +307,7 @@ def test_a_cell_that_is_na_or_not_there_counts_as_in_the_base() -> None:
     frame = pd.DataFrame({"id": [10, 11], "country_code": ["+44", None]})
     base = contacts((10, "1"), (11, "2"), (12, "1"))
     base.loc[12, "country_code"] = "+44"
-    match = matched(frame, base, edited=[0, 1])
+    match = matched(frame, base)
     assert refusals(match) == [(0, "number", "+441", "the contact with the id 12 has it")]
     assert match.positions.tolist() == [-1, 1]
 
