@@ -367,7 +367,7 @@ class Run:
         if batch:
             self._throttle.took(len(batch))
             in_flight.update((id(call), row) for row, call in batch)
-            flight.start(call for _, call in batch)
+            flight.start([call for _, call in batch])
 
     # --- what is unknown ------------------------------------------------------------
 

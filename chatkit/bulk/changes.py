@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import isfinite, isnan
@@ -54,6 +55,20 @@ class Change(msgspec.Struct, frozen=True):
             ValueError, LookupError: It is no change.
         """
         return msgspec.convert({**fields, "row": label_from_json(fields["row"])}, cls)
+
+
+def count_kinds(changes: Iterable[Change]) -> dict[str, int]:
+    """Count what is created, updated and deleted."""
+    count = Counter[str](change.kind for change in changes)
+    return {kind: count[kind] for kind in ("create", "update", "delete")}
+
+
+def by_resource(changes: Iterable[Change], noun: str) -> dict[str, list[Change]]:
+    """Part changes by their resources, in their order; `noun` is that of those without one."""
+    parts: dict[str, list[Change]] = {}
+    for change in changes:
+        parts.setdefault(change.noun or noun, []).append(change)
+    return parts
 
 
 def label_as_json(row: Any) -> Any:

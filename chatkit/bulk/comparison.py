@@ -76,7 +76,7 @@ def compare(
         frame,
         base,
         who,
-        _Cells,
+        _FrameCells,
         deleted=deleted,
         refused=refused,
         gone=np.zeros(0, np.int64) if gone is None else gone,
@@ -85,7 +85,7 @@ def compare(
     return Edits(match, who, deleted)
 
 
-class _Cells:
+class _FrameCells:
     """The cells of an edited frame beside those of its base, compared a column at a time.
 
     Args:
@@ -205,19 +205,19 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
         places = rows = np.arange(len(left))
         alone = np.zeros(len(left), bool), np.zeros(len(right), bool)
     else:
-        found = pc.index_in(two, value_set=one.combine_chunks()).combine_chunks()
-        there = found.is_valid().to_numpy(zero_copy_only=False)
-        places = found.filter(found.is_valid()).to_numpy().astype(np.int64)
-        rows = np.flatnonzero(there)
-        alone = np.ones(len(left), bool), ~there
+        index = pc.index_in(two, value_set=one.combine_chunks()).combine_chunks()
+        matched = index.is_valid().to_numpy(zero_copy_only=False)
+        places = index.filter(index.is_valid()).to_numpy().astype(np.int64)
+        rows = np.flatnonzero(matched)
+        alone = np.ones(len(left), bool), ~matched
         alone[0][places] = False
     pick, other = _Pick(places, len(left)), _Pick(rows, len(right))
     changed = {}
     for name in dict.fromkeys([*left.columns, *right.columns]):
         if name not in key and len(rows):
             cells = left[name] if name in left else _nothing_of(right[name], left)
-            beside = right[name] if name in right else _nothing_of(left[name], right)
-            if len(differs := _unlike(cells, beside, pick, other)):
+            other_cells = right[name] if name in right else _nothing_of(left[name], right)
+            if len(differs := _differing_sides(cells, other_cells, pick, other)):
                 changed[name] = (places[differs], rows[differs])
     return FrameDifferences(np.flatnonzero(alone[0]), np.flatnonzero(alone[1]), changed)
 
@@ -237,7 +237,7 @@ def _nothing_of(cells: Cells, frame: pd.DataFrame) -> Cells:
     return pd.Series(None, index=frame.index, dtype=cells.dtype)
 
 
-def _unlike(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
+def _differing_sides(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
     """Find where two columns differ, an empty cell of the right one among them."""
     empty = right.isna()
     if not empty.any():
@@ -353,7 +353,7 @@ def _other_objects(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Ro
         maybe = np.flatnonzero(one != two)
     else:
         maybe = np.arange(len(rows.rows))
-    found = [np.zeros(0, np.int64)]
+    differing = [np.zeros(0, np.int64)]
     for start in range(0, len(maybe), _BLOCK):
         part = maybe[start : start + _BLOCK]
         part = part[edited.iloc[rows.rows[part]].notna().to_numpy(bool)]
@@ -361,8 +361,8 @@ def _other_objects(base: Cells, edited: Cells, places: _Pick, rows: _Pick) -> Ro
             listed(base.iloc[places.rows[part]]), listed(edited.iloc[rows.rows[part]]), strict=True
         )
         differs = (not same_value(before, now) for before, now in pairs)
-        found.append(part[np.fromiter(differs, bool, len(part))])
-    return np.concatenate(found)
+        differing.append(part[np.fromiter(differs, bool, len(part))])
+    return np.concatenate(differing)
 
 
 def _addresses(cells: Cells) -> Any:
@@ -391,9 +391,9 @@ def same_value(before: Any, edited: Any) -> bool:
     if isinstance(edited, _NESTED):
         return _equal(before, edited)
     if isinstance(edited, str):
-        return not edited if before is None else _said(before, edited)
+        return not edited if before is None else _text_of_value(before, edited)
     if isinstance(before, datetime):
-        return isinstance(edited, datetime) and _moment(before) == _moment(edited)
+        return isinstance(edited, datetime) and _as_utc(before) == _as_utc(edited)
     if isinstance(before, bool):
         return isinstance(edited, (int, float)) and before == edited
     if isinstance(before, int) and isinstance(edited, float) and abs(edited) >= INEXACT:
@@ -401,7 +401,7 @@ def same_value(before: Any, edited: Any) -> bool:
     return _equal(before, edited)
 
 
-def _said(before: Any, text: str) -> bool:
+def _text_of_value(before: Any, text: str) -> bool:
     """Tell whether a text is what a value looks like as text."""
     if isinstance(before, str):
         return before == text
@@ -409,7 +409,7 @@ def _said(before: Any, text: str) -> bool:
         return str(before).casefold() == text.casefold()
     if isinstance(before, datetime):
         try:
-            return _moment(datetime.fromisoformat(text)) == _moment(before)
+            return _as_utc(datetime.fromisoformat(text)) == _as_utc(before)
         except ValueError:
             return False
     if isinstance(before, _NESTED):  # files hold them as JSON, pandas writes them as Python does
@@ -434,7 +434,7 @@ def same_look(before: Any, edited: Any) -> bool:
         if not edited or (before is None and edited.casefold() in _NO_VALUE):
             return True
     if isinstance(before, datetime):
-        return any(_same_time(_moment(before), time) for time in _read_times(edited))
+        return any(_same_time(_as_utc(before), time) for time in _read_times(edited))
     if isinstance(before, bool):
         return str(edited).casefold() in (str(before).casefold(), str(int(before)))
     if isinstance(before, str | int | float) and not isinstance(edited, bool | datetime):
@@ -493,8 +493,8 @@ def _same_time(before: datetime, edited: datetime) -> bool:
     return abs(gap) < timedelta(microseconds=unit)
 
 
-def _moment(time: datetime) -> datetime:
-    """Take the moment: a time without an offset is UTC, as in all that the service sends."""
+def _as_utc(time: datetime) -> datetime:
+    """Return a time as UTC: one without an offset is UTC, as in all that the service sends."""
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 

@@ -1033,8 +1033,8 @@ def _parse(address: Secret) -> sa.URL | None:
         url = sa.make_url(address.reveal())
     except (ArgumentError, ValueError):
         return None
-    odd = re.search("[@%]", f"{url.host or ''}{url.database or ''}")
-    return None if odd or url.get_backend_name() not in ("postgresql", "postgres") else url
+    ambiguous = re.search("[@%]", f"{url.host or ''}{url.database or ''}")
+    return None if ambiguous or url.get_backend_name() not in ("postgresql", "postgres") else url
 
 
 class HeldSession:

@@ -10,15 +10,17 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import why_no_segment
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import INEXACT, listed, plain, whole
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
@@ -85,16 +87,16 @@ def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
     if cells.dtype.kind == "b":
         return cells.fillna(False).to_numpy(bool), []
-    found, odd = np.zeros(len(cells), bool), []
+    marks, refused = np.zeros(len(cells), bool), []
     for row, value in enumerate(listed(cells)):
         if isinstance(value, bool):
-            found[row] = value
+            marks[row] = value
         elif isinstance(value, str) and value in _FLAGS:
-            found[row] = _FLAGS[value]
+            marks[row] = _FLAGS[value]
         elif value is not None:
             step = "write True or False, or leave it empty"
-            odd.append(Refusal(row, DELETE, value, "is neither True nor False", step))
-    return found, odd
+            refused.append(Refusal(row, DELETE, value, "is neither True nor False", step))
+    return marks, refused
 
 
 _NAMED = 80  #: characters of a record's name in a reason
@@ -622,17 +624,17 @@ def why_no_text(value: Any) -> str:
 def number_keys(cells: Cells) -> tuple[Rows, Mask]:
     """Read ids, whatever pandas made of them, and tell in which rows there is one."""
     if cells.dtype.kind == "i":
-        given = ~np.asarray(cells.isna())
-        if given.all():
-            return cells.to_numpy("int64"), given
-        return cells.to_numpy("int64", na_value=0), given
+        has_key = ~np.asarray(cells.isna())
+        if has_key.all():
+            return cells.to_numpy("int64"), has_key
+        return cells.to_numpy("int64", na_value=0), has_key
     if cells.dtype.kind == "f":  # what a merge makes of ids: NaN where a row is new
         floats = cells.to_numpy("float64", na_value=np.nan)
-        given = (np.abs(floats) < INEXACT) & (floats == np.floor(floats))
-        return np.where(given, floats, 0).astype(np.int64), given
-    found = [_number(value) for value in cells.astype(object)]
-    given = np.fromiter((number is not None for number in found), bool, len(found))
-    return np.fromiter((number or 0 for number in found), np.int64, len(found)), given
+        has_key = (np.abs(floats) < INEXACT) & (floats == np.floor(floats))
+        return np.where(has_key, floats, 0).astype(np.int64), has_key
+    numbers = [_number(value) for value in cells.astype(object)]
+    has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
+    return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
 
 
 def _number(value: Any) -> int | None:
@@ -660,10 +662,11 @@ def find_keys(base: pd.DataFrame, parts: Sequence[Cells]) -> tuple[Any, Mask, Ro
     """
     if base.index.nlevels == 1 and base.index.dtype.kind == "i":
         ids, has_key = number_keys(parts[0])
-        known = base.index.to_numpy()
+        index: Any = base.index
+        known = index.to_numpy()
         if has_key.all() and np.array_equal(known, ids):  # most people keep the order of the rows
             return ids, has_key, np.arange(len(ids))
-        return ids, has_key, np.where(has_key, base.index.get_indexer(pd.Index(ids)), -1)
+        return ids, has_key, np.where(has_key, index.get_indexer(ids), -1)
     texts = [text_keys(part) for part in parts]
     keys: Any = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))
     has_key = np.logical_and.reduce([[t is not None for t in text] for text in texts])

@@ -132,12 +132,12 @@ class Row:
 
 def why_kept(change: Change) -> str:
     """Say what a skipped row leaves as it is, with both values."""
-    said = [
+    fields = [
         f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
         f"the row says {values(value)}"
         for name, value in change.after.items()
     ]
-    return f"it exists and is kept: {'; '.join(said)}"
+    return f"it exists and is kept: {'; '.join(fields)}"
 
 
 AnyRow = TypeVar("AnyRow", bound=Row)
@@ -272,6 +272,7 @@ class RunRow(Row):
     endpoints: Endpoints[Any]
     stage: Stage | None = None
     record: Any = None  #: what was read, for a write, or for a look before it
+    fields: dict[str, Any] = field(default_factory=dict)  #: what of it could be sent
     read_at: float | None = None  #: when its record was read
     since: float = 0.0  #: when its outcome became unknown; 0: not in this process
     given_up: bool = False  #: whether it could not be read, for this time
@@ -323,10 +324,10 @@ class RunRow(Row):
             case "write", "delete":
                 return endpoints.delete_call(self.known_key)
             case "write", _:
-                fields = {**endpoints.carried(self.record), **after}
-                return endpoints.update_call(self.known_key, fields)
+                carried = endpoints.carried(self.record)
+                return endpoints.update_call(self.known_key, {**carried, **after})
             case "look", _:
-                live = self.live if self.record is None else endpoints.sendable(self.record)
+                live = self.live if self.record is None else self.fields
                 return endpoints.look_call(self.known_key, live or {})
         return endpoints.get_call(self.known_key)
 
@@ -342,7 +343,7 @@ class RunRow(Row):
         """Note that it is going to be sent, with all that an undo needs."""
         detail: dict[str, Any] = {"attempt": self.attempts + 1}
         if self.record is not None:
-            detail |= {"live": self.endpoints.sendable(self.record), "seen": _stamp(self.record)}
+            detail |= {"live": self.fields, "seen": _stamp(self.record)}
         if self.read_at is not None:
             detail["checked_ago"] = round(time.monotonic() - self.read_at, 3)
         self.note("intent", **detail)
@@ -413,25 +414,26 @@ class RunRow(Row):
                     self.stage = self._looked(held)
         except CallError as error:
             self.stage = self._fault(error)
-        if self.stage in (None, "check"):  # it is needed no more, and rows are many
-            self.record = None
+        if self.stage in (None, "check"):  # they are needed no more, and rows are many
+            self.record, self.fields = None, {}
 
     def compare(self, record: Any) -> None:
         """Compare what is there with what the plan saw and what it wants: three ways."""
+        self.fields = self.endpoints.sendable(record)
         self.stage = self._compared(record)
         self.record = record if self.stage else None
 
     def _compared(self, record: Any) -> Stage | None:
         change, endpoints = self.change, self.endpoints
-        live = documented(endpoints, endpoints.sendable(record))
-        wanted = documented(endpoints, change.after)
+        live = documented(endpoints, self.fields)
+        planned = documented(endpoints, change.after)
         stamp = _stamp(record)
-        shown = {n: value for n, value in wanted.items() if n in live}
-        same = change.kind != "delete" and all(agrees(live[n], shown[n]) for n in shown)
-        if same and self.was_unknown and len(shown) < len(wanted) and stamp != self.seen:
+        comparable = {n: value for n, value in planned.items() if n in live}
+        same = change.kind != "delete" and all(agrees(live[n], comparable[n]) for n in comparable)
+        if same and self.was_unknown and len(comparable) < len(planned) and stamp != self.seen:
             reason = "the answer was lost; updated_at has moved since, by this or by somebody else"
             self.adopt(self.key, reason)
-        elif same and len(shown) == len(wanted):
+        elif same and len(comparable) == len(planned):
             if self.was_unknown or self.open:
                 reason = "the service said that it is there already: ours, delivered twice"
                 self.adopt(self.key, "" if self.was_unknown else reason)
@@ -502,13 +504,13 @@ class RunRow(Row):
     def _verify(self, live: dict[str, Any], *, proves: bool) -> None:
         """Compare what was read, or answered, with what was sent."""
         endpoints = self.endpoints
-        wanted = documented(endpoints, self.change.after)
+        sent = documented(endpoints, self.change.after)
         same = documented(endpoints, live)
-        differing = [n for n in wanted if n in same and not agrees(same[n], wanted[n])]
-        hidden = [n for n in wanted if n not in live]
+        differing = [n for n in sent if n in same and not agrees(same[n], sent[n])]
+        hidden = [n for n in sent if n not in live]
         if differing:
-            each = ", ".join(f"{n} is {live[n]!r:.60}, not {wanted[n]!r:.60}" for n in differing)
-            read = {n: live[n] for n in wanted if n in live}
+            each = ", ".join(f"{n} is {live[n]!r:.60}, not {sent[n]!r:.60}" for n in differing)
+            read = {n: live[n] for n in sent if n in live}
             self.note("differs", reason=f"it reads back otherwise: {each}", live=read)
         elif proves and hidden:
             self.note("unchecked", reason=f"the service does not show {', '.join(hidden)}")
@@ -521,9 +523,9 @@ class RunRow(Row):
         One that shows less, or anything else, proves nothing: it is to be read alone.
         """
         endpoints = self.endpoints
-        wanted = documented(endpoints, self.change.after)
+        sent = documented(endpoints, self.change.after)
         live = documented(endpoints, endpoints.sendable(record))
-        if not all(n in live and agrees(live[n], wanted[n]) for n in wanted):
+        if not all(n in live and agrees(live[n], sent[n]) for n in sent):
             return False
         self.note("verified")
         return True
@@ -658,21 +660,21 @@ def _stamp(record: Any) -> str | None:
 _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
-def agrees(live: object, wanted: object) -> bool:
+def agrees(live: object, meant: object) -> bool:
     """Whether a value that was read is the one that was meant.
 
     Nothing is nothing, whether null, empty text or an empty list; an object may have more
     fields than were sent, as long as nothing is in them.
     """
-    if isinstance(live, bool) or isinstance(wanted, bool):
-        return live is wanted
-    if not live and not wanted:
-        return (live in _NOTHING and wanted in _NOTHING) or live == wanted
-    if isinstance(live, Mapping) and isinstance(wanted, Mapping):
-        return all(agrees(live.get(name), wanted.get(name)) for name in {*live, *wanted})
-    if isinstance(live, list) and isinstance(wanted, list):
-        return len(live) == len(wanted) and all(map(agrees, live, wanted))
-    return live == wanted
+    if isinstance(live, bool) or isinstance(meant, bool):
+        return live is meant
+    if not live and not meant:
+        return (live in _NOTHING and meant in _NOTHING) or live == meant
+    if isinstance(live, Mapping) and isinstance(meant, Mapping):
+        return all(agrees(live.get(name), meant.get(name)) for name in {*live, *meant})
+    if isinstance(live, list) and isinstance(meant, list):
+        return len(live) == len(meant) and all(map(agrees, live, meant))
+    return live == meant
 
 
 def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -693,13 +695,13 @@ def documented(endpoints: Endpoints[Any], fields: Mapping[str, Any]) -> dict[str
 @cache
 def _parts(body: type[Body]) -> dict[str, frozenset[str]]:
     """Name for each field of a body the fields of its items; none where it holds no bodies."""
-    found = {}
+    parts = {}
     for name, info in body.model_fields.items():
         kinds = (info.annotation, *get_args(info.annotation))
         items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
         bodies = [item for item in items if isinstance(item, type) and issubclass(item, Body)]
-        found[name] = frozenset(bodies[0].model_fields) if bodies else frozenset()
-    return found
+        parts[name] = frozenset(bodies[0].model_fields) if bodies else frozenset()
+    return parts
 
 
 def _only(item: Any, names: frozenset[str]) -> Any:

@@ -19,10 +19,12 @@ from msgspec import structs
 
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
-from chatkit.bulk import rendering
+from chatkit.bulk import rendering, safety
 from chatkit.bulk.apply import KINDS, Gap, Interrupt, PlanTarget, Run
 from chatkit.bulk.changes import (
     Change,
+    by_resource,
+    count_kinds,
     label_as_json,
     label_from_json,
     memory_needed,
@@ -41,10 +43,6 @@ from chatkit.util.progress import LONG, Pace, Watch, say
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: A plan that touches a larger share of so many records or more, or deletes more than this,
-#: asks to be allowed to (the share is the one that octodns has found sensible for zones).
-SHARE, FROM, DELETES = 0.3, 10, 100
 
 
 class RefusedCell(NamedTuple):
@@ -162,7 +160,7 @@ class Plan(Report):
     @property
     def counts(self) -> dict[str, int]:
         """How many rows it would create, update and delete."""
-        return _counts(self.changes)
+        return count_kinds(self.changes)
 
     @property
     def refused(self) -> pd.DataFrame:
@@ -212,9 +210,11 @@ class Plan(Report):
         Args:
             gap: As for `apply`.
         """
-        of = dict(rendering.by_resource(self))
+        of = by_resource(self.changes, self._setting.noun)
         each = self._setting.each.items()
-        return sum(self._calls(_counts(of.get(noun, ())), part.total, gap) for noun, part in each)
+        return sum(
+            self._calls(count_kinds(of.get(noun, ())), part.total, gap) for noun, part in each
+        )
 
     def _calls(self, counts: Mapping[str, int], total: int, gap: Gap) -> int:
         """Estimate how many calls so many changes of one resource take, by their kind."""
@@ -239,40 +239,7 @@ class Plan(Report):
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Say why it refuses to be applied, and what would allow it; empty when it does not."""
-        found = []
-        if self._cells and not self._skip_invalid:
-            rows = len({repr(cell.row) for cell in self._cells})
-            found.append(
-                f"{rows} of its rows cannot be planned: correct them (plan.refused shows where), "
-                "or plan the others alone with plan(…, skip_invalid=True)"
-            )
-        if self._setting.undoes:  # it can touch nothing but what its run has made
-            return found
-        if not many and (said := self._too_many()):
-            found.append(f"needs apply(many=True): it {' and '.join(said)}")
-        never = [change for change in self.changes if change.undo == "never"]
-        if never and not irreversible:
-            found.append(
-                f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
-                f"({never[0].label}: {never[0].loss})"
-            )
-        return found
-
-    def _too_many(self) -> list[str]:
-        """Say of which resources it deletes or changes more than goes without being allowed."""
-        said, deleted = [], self.counts["delete"]
-        of = dict(rendering.by_resource(self))
-        for noun, part in self._setting.each.items():
-            counts = _counts(of.get(noun, ()))
-            touched = counts["update"] + counts["delete"]
-            if counts["delete"] > DELETES:
-                said.append(f"deletes {counts['delete']:,} {noun}s")
-            elif part.total >= FROM and touched > SHARE * part.total:
-                whole = f"{part.total:,} {noun}s"
-                said.append(f"changes {touched:,} of {whole}, more than {SHARE:.0%}")
-        if deleted > DELETES and not any(each.startswith("deletes") for each in said):
-            said.insert(0, f"deletes {deleted:,} records of several resources")
-        return said
+        return safety.objections(self, many=many, irreversible=irreversible)
 
     def apply(
         self,
@@ -331,13 +298,7 @@ class Plan(Report):
         throttle = Throttle(concurrency, rate)
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
-        if objections := self.objections(many=many, irreversible=irreversible):
-            raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *objections]))
-        if rehearsed and not is_rehearsed(self):
-            raise PlanRefused(
-                "This plan is blocked, nothing was sent: no rehearsal of it went well. "
-                "chatkit.rehearse(plan) applies it to a copy of the account."
-            )
+        safety.raise_if_unsafe(self, many=many, irreversible=irreversible, rehearsed=rehearsed)
         connection = self._target.transport.connection
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
@@ -487,8 +448,8 @@ def how_to_go_on(run: str, home: str) -> str:
         run: Its name.
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
-    also = f", at={home!r}" if home else ""
-    return f"chatkit.resume({run!r}{also}) goes on."
+    place = f", at={home!r}" if home else ""
+    return f"chatkit.resume({run!r}{place}) goes on."
 
 
 def join_plans(
@@ -513,10 +474,10 @@ def join_plans(
         skip_invalid: Plan the good rows although others cannot be planned.
     """
     plans = list(plans)
-    told, changes, refused = list(notes), [], list(cells)
+    all_notes, changes, refused = list(notes), [], list(cells)
     for plan in plans:
         noun = plan._setting.noun
-        told += [note for note in plan.notes if note not in told]
+        all_notes += [note for note in plan.notes if note not in all_notes]
         changes += [
             structs.replace(change, noun=noun, row=_within(noun, change.row))
             for change in plan.changes
@@ -537,7 +498,7 @@ def join_plans(
         setting,
         changes,
         refused,
-        notes=told,
+        notes=all_notes,
         skip_invalid=skip_invalid,
         written=[text for plan in plans for text in plan._written],
     )
@@ -547,12 +508,6 @@ def _within(noun: str, label: Any) -> tuple[str, Any]:
     """Name a row of a resource among those of the account."""
     parts = label if isinstance(label, tuple) else (label,)
     return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
-
-
-def _counts(changes: Sequence[Change]) -> dict[str, int]:
-    """Count what is created, updated and deleted."""
-    found = Counter[str](change.kind for change in changes)
-    return {kind: found[kind] for kind in ("create", "update", "delete")}
 
 
 def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
@@ -812,11 +767,6 @@ def plan_of_copy(plan: Plan, target: PlanTarget) -> Plan:
 def note_rehearsal(plan: Plan) -> None:
     """Let a plan be applied with `rehearsed=True`, as long as it is this one."""
     plan._rehearsed = plan.hash
-
-
-def is_rehearsed(plan: Plan) -> bool:
-    """Whether a rehearsal of this very plan went well."""
-    return plan._rehearsed == plan.hash
 
 
 def setting_of(plan: Plan) -> Setting:

@@ -1,7 +1,7 @@
 """Planner: an edited frame becomes a plan.
 
 The frame is checked, its rows are matched with the records that were read, its cells are compared
-with theirs, and the changes are weighed: what is refused, what is to be allowed by name.
+with theirs, and the changes are validated: what is refused, what is to be allowed by name.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from graphlib import CycleError, TopologicalSorter
 from itertools import islice, repeat
 from os import PathLike
 from typing import Any, NamedTuple, Protocol, TypedDict, get_args
@@ -42,8 +43,8 @@ class PlanOptions(TypedDict, total=False):
     broken: bool
 
 
-#: Rings, and repeated rows, are named in part where there are more.
-_RING = 4
+#: Rows that pass their numbers round, and repeated rows, are named in part where there are more.
+_NAMED_ROWS = 4
 #: What to say to a plan for the other values, where rows met existing records.
 _OTHERWISE = 'plan(…, existing="update") writes what the frame says'
 
@@ -81,7 +82,7 @@ def make_plan(
     """Make the plan of a frame; `Resource.plan` tells what the other arguments mean.
 
     The frame is checked and read with what it is compared with, its rows are matched with
-    records, its cells are compared with theirs, and the changes that this makes are weighed.
+    records, its cells are compared with theirs, and the changes that this makes are validated.
 
     `source` is where the records are read and written, `endpoints` what they are: for a frame of
     many templates the contents of any of them.
@@ -129,7 +130,7 @@ def make_plan(
 # --- check the frame, and read what it is compared with -------------------------------
 
 
-def as_frame(given: Any, noun: str) -> pd.DataFrame:
+def as_frame(source: Any, noun: str) -> pd.DataFrame:
     """Take what a plan is made of: a frame, or a list of dicts, one for each record.
 
     The rows of a list are counted from 1.
@@ -137,27 +138,27 @@ def as_frame(given: Any, noun: str) -> pd.DataFrame:
     Raises:
         InputError: It is neither; the text says how to make one of it.
     """
-    if isinstance(given, pd.DataFrame):
-        return given
-    if isinstance(given, pd.Series):
+    if isinstance(source, pd.DataFrame):
+        return source
+    if isinstance(source, pd.Series):
         raise InputError(
             "plan takes a frame, and this is one column or one row of it: pass "
             "frame[['name']] or frame.loc[[key]], with two brackets."
         )
-    if isinstance(given, str | bytes | PathLike):
-        name = given.decode("utf-8", "replace") if isinstance(given, bytes) else str(given)
+    if isinstance(source, str | bytes | PathLike):
+        name = source.decode("utf-8", "replace") if isinstance(source, bytes) else str(source)
         read = "chatkit.read_contacts" if noun == "contact" else "pd.read_excel"
-        also = "" if noun == "contact" else ", dtype=str"
+        dtype = "" if noun == "contact" else ", dtype=str"
         raise InputError(
             f"plan takes a frame, not the name of a file. Read the file first: "
-            f"plan({read}({name[:60]!r}{also}))."
+            f"plan({read}({name[:60]!r}{dtype}))."
         )
-    if isinstance(given, Mapping):
+    if isinstance(source, Mapping):
         raise InputError("plan takes a list of dicts, one for each record: plan([{…}, {…}]).")
-    rows = list(given) if isinstance(given, Iterable) else None
+    rows = list(source) if isinstance(source, Iterable) else None
     if rows is None or not all(isinstance(row, Mapping) for row in rows):
-        odd = next((row for row in rows or () if not isinstance(row, Mapping)), given)
-        kind = f"{type(given).__name__}{'' if odd is given else f' of {type(odd).__name__}'}"
+        wrong = next((row for row in rows or () if not isinstance(row, Mapping)), source)
+        kind = f"{type(source).__name__}{'' if wrong is source else f' of {type(wrong).__name__}'}"
         raise InputError(
             f"plan takes a frame or a list of dicts, one for each record, not {kind}: "
             "plan([{…}, {…}])."
@@ -167,30 +168,30 @@ def as_frame(given: Any, noun: str) -> pd.DataFrame:
     return pd.DataFrame(cells, index=pd.RangeIndex(1, len(rows) + 1), dtype=object)
 
 
-def unwrapped(given: Any, method: str, endpoints: Endpoints[Any]) -> Any:
+def unwrapped(passed: Any, method: str, endpoints: Endpoints[Any]) -> Any:
     """Take the frame out of what `check(…).fix()` returned; all else is returned as it is.
 
     Raises:
         InputError: It is a result of `check`, or a frame of another library.
     """
     call = f"{endpoints.place}.{method}"
-    if callable(getattr(given, "fix", None)):
+    if callable(getattr(passed, "fix", None)):
         raise InputError(
             f"This is the result of check, with suggestions that were not taken yet: call .fix(), "
             f"as {call}(checked.fix())."
         )
-    if not isinstance(given, pd.DataFrame) and isinstance(
-        frame := getattr(given, "frame", None), pd.DataFrame
+    if not isinstance(passed, pd.DataFrame) and isinstance(
+        frame := getattr(passed, "frame", None), pd.DataFrame
     ):
         return frame
     for made in ("to_pandas", "collect"):  # polars, pyarrow, Dask and others; a lazy frame
-        if hasattr(given, made) and hasattr(given, "columns"):
+        if hasattr(passed, made) and hasattr(passed, "columns"):
             way = "to_pandas()" if made == "to_pandas" else "collect().to_pandas()"
             raise InputError(
                 f"{method} takes a frame of pandas, and this one is of "
-                f"{type(given).__module__.partition('.')[0]}: {call}(frame.{way})."
+                f"{type(passed).__module__.partition('.')[0]}: {call}(frame.{way})."
             )
-    return given
+    return passed
 
 
 def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
@@ -231,8 +232,8 @@ class _Basis(NamedTuple):
     identity: Identity
     deletes: Rows  #: the rows of `base` that `delete=` names
     refused: list[RefusedCell]  #: the keys of `delete=` that cannot be deleted
-    foreign: bool  #: whether the frame is of another account
-    undated: bool  #: whether `base` is what is there now
+    other_account: bool  #: whether the frame is of another account
+    no_snapshot: bool  #: whether `base` is what is there now
     deleted: int  #: records that the list shows, and that are deleted
     named: bool  #: whether a person has named the frame it was made from
 
@@ -259,30 +260,30 @@ def _read(
     for each in (frame, delete):
         if isinstance(each, pd.DataFrame):
             _refuse_fleet(each)
-    theirs = None if frame is None else memory(frame).get("account")
-    foreign = theirs not in (None, account)
-    if foreign and not other_account:
+    owner = None if frame is None else memory(frame).get("account")
+    is_other = owner not in (None, account)
+    if is_other and not other_account:
         raise InputError(
-            f"This frame is of {theirs}, and the plan would be for {account}. "
+            f"This frame is of {owner}, and the plan would be for {account}. "
             "plan(frame, other_account=True) takes it all the same; records are then found by "
             f"{' and '.join(endpoints.named_by())}, not by their ids."
         )
-    snapshot = source.base(frame, now=foreign) if origin is None else _snapshot(source, origin)
+    snapshot = source.base(frame, now=is_other) if origin is None else _snapshot(source, origin)
     base = snapshot.frame
-    known = len(base) if states or foreign or not snapshot.now else 0
+    known = len(base) if states or is_other or not snapshot.now else 0
     if not snapshot.whole:  # of a search: the others count too, for names and for shares
         whole = source.base(None).frame
         base = pd.concat([base, whole[~whole.index.isin(base.index)]])
     if frame is None:
         frame = base.iloc[:0]
-    elif foreign and not endpoints.chosen:
+    elif is_other and not endpoints.chosen:
         frame = frame.reset_index(drop=endpoints.key in frame.index.names).drop(
             columns=endpoints.key, errors="ignore"
         )
     keys = keys_to_delete(delete, endpoints)
-    dated = np.arange(len(base)) < (len(base) if states or foreign else known)
+    dated = np.arange(len(base)) < (len(base) if states or is_other else known)
     rows = delete if isinstance(delete, pd.DataFrame) and "account" not in memory(delete) else None
-    unknown_account = theirs is None and origin is None and not endpoints.chosen
+    unknown_account = owner is None and origin is None and not endpoints.chosen
     identity = _identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
@@ -297,8 +298,8 @@ def _read(
         identity,
         places,
         refused,
-        foreign,
-        undated=snapshot.now,
+        is_other,
+        no_snapshot=snapshot.now,
         deleted=len(deleted),
         named=origin is not None,
     )
@@ -350,10 +351,10 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
     if delete is None:
         return []
     if isinstance(delete, pd.DataFrame):
-        theirs, ours = memory(delete).get("account"), endpoints.transport.connection.account
-        if theirs not in (None, ours) and not endpoints.chosen:
+        owner, account = memory(delete).get("account"), endpoints.transport.connection.account
+        if owner not in (None, account) and not endpoints.chosen:
             raise InputError(
-                f"The frame in delete= is of {theirs}, and the plan would be for {ours}: its "
+                f"The frame in delete= is of {owner}, and the plan would be for {account}: its "
                 "ids mean other records here. plan(frame.assign(delete=True), other_account=True) "
                 f"finds them by {' and '.join(endpoints.named_by())}."
             )
@@ -449,7 +450,7 @@ def _find_deletes(
     return places[places >= 0], refused
 
 
-# --- compare cells, and weigh what changes --------------------------------------------
+# --- compare cells, and validate what changes --------------------------------------------
 
 
 class _RowFields:
@@ -502,7 +503,7 @@ class _Planner:
         self.changes: dict[int, Change] = {}
         self.skips: dict[int, Change] = {}
         self._source, self._endpoints, self._basis, self._edits = source, endpoints, basis, edits
-        self._base, self._foreign, self._existing = basis.base, basis.foreign, existing
+        self._base, self._other_account, self._existing = basis.base, basis.other_account, existing
         self.met = self._rows_met()
         self._unsure, self._older = self._rows_unsure()
         self._sent, self._kept = _RowFields(), _RowFields()
@@ -523,11 +524,11 @@ class _Planner:
         not known to be what was read, edited.
         """
         edits = self._edits
-        there = (edits.positions >= 0) & ~edits.deleted
+        matched = (edits.positions >= 0) & ~edits.deleted
         if not self._endpoints.chosen:
-            return there & ~edits.has_key
-        asked = self._existing != "update" and self._basis.undated
-        return there if asked else np.zeros(len(edits.labels), bool)
+            return matched & ~edits.has_key
+        asked = self._existing != "update" and self._basis.no_snapshot
+        return matched if asked else np.zeros(len(edits.labels), bool)
 
     def _rows_unsure(self) -> tuple[Mask, Mask]:
         """Find the rows of which nobody knows what they were when they were read.
@@ -542,10 +543,10 @@ class _Planner:
         edits, version = self._edits, self._endpoints.version
         older = (edits.positions >= 0) & edits.has_key & ~edits.deleted & ~self.met
         rows = np.flatnonzero(older)
-        undated = ~self._basis.dated[edits.positions[rows]]
+        no_snapshot = ~self._basis.dated[edits.positions[rows]]
         if not self._basis.named:
-            rows = rows[undated]
-            undated = undated[undated]
+            rows = rows[no_snapshot]
+            no_snapshot = no_snapshot[no_snapshot]
         older[:] = False
         older[rows] = True
         if len(rows) and version in edits.columns:
@@ -554,7 +555,7 @@ class _Planner:
                 None in (live, read) or not same_value(live, read) for live, read in pairs
             ]
         unsure = older.copy()
-        unsure[rows[~undated]] = False
+        unsure[rows[~no_snapshot]] = False
         return unsure, older
 
     @collector_paused()
@@ -602,10 +603,12 @@ class _Planner:
         body, endpoints = self._endpoints.body, self._endpoints
         if name in body.model_fields:
             return rows
-        own = self.met[rows] | self._foreign
+        own = self.met[rows] | self._other_account
         if name in endpoints.instead and (way := [n for n in body.updatable() if n in name]):
             # who has edited first_name and nothing else must hear that name is the way
-            ways = (self._edits.filled(rows) if self._foreign else changed).get(way[0], rows[:0])
+            ways = (self._edits.filled(rows) if self._other_account else changed).get(
+                way[0], rows[:0]
+            )
             own &= np.isin(rows, ways)
         if own.any():
             self._ignored[name] = None
@@ -686,10 +689,10 @@ class _Planner:
         """Plan the updates, with what tells how well each can be undone."""
         edits, endpoints, sent = self._edits, self._endpoints, self._sent
         rows = sent.rows(self.cells.bad)
-        weighed = [*endpoints.weighed, *endpoints.natural_key]
+        lossy_fields = [*endpoints.weighed, *endpoints.natural_key]
         if sent.hidden:  # where a field is not shown, the version shows others' edits
-            weighed.append(endpoints.version)
-        names = [name for name in dict.fromkeys(weighed) if name in self._base.columns]
+            lossy_fields.append(endpoints.version)
+        names = [name for name in dict.fromkeys(lossy_fields) if name in self._base.columns]
         columns = [edits.base_values(name, rows) for name in names]
         facts = zip(*columns, strict=True) if names else repeat(())
         labels = edits.labels.take(rows).tolist()
@@ -707,10 +710,10 @@ class _Planner:
         kept = self._kept
         rows = kept.rows(self.cells.bad)
         known = records(self._base, self._edits.positions[rows].tolist())
-        for row, key, there in zip(rows.tolist(), self._keys(rows), known, strict=True):
+        for row, key, record in zip(rows.tolist(), self._keys(rows), known, strict=True):
             held = kept.before(row)
             code, key = _parts(key)
-            label = self._label(code or self._endpoints.code, key, there)
+            label = self._label(code or self._endpoints.code, key, record)
             if self._existing == "refuse":
                 for name, value in kept.after[row].items():
                     has = shown(held[name]) if name in held else "a value that is not shown"
@@ -751,14 +754,14 @@ class _Planner:
                 left[name] = rows
         for name, rows in left.items():
             way = any(other in name for other in endpoints.body.updatable())
-            if name in endpoints.instead and (way or not self._foreign):
+            if name in endpoints.instead and (way or not self._other_account):
                 # unless the right way was taken as well
                 unsaid = [
                     not any(value for other, value in fields[row].items() if other in name)
                     for row in rows.tolist()
                 ]
                 cells.refuse_fixed(name, rows[unsaid])
-        if self._foreign:
+        if self._other_account:
             self._ignored |= dict.fromkeys(left)
         else:
             self._unsent.update(left)
@@ -827,8 +830,8 @@ class _Planner:
         """Check each record as it would then be, and leave out what cannot be sent."""
         rows = list(self.changes)
         changes = list(self.changes.values())
-        found = self._endpoints.examined(changes, self._base, self._source.full)
-        for place, each in found.items():
+        findings = self._endpoints.examined(changes, self._base, self._source.full)
+        for place, each in findings.items():
             row = rows[place]
             if not self.cells.passes(row, self.changes[row].after, each):
                 del self.changes[row]
@@ -865,9 +868,9 @@ class _Planner:
             return
         names = self._endpoints.named_by()
         known = joined(self._base.reindex(columns=list(names)))
-        found = known[known.isin(set(wants.values()))]
+        holding = known[known.isin(set(wants.values()))]
         holders: dict[str, list[Any]] = {}
-        for key, text in zip(found.index.tolist(), found.tolist(), strict=True):
+        for key, text in zip(holding.index.tolist(), holding.tolist(), strict=True):
             holders.setdefault(text, []).append(key)
         while blocked := self._blocked(wants, holders):
             for row, (reason, step) in blocked.items():
@@ -886,24 +889,27 @@ class _Planner:
         for row, text in wants.items():
             if row not in self.changes:
                 continue
-            for there in holders.get(text, ()):
-                if there == self.changes[row].key:
+            for holder in holders.get(text, ()):
+                if holder == self.changes[row].key:
                     continue
-                if there not in gives:
-                    reason = f"the {noun} with the {key} {there} has it, and keeps it in this plan"
+                if holder not in gives:
+                    reason = f"the {noun} with the {key} {holder} has it, and keeps it in this plan"
                     blocked[row] = (reason, "plan that one first, or keep one of them")
-                elif self._updates(row) and self._updates(gives[there]):
-                    waits[row] = gives[there]
-        for ring in _rings(waits):
-            rows = ", ".join(str(self.cells.label(row)) for row in ring[:_RING])
-            more = f" and {len(ring) - _RING} more" if len(ring) > _RING else ""
+                elif self._updates(row) and self._updates(gives[holder]):
+                    waits[row] = gives[holder]
+        try:
+            TopologicalSorter({row: [before] for row, before in waits.items()}).prepare()
+        except CycleError as error:  # another one, if there is, is found without this one
+            cycle = sorted({*error.args[1]})
+            rows = ", ".join(str(self.cells.label(row)) for row in cycle[:_NAMED_ROWS])
+            more = f" and {len(cycle) - _NAMED_ROWS} more" if len(cycle) > _NAMED_ROWS else ""
             named = self._endpoints.named_by()[-1]
             reason = (
                 f"rows {rows}{more} pass their {named}s round in a ring, and the service keeps "
                 "each of them single: none can be the first"
             )
             step = f"give one of these rows a free {named} in a plan of its own, then plan again"
-            blocked |= dict.fromkeys(ring, (reason, step))
+            blocked |= dict.fromkeys(cycle, (reason, step))
         return blocked
 
     def _updates(self, row: int) -> bool:
@@ -940,21 +946,21 @@ class _Planner:
         label = self.cells.label
         if united := {label(row): label(first) for row, first in edits.united.items()}:
             each = "" if self._endpoints.single else "; duplicates=True takes each on its own"
-            pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _RING)]
-            more = f" and {len(united) - _RING} more" if len(united) > _RING else ""
+            pairs = [f"{row!r} ({first!r})" for row, first in islice(united.items(), _NAMED_ROWS)]
+            more = f" and {len(united) - _NAMED_ROWS} more" if len(united) > _NAMED_ROWS else ""
             notes.append(
                 f"Rows that say what an earlier row of the same {noun} says are one with it: "
                 f"{', '.join(pairs)}{more}{each}."
             )
         counts = FindingCounts(noun)
-        for row, findings in self.cells.doubts.items():
+        for row, findings in self.cells.warnings.items():
             if row in self.changes:
                 counts.add(self.changes[row].label, findings)
         notes += counts.notes()
         if self.cells.stopped:
             notes.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
         names = ", ".join(self._ignored)
-        if self._foreign:
+        if self._other_account:
             what = f": what the service sets is ignored ({names})" if names else ""
             notes.append(f"The frame is of another account{what}.")
         elif names:
@@ -979,29 +985,13 @@ def _parts(key: Any) -> tuple[str | None, Any]:
     return key if isinstance(key, tuple) else (None, key)
 
 
-def _rings(waits: Mapping[int, int]) -> list[list[int]]:
-    """Find the rings among rows of which each waits for one other."""
-    seen: dict[int, int] = {}
-    rings = []
-    for start in waits:
-        way: list[int] = []
-        row = start
-        while row in waits and row not in seen:
-            seen[row] = start
-            way.append(row)
-            row = waits[row]
-        if seen.get(row) == start and row in way:
-            rings.append(sorted(way[way.index(row) :]))
-    return rings
-
-
 # --- single cells ---------------------------------------------------------------------
 
 
 class Cells:
     """The cells of an edited frame, column by column.
 
-    `refused` are those that cannot be planned, `bad` the numbers of their rows, `doubts` what
+    `refused` are those that cannot be planned, `bad` the numbers of their rows, `warnings` what
     is to be known of documents in the others. `stopped` tells whether errors in a document have
     kept a row from being planned.
 
@@ -1014,7 +1004,7 @@ class Cells:
     def __init__(self, endpoints: Endpoints[Any], edits: Edits, *, broken: bool = False) -> None:
         self.refused: list[RefusedCell] = []
         self.bad: set[int] = set()
-        self.doubts: dict[int, list[Finding]] = {}
+        self.warnings: dict[int, list[Finding]] = {}
         self._endpoints, self._edits, self._broken = endpoints, edits, broken
         self.stopped = False
         for refusal in edits.refused:
@@ -1042,33 +1032,33 @@ class Cells:
 
     def _sound(self, row: int, name: str, document: Any) -> bool:
         """Whether a document may be sent; what else is to be known of it is kept."""
-        found = self._endpoints.findings(name, document)
-        wrong = errors(found)
+        findings = self._endpoints.findings(name, document)
+        wrong = errors(findings)
         if wrong and not self._broken:
             self.stopped = True
             for finding in wrong:
                 problem = document_problem(name, document, finding)
                 self._refuse(row, *problem[:3], finding.hint or "correct the document")
             return False
-        if said := doubts(found):
-            self.doubts.setdefault(row, []).extend(said)
+        if warnings := doubts(findings):
+            self.warnings.setdefault(row, []).extend(warnings)
         return True
 
-    def passes(self, row: int, fields: Mapping[str, Any], found: Sequence[Finding]) -> bool:
+    def passes(self, row: int, fields: Mapping[str, Any], findings: Sequence[Finding]) -> bool:
         """Whether a row may be sent with what was found in it; doubts are kept.
 
         Args:
             row: Its number.
             fields: What would be sent.
-            found: Findings whose pointers lead into the record.
+            findings: Their pointers lead into the record.
         """
-        wrong = [] if self._broken else errors(found)
+        wrong = [] if self._broken else errors(findings)
         for finding in wrong:
             self.stopped = True
             hint = finding.hint or "correct it"
             self._refuse(row, *cell_problem(fields, finding)[:3], hint)
-        if not wrong and (said := doubts(found)):
-            self.doubts.setdefault(row, []).extend(said)
+        if not wrong and (warnings := doubts(findings)):
+            self.warnings.setdefault(row, []).extend(warnings)
         return not wrong
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:

@@ -28,7 +28,7 @@ from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 PAGES_FROM = 10
 
 #: New records by what names them, and then by their keys.
-Found = dict[str | None, dict[object, Record]]
+Matches = dict[str | None, dict[object, Record]]
 
 
 class Verdict(NamedTuple):
@@ -75,19 +75,19 @@ class Search:
         named: dict[str | None, list[Row]] = {}
         for row in rows:
             named.setdefault(self._endpoints.natural(row.change.after), []).append(row)
-        found: Found = {name: {} for name in named}
+        records: Matches = {name: {} for name in named}
         verdicts: dict[int, Verdict] = {}
         try:
-            sure = set() if thorough else self._search(named, found)
+            sure = set() if thorough else self._search(named, records)
             # A search that finds nothing of what is there is no proof.
-            sure -= {n for n, group in named.items() if not found[n] and _any_clashed(group)}
+            sure -= {n for n, group in named.items() if not records[n] and _any_clashed(group)}
             unread: CallError | None = None
             for _ in range(LIST_READS):
                 if len(sure) == len(named):
                     break
                 unread = None
                 try:
-                    if self._scan(found):
+                    if self._scan(records):
                         sure = set(named)
                 except BadAnswer as error:  # the next reading may go well
                     unread = error
@@ -95,12 +95,12 @@ class Search:
                     unread = error
                     break
             for name, group in named.items():
-                new = [record for key, record in found[name].items() if key not in taken]
+                new = [record for key, record in records[name].items() if key not in taken]
                 try:
                     if unread and name not in sure and not (self._endpoints.unique and new):
                         raise unread
-                    doubt = "" if name in sure else "the list does not keep still"
-                    verdicts |= self._assigned(group, new, doubt)
+                    uncertain = "" if name in sure else "the list does not keep still"
+                    verdicts |= self._assigned(group, new, uncertain)
                 except CallError as error:
                     reason = f"it cannot be looked for: {error.reason}"
                     verdicts |= {row.n: Verdict("unknown", reason) for row in group}
@@ -119,66 +119,66 @@ class Search:
             Stopped: A person wants to stop.
         """
         named = {self._endpoints.natural(row.change.after): row for row in rows}
-        found: Found = {name: {} for name in named}
-        self._scan(found)
-        twins: dict[int, list[int]] = {}
+        records: Matches = {name: {} for name in named}
+        self._scan(records)
+        duplicates: dict[int, list[int]] = {}
         for name, row in named.items():
-            there = found[name]
-            new = [k for k in there if k not in taken and not self._odd(row, there[k])]
+            of_name = records[name]
+            new = [k for k in of_name if k not in taken and not self._differing(row, of_name[k])]
             if new:
-                own = [row.key] if row.key in there else []
-                twins[row.n] = [key for key in [*own, *new] if isinstance(key, int)]
-        return twins
+                own = [row.key] if row.key in of_name else []
+                duplicates[row.n] = [key for key in [*own, *new] if isinstance(key, int)]
+        return duplicates
 
-    def _assigned(self, rows: list[Row], new: list[Record], doubt: str) -> dict[int, Verdict]:
+    def _assigned(self, rows: list[Row], new: list[Record], uncertain: str) -> dict[int, Verdict]:
         """Give each of some rows of one name the record that it has made.
 
         Args:
             rows: They.
             new: The records of that name that none of them is known to have made.
-            doubt: Why there may be more of them; empty if there are none.
+            uncertain: Why there may be more of them; empty if there are none.
         """
-        new, proven = self._active(new, told=_any_clashed(rows))
+        new, proven = self._active(new, refused=_any_clashed(rows))
         new = [self._in_full(record, rows) for record in new]
-        alike = [record for record in new if not all(self._odd(row, record) for row in rows)]
+        alike = [record for record in new if not all(self._differing(row, record) for row in rows)]
         if len(alike) > len(rows):
             reason = f"there are {len(alike)} new ones just like it: look at them"
             return {row.n: Verdict("unknown", reason) for row in rows}
         verdicts = {}
         left = []
         for row in rows:
-            mine = next((record for record in alike if not self._odd(row, record)), None)
-            if mine is None:
+            own = next((record for record in alike if not self._differing(row, record)), None)
+            if own is None:
                 left.append(row)
                 continue
-            alike.remove(mine)
-            new.remove(mine)
-            said = "the answer was lost, it is there"
+            alike.remove(own)
+            new.remove(own)
+            why = "the answer was lost, it is there"
             if not row.was_unknown:  # it was refused, and no answer to it was lost
-                said = "the service said that it is there already: ours, delivered twice"
-            verdicts[row.n] = Verdict("adopted", said, mine)
+                why = "the service said that it is there already: ours, delivered twice"
+            verdicts[row.n] = Verdict("adopted", why, own)
         for row in left:
             if new:  # nobody wants two of one name unawares
-                said = "somebody else made it meanwhile: " + self._odd(row, new[0])
-                verdicts[row.n] = Verdict("conflict", said, new[0])
-            elif doubt:
-                verdicts[row.n] = Verdict("unknown", doubt)
+                why = "somebody else made it meanwhile: " + self._differing(row, new[0])
+                verdicts[row.n] = Verdict("conflict", why, new[0])
+            elif uncertain:
+                verdicts[row.n] = Verdict("unknown", uncertain)
             else:
                 verdicts[row.n] = Verdict("absent", "", proven=proven)
         return verdicts
 
-    def _active(self, new: list[Record], *, told: bool) -> tuple[list[Record], bool]:
+    def _active(self, new: list[Record], *, refused: bool) -> tuple[list[Record], bool]:
         """Leave out those that are deleted, where a list shows these too.
 
         Args:
             new: What was found.
-            told: Whether the service has refused to make another: then one is active.
+            refused: Whether the service has refused to make another: then one is active.
 
         Returns:
             The others, and whether it is sure that the rest is deleted.
         """
         endpoints = self._endpoints
-        if told or not new or not endpoints.lists_deleted:
+        if refused or not new or not endpoints.lists_deleted:
             return new, True
         if endpoints.reads_deleted:  # nothing tells: made again it comes back, or is refused
             return [], False
@@ -214,18 +214,18 @@ class Search:
         except NotFound:  # gone again
             return record
 
-    def _odd(self, row: Row, record: Record) -> str:
-        """Say what of a record is not what the row has sent."""
+    def _differing(self, row: Row, record: Record) -> str:
+        """Describe what of a record is not what the row has sent."""
         endpoints = self._endpoints
-        there = documented(endpoints, endpoints.shown(record))
-        wanted = documented(endpoints, row.change.after)
+        live = documented(endpoints, endpoints.shown(record))
+        sent = documented(endpoints, row.change.after)
         if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
-            wanted = {n: f.default for n, f in fields if not f.is_required()} | wanted
-        odd = [n for n in wanted if n in there and not agrees(there[n], wanted[n])]
-        return ", ".join(f"{name} is {there[name]!r:.60}" for name in odd)
+            sent = {n: f.default for n, f in fields if not f.is_required()} | sent
+        differing = [n for n in sent if n in live and not agrees(live[n], sent[n])]
+        return ", ".join(f"{name} is {live[name]!r:.60}" for name in differing)
 
-    def _search(self, named: Mapping[str | None, list[Row]], found: Found) -> set[str | None]:
+    def _search(self, named: Mapping[str | None, list[Row]], matches: Matches) -> set[str | None]:
         """Search for each name; return those of which all that is there was found.
 
         None of them is, where lists cannot be searched. A name of which the search cannot be
@@ -246,25 +246,25 @@ class Search:
             call, envelope = outcome
             with suppress(BadAnswer):
                 records = endpoints.many(call, envelope.data)
-                self._sort(records, found)
-                told = envelope.pagination
-                whole = told is not None and told.total_count <= len(records)
+                self._sort(records, matches)
+                pagination = envelope.pagination
+                whole = pagination is not None and pagination.total_count <= len(records)
                 if whole or not (endpoints.paged and records):  # else other pages may have more
                     sure.add(calls[id(call)][1])
         return sure
 
-    def _scan(self, found: Found) -> bool:
+    def _scan(self, matches: Matches) -> bool:
         """Read the whole list once; True if it kept still, so that what is not there is absent."""
         endpoints = self._endpoints
         if not endpoints.paged:
             call = endpoints.list_call()
-            self._sort(endpoints.many(call, self._reader.send(call).data), found)
+            self._sort(endpoints.many(call, self._reader.send(call).data), matches)
             return True
         keys: set[object] = set()
 
         def add(data: Any) -> int:
             records = endpoints.many(endpoints.list_call(), data)
-            self._sort(records, found)
+            self._sort(records, matches)
             keys.update(getattr(record, endpoints.key) for record in records)
             return len(records)
 
@@ -279,11 +279,11 @@ class Search:
             pass
         return not listing.moved and listing.total in (None, len(keys))
 
-    def _sort(self, records: Iterable[Record], found: Found) -> None:
+    def _sort(self, records: Iterable[Record], matches: Matches) -> None:
         for record in records:
             name = self._endpoints.named(record)
-            if name in found:
-                found[name][getattr(record, self._endpoints.key)] = record
+            if name in matches:
+                matches[name][getattr(record, self._endpoints.key)] = record
 
 
 def _any_clashed(rows: Iterable[Row]) -> bool:
@@ -318,15 +318,17 @@ class Pages:
         One may be missing: the list has moved, a page cannot be read, or its records are
         so many that one by one is fewer calls.
         """
-        found = self._of_these(self._page(0), keys)
-        if self.count is None or self.count - 1 > len(keys) - len(found):
-            return found
+        records = self._of_these(self._page(0), keys)
+        if self.count is None or self.count - 1 > len(keys) - len(records):
+            return records
         calls = [self._call(number) for number in range(1, self.count)]
         for outcome in self._reader.send_all(calls):
             if not isinstance(outcome, Fault):
                 with suppress(BadAnswer):
-                    found |= self._of_these(self._endpoints.many(outcome[0], outcome[1].data), keys)
-        return found
+                    records |= self._of_these(
+                        self._endpoints.many(outcome[0], outcome[1].data), keys
+                    )
+        return records
 
     def just_before(
         self, keys: Collection[object], *, deleting: bool
@@ -342,11 +344,11 @@ class Pages:
         """
         left, number = set(keys), 0
         while left and self.fewer(len(left)) and (self.count is None or number < self.count):
-            found = self._of_these(self._page(number), left)
-            left -= found.keys()
-            if found:
-                yield found
-            if not (found and deleting):
+            page = self._of_these(self._page(number), left)
+            left -= page.keys()
+            if page:
+                yield page
+            if not (page and deleting):
                 number += 1
 
     def _page(self, number: int) -> list[Record]:
@@ -358,8 +360,8 @@ class Pages:
         except CallError:
             self.count = number
             return []
-        told = envelope.pagination
-        total = 0 if told is None or not self._endpoints.paged else told.total_count
+        pagination = envelope.pagination
+        total = 0 if pagination is None or not self._endpoints.paged else pagination.total_count
         self._largest = max(self._largest, len(records))
         self.count = max(number + 1, -(-total // self._largest))
         return records
@@ -371,8 +373,8 @@ class Pages:
     def _of_these(
         self, records: Iterable[Record], keys: Collection[object]
     ) -> dict[object, Record]:
-        found = {getattr(record, self._endpoints.key): record for record in records}
-        return {key: record for key, record in found.items() if key in keys}
+        by_key = {getattr(record, self._endpoints.key): record for record in records}
+        return {key: record for key, record in by_key.items() if key in keys}
 
 
 # --- reads of a run -------------------------------------------------------------------
@@ -432,9 +434,9 @@ class ThrottledReader:
                     if more or again:
                         time.sleep(min(self._throttle.wait(), 0.1))
                     continue
-                landed = flight.landed(0.1)
-                self._throttle.landed(len(landed))
-                for outcome in landed:
+                outcomes = flight.landed(0.1)
+                self._throttle.landed(len(outcomes))
+                for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     asked[call.target] += 1
                     bad = isinstance(outcome, Fault) and isinstance(outcome.error, BadAnswer)

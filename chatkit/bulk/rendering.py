@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 import pandas as pd
 
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.changes import Change, memory_needed
+from chatkit.bulk.changes import Change, by_resource, count_kinds, memory_needed
 from chatkit.bulk.outcomes import Row, State
 from chatkit.frames.snapshot import memory, remember
 from chatkit.report import (
@@ -69,14 +69,16 @@ def heading(plan: Plan) -> str:
     if not plan.changes and not rows:
         if setting.undoes:
             return "Nothing to do: 0 changes are left to take back."
-        said = f"{_met(setting.met, setting.noun)}."
+        end = f"{_met(setting.met, setting.noun)}."
         if plan.notes:  # they tell what was not taken, and why
-            return f"Nothing to do: 0 changes{said}"
+            return f"Nothing to do: 0 changes{end}"
         source = "what is planned" if setting.parts else "the frame"
-        return f"Nothing to do: {source} says what the account already holds. 0 changes{said}"
+        return f"Nothing to do: {source} says what the account already holds. 0 changes{end}"
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.parts:
-        found = [many(len(part), noun) for noun, part in by_resource(plan)] or ["0 changes"]
+        found = [many(len(part), noun) for noun, part in _by_resource(plan).items()] or [
+            "0 changes"
+        ]
         about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
         return f"{about}: {', '.join(found)}{refused}."
     of = many(setting.total, setting.noun)
@@ -87,27 +89,22 @@ def heading(plan: Plan) -> str:
 
 def _kinds_counted(changes: Sequence[Change]) -> str:
     """Count changes in words, kind by kind."""
-    count = Counter[str](change.kind for change in changes)
-    kinds = ("create", "update", "delete")
-    found = [many(count[kind], kind) for kind in kinds if count[kind]] or ["0 changes"]
-    return ", ".join([*found, *([f"{count['skip']:,} skipped"] if count["skip"] else [])])
+    counts = [many(count, kind) for kind, count in count_kinds(changes).items() if count]
+    skipped = sum(change.kind == "skip" for change in changes)
+    return ", ".join((counts or ["0 changes"]) + ([f"{skipped:,} skipped"] if skipped else []))
 
 
-def by_resource(plan: Plan) -> list[tuple[str, Sequence[Change]]]:
-    """Part the changes of a plan for the account by their resources, in its order."""
-    parts: dict[str, list[Change]] = {}
-    for change in plan.changes:
-        parts.setdefault(change.noun or plan._setting.noun, []).append(change)
-    return list(parts.items())
+def _by_resource(plan: Plan) -> dict[str, list[Change]]:
+    return by_resource(plan.changes, plan._setting.noun)
 
 
 def run_heading(plan: Plan) -> str:
     """Count what a run means to do in words."""
     setting = plan._setting
-    found = [many(count, kind) for kind, count in plan.counts.items() if count]
+    counts = [many(count, kind) for kind, count in plan.counts.items() if count]
     about = "Run that takes back another, of" if setting.undoes else "Run of"
-    of = [many(len(part), noun) for noun, part in by_resource(plan)]
-    return f"{about} {', '.join(of) or many(0, 'change')}: {', '.join(found) or '0 changes'}."
+    of = [many(len(part), noun) for noun, part in _by_resource(plan).items()]
+    return f"{about} {', '.join(of) or many(0, 'change')}: {', '.join(counts) or '0 changes'}."
 
 
 def _met(count: int, noun: str) -> str:
@@ -136,30 +133,30 @@ def losses_of(plan: Plan) -> Losses:
 
 def notes_of(plan: Plan) -> list[str]:
     """Say what else is to be known before it is applied."""
-    losses = [said for _, said in losses_of(plan).values()]
+    losses = [estimate for _, estimate in losses_of(plan).values()]
     if len(losses) > FEW:
         rest = f"… and {many(len(losses) - FEW, 'more reason')}: plan.frame() has them all."
         losses[FEW:] = [rest]
-    told = [*losses, *(visible(note) for note in plan.notes)]
+    notes = [*losses, *(visible(note) for note in plan.notes)]
     if plan.changes and (seconds := plan.seconds()) >= PATIENCE:
-        said = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
+        estimate = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
         if (quick := plan.seconds(gap="page")) < 0.8 * seconds:
             page = plan._target.transport.profile.max_page_size
             gap = quick * min(1.0, page / len(plan.changes))
-            said += (
+            estimate += (
                 f", {duration(quick)} with apply(gap='page'), which reads {page} records at a "
                 f"time, up to {gap:.1f} s before it writes them"
             )
         memory = memory_needed(len(plan.changes))
-        told.append(f"{said}, and {memory}." if memory else f"{said}.")
-    return told
+        notes.append(f"{estimate}, and {memory}." if memory else f"{estimate}.")
+    return notes
 
 
 def by_kind(plan: Plan) -> list[Sequence[Change]]:
     """Put the changes of each kind together, of each resource where there are several."""
     kinds: list[Sequence[Change]] = [
         [change for change in changes if change.kind == kind]
-        for _, changes in by_resource(plan)
+        for _, changes in _by_resource(plan).items()
         for kind in _SIGNS
     ]
     return [changes for changes in kinds if changes]
@@ -168,7 +165,7 @@ def by_kind(plan: Plan) -> list[Sequence[Change]]:
 def order_by_kind(plan: Plan) -> list[int]:
     """Return the numbers of the changes in the order in which `by_kind` shows them."""
     own, kinds = plan._setting.noun, list(_SIGNS)
-    nouns = {noun: n for n, (noun, _) in enumerate(by_resource(plan))}
+    nouns = {noun: n for n, noun in enumerate(_by_resource(plan))}
     ranks = [(nouns[each.noun or own], kinds.index(each.kind)) for each in plan.changes]
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 
@@ -180,8 +177,8 @@ def state_counts(states: Iterable[str]) -> str:
     if count["applied"] == count.total() > 1:
         return f"All {total} applied."
     order = [*get_args(State), *sorted(count.keys() - {*get_args(State)})]
-    said = ", ".join([f"{count[state]:,} {visible(state)}" for state in order if count[state]])
-    return f"{total}: {said}." if said else f"{total}."
+    counts = ", ".join([f"{count[state]:,} {visible(state)}" for state in order if count[state]])
+    return f"{total}: {counts}." if counts else f"{total}."
 
 
 # --- one change, field by field -------------------------------------------------------
@@ -198,15 +195,15 @@ class Line(NamedTuple):
 def change_lines(change: Change) -> list[Line]:
     """Show the fields of a change; what its label says already is not said again."""
     if change.kind in ("update", "skip"):
-        found = [line for name in change.after for line in _updated(change, name)]
+        lines = [line for name in change.after for line in _updated(change, name)]
     else:
         new = change.kind == "create"
         seen = change.label if len(change.label) <= LABEL else ""
-        told = (seen, *re.split("[ /]", seen), change.code)
-        fields = {n: v for n, v in (change.after or change.before).items() if v not in told}
-        sides = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]
-        found = [Line(n, None, side) if new else Line(n, side, None) for n, side in sides]
-    return found[:FIELDS] + _rest("", len(found) - FIELDS, "more field")
+        in_label = (seen, *re.split("[ /]", seen), change.code)
+        fields = {n: v for n, v in (change.after or change.before).items() if v not in in_label}
+        values = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]
+        lines = [Line(n, None, side) if new else Line(n, side, None) for n, side in values]
+    return lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
 
 
 def _updated(change: Change, name: str) -> list[Line]:
@@ -216,8 +213,8 @@ def _updated(change: Change, name: str) -> list[Line]:
         return [Line(name, words(MASK), _one(name, after))]
     places = [] if small(before) and small(after) else list(differences(name, before, after))
     first = places[:DEPTH] or [(name, before, after)]
-    found = [Line(place, *pair(a, b)) for place, a, b in first]
-    return found + _rest(name, len(places) - DEPTH, "more difference")
+    lines = [Line(place, *pair(a, b)) for place, a, b in first]
+    return lines + _rest(name, len(places) - DEPTH, "more difference")
 
 
 def _rest(field: str, count: int, noun: str) -> list[Line]:
@@ -234,8 +231,8 @@ def _secret(name: str, value: Any) -> bool:
 
 def change_label(change: Change) -> str:
     """Name the record of a change, with its template code if there is one."""
-    said = change.label if (change.code or "") in change.label else f"{change.code} {change.label}"
-    return squeezed(said, LABEL)
+    label = change.label if (change.code or "") in change.label else f"{change.code} {change.label}"
+    return squeezed(label, LABEL)
 
 
 # --- a plan as text -------------------------------------------------------------------
@@ -243,8 +240,8 @@ def change_label(change: Change) -> str:
 
 def plan_text(plan: Plan) -> list[list[str]]:
     """Render a plan for a terminal, as blocks of lines."""
-    told = [line for said in notes_of(plan) for line in wrapped("", said)]
-    return [[heading(plan)], *_changes(plan), _cells(plan), told, _end(plan)]
+    notes = [line for note in notes_of(plan) for line in wrapped("", note)]
+    return [[heading(plan)], *_changes(plan), _cells(plan), notes, _end(plan)]
 
 
 def _changes(plan: Plan) -> list[list[str]]:
@@ -257,15 +254,15 @@ def _changes(plan: Plan) -> list[list[str]]:
         kind, noun = few[0][0].kind, few[0][0].noun
         if noun not in blocks:
             blocks[noun] = [part_heading(plan, noun)] if noun else []
-        said = blocks[noun]
+        block = blocks[noun]
         for change, name in few:
             head = f"  {_SIGNS[kind]} {name}{' ' * (width - columns(name))}  "
             body = _body(change, WIDTH - width - 6)
-            said.append((head + "".join(body[:1])).rstrip())
-            said += [" " * (width + 6) + part for part in body[1:]]
+            block.append((head + "".join(body[:1])).rstrip())
+            block += [" " * (width + 6) + part for part in body[1:]]
         if (more := len(changes) - FEW) > 0:
             rest = f"{more:,} more skipped" if kind == "skip" else many(more, f"more {kind}")
-            said.append(f"    … and {rest}: plan.frame() has them all")
+            block.append(f"    … and {rest}: plan.frame() has them all")
     return list(blocks.values())
 
 
@@ -273,7 +270,7 @@ def part_heading(plan: Plan, noun: str) -> str:
     """Name a resource in a plan for the account, and count what it changes there."""
     part = plan._setting.parts.get(noun)
     met = _met(part.met, noun) if part else ""
-    return f"{noun.capitalize()}s: {_kinds_counted(dict(by_resource(plan))[noun])}{met}"
+    return f"{noun.capitalize()}s: {_kinds_counted(_by_resource(plan)[noun])}{met}"
 
 
 def _footnote(change: Change, losses: Losses) -> str:
@@ -281,38 +278,40 @@ def _footnote(change: Change, losses: Losses) -> str:
     return f" [{number}]" if number else ""
 
 
-def _body(change: Change, room: int) -> list[str]:
+def _body(change: Change, width: int) -> list[str]:
     """Write the fields of a change: each on a line of its own if it has two sides."""
-    said: list[str] = []
+    lines: list[str] = []
     for field, before, after in change_lines(change):
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
             arrow = _UNLIKE if change.kind == "skip" else ARROW
-            said += sides(name, before, after, room, arrow)
-        elif said and change.kind in ("create", "delete") and columns(said[-1] + one) + 2 <= room:
-            said[-1] += f", {one}"
+            lines += sides(name, before, after, width, arrow)
+        elif (
+            lines and change.kind in ("create", "delete") and columns(lines[-1] + one) + 2 <= width
+        ):
+            lines[-1] += f", {one}"
         else:
-            said.append(one)
-    return said
+            lines.append(one)
+    return lines
 
 
 def _cells(plan: Plan) -> list[str]:
-    said = ["Refused:"] if plan._cells else []
+    lines = ["Refused:"] if plan._cells else []
     for row, column, value, reason, step in plan._cells[:FEW]:
         place = [f"row {row_label(row)}", *([cut(column, LABEL)] if column else [])]
         what = f"{', '.join(place)} = {cut(value, 2 * LONG)}" if value else ", ".join(place)
-        said += wrapped("  ", f"{what}: {visible(reason)}")
-        said += wrapped("    -> ", visible(step))
+        lines += wrapped("  ", f"{what}: {visible(reason)}")
+        lines += wrapped("    -> ", visible(step))
     if (more := len(plan._cells) - FEW) > 0:
-        said.append(f"  … and {more:,} more: plan.refused has them all")
-    return said
+        lines.append(f"  … and {more:,} more: plan.refused has them all")
+    return lines
 
 
 def _end(plan: Plan) -> list[str]:
     if objections := plan.objections():
-        said = [line for one in objections for line in wrapped("  - ", visible(one))]
-        return ["Blocked:", *said]
+        lines = [line for one in objections for line in wrapped("  - ", visible(one))]
+        return ["Blocked:", *lines]
     return ["plan.apply() does it."] if any(plan.counts.values()) else []
 
 
@@ -324,8 +323,8 @@ _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 def plan_html(plan: Plan) -> list[str]:
     """Render a plan for JupyterLab, as parts of HTML."""
     losses, kinds = losses_of(plan), by_kind(plan)
-    room = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
-    rows = [html_changes(changes, losses, room) for changes in kinds]
+    space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
+    rows = [html_changes(changes, losses, space) for changes in kinds]
     if plan._setting.parts:
         _name_parts(plan, kinds, rows)
     first = [row for kind in rows for row in kind[:FEW]]
@@ -333,7 +332,7 @@ def plan_html(plan: Plan) -> list[str]:
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
     widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
     does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
-    objections = [visible(said) for said in plan.objections()]
+    objections = [visible(text) for text in plan.objections()]
     return [
         html_heading(heading(plan)),
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
@@ -351,10 +350,10 @@ _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 def told_html(plan: Plan, *more: str) -> str:
     """Say what else is to be known; what is drawn stands below it, as a picture."""
     drawn = {visible(note): picture for note, picture in plan._drawn.items()}
-    told = [said for said in notes_of(plan) if said not in drawn]
+    notes = [note for note in notes_of(plan) if note not in drawn]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
     row = f'<div style="{_ROW}">{figures}</div>' if figures else ""
-    return html_list("told", "", [*told, *more]) + row
+    return html_list("told", "", [*notes, *more]) + row
 
 
 def record_noun(plan: Plan) -> str:
@@ -369,20 +368,20 @@ def _name_parts(plan: Plan, kinds: list[Sequence[Change]], rows: list[list[str]]
         noun = changes[0].noun
         if noun and noun not in named and bodies:
             named.add(noun)
-            said = marked(part_heading(plan, noun))
+            heading = marked(part_heading(plan, noun))
             bodies[0] = (
-                f'<tbody><tr><th colspan="5" scope="colgroup">{said}</th></tr></tbody>'
+                f'<tbody><tr><th colspan="5" scope="colgroup">{heading}</th></tr></tbody>'
                 + (bodies[0])
             )
 
 
-def html_changes(changes: Sequence[Change], losses: Losses, room: int) -> list[str]:
+def html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[str]:
     """Make a table body of each change, as long as there is room for its lines."""
     bodies = []
     for change in changes:
         lines = change_lines(change) or [Line("", None, None)]
-        room -= len(lines)
-        if room < 0:
+        space -= len(lines)
+        if space < 0:
             break
         span = f' rowspan="{len(lines)}"'
         head = f"<td{span}>{_html_kind(change)}</td>{_html_name(change, losses, span)}"
@@ -495,8 +494,8 @@ def result_frame(
     for row in rows:  # once: those of a long run are read from its journal
         change = row.change
         labels.append(change.row)
-        told = change.kind, row.key, change.label, row.state, row.reason, row.evidence
-        each = *told, row.attempts, row.checked_ago
+        values = change.kind, row.key, change.label, row.state, row.reason, row.evidence
+        each = *values, row.attempts, row.checked_ago
         for column, value in zip(columns.values(), each, strict=True):
             column.append(value)
     texts = ("change", "label", "state", "reason", "evidence")
@@ -509,15 +508,15 @@ def result_frame(
 
 def result_summary(result: pd.DataFrame) -> str:
     """Count the states of a result in words, with how it was checked and why it stopped."""
-    said = state_counts(result["state"])
+    summary = state_counts(result["state"])
     if result.attrs.get("gap") == "page" and result["checked_ago"].notna().any():
         oldest = result["checked_ago"].max().total_seconds()
-        said += (
+        summary += (
             f" Records were read by pages, up to {oldest:,.1f} s before they were written: what "
             "somebody changed between the two was overwritten unseen."
         )
     stopped = memory(result).get("stopped")
-    return f"{said} It stopped: {stopped.rstrip('.')}." if stopped else said
+    return f"{summary} It stopped: {stopped.rstrip('.')}." if stopped else summary
 
 
 def stop_of(result: pd.DataFrame) -> str:
@@ -591,9 +590,9 @@ def remember_fleet(
         stops: Why accounts stopped, by what they are called.
         home: Where its journals lie, as for `result_frame`.
     """
-    told = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
+    reasons = [f"{label}: {reason.rstrip('.')}" for label, reason in stops.items()]
     where = {"at": home} if home else {}
-    remember(result, run=run, rows=str(len(result)), stopped="; ".join(told), **where)
+    remember(result, run=run, rows=str(len(result)), stopped="; ".join(reasons), **where)
     result.attrs["stops"] = dict(stops)
 
 
@@ -644,27 +643,27 @@ def _left_over(
     plan: Plan, result: pd.DataFrame
 ) -> tuple[dict[str, list[dict[str, Any]]], list[dict[str, Any]]]:
     """Collect what can be planned again, by resource, and what can only be read."""
-    found: dict[str, list[dict[str, Any]]] = {}
+    again_by_noun: dict[str, list[dict[str, Any]]] = {}
     read: list[dict[str, Any]] = []
     for change, state, reason in zip(plan.changes, result["state"], result["reason"], strict=True):
         noun = change.noun or plan._setting.noun
-        again = found.setdefault(noun, [])
+        again = again_by_noun.setdefault(noun, [])
         key: dict[str, Any] = {_KEYS.get(noun, "id"): change.key}
         if change.code is not None:
             key = {"template_code": change.code} | key
-        told = {"state": state, "reason": reason}
+        outcome = {"state": state, "reason": reason}
         if state in NOT_APPLIED:
             fields = {n: v for n, v in change.after.items() if not _secret(n, v)}
             gone = {"delete": True} if change.kind == "delete" else {}
-            again.append(key | fields | gone | told)
+            again.append(key | fields | gone | outcome)
         elif state == "unknown":
-            said = f"{reason}; nobody knows yet whether it landed: go on with the run first"
-            read.append(key | told | {"reason": said})
+            why = f"{reason}; nobody knows yet whether it landed: go on with the run first"
+            read.append(key | outcome | {"reason": why})
     for row, column, value, reason, step in plan._cells:
         place = " = ".join(filter(None, [column, value]))
         where = f"row {row_label(row)}, {place}" if place else f"row {row_label(row)}"
         read.append({"state": "refused", "reason": f"{where}: {reason}. Next step: {step}"})
-    return {noun: rows for noun, rows in found.items() if rows}, read
+    return {noun: rows for noun, rows in again_by_noun.items() if rows}, read
 
 
 def rest_title(noun: str) -> str:
@@ -677,8 +676,11 @@ _KEYS = {"content": "lang_code"}
 
 def _rows_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     last = ("delete", "state", "reason")
-    found = dict.fromkeys(name for row in rows for name in row)
-    names = [*(name for name in found if name not in last), *(n for n in last if n in found)]
+    columns = dict.fromkeys(name for row in rows for name in row)
+    names = [
+        *(name for name in columns if name not in last),
+        *(n for n in last if n in columns),
+    ]
     frame = pd.DataFrame(
         {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in names}
     )
@@ -708,7 +710,7 @@ def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
     return frame
 
 
-def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     """Make the frame of runs, indexed by run, the latest first."""
     columns = (
         *("run", "started", "ended", "connection", "account", "noun", "changes", "applied"),
@@ -716,7 +718,7 @@ def runs_frame(found: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     )
     times = ("started", "ended", "taken_back")
     frame = pd.DataFrame(
-        {name: [run.get(name, None if name in times else 0) for run in found] for name in columns}
+        {name: [run.get(name, None if name in times else 0) for run in runs] for name in columns}
     )
     for name in times:
         frame[name] = _moments(frame[name])
@@ -735,11 +737,11 @@ class ClickableFrame(pd.DataFrame):
     _shown: Callable[[pd.DataFrame], Any] | None = None
 
     @classmethod
-    def of(cls, frame: pd.DataFrame, shown: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
+    def of(cls, frame: pd.DataFrame, widget_of: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
         """Make it of a frame."""
         made = cls(frame)
         made.attrs = frame.attrs
-        object.__setattr__(made, "_shown", shown)
+        object.__setattr__(made, "_shown", widget_of)
         return made
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

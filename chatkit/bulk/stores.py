@@ -150,14 +150,14 @@ def kept_runs(
     failed = 0
     for store in stores:
         try:
-            found = store.summaries()
+            runs = store.summaries()
         except JournalError as error:
             failed += 1
             if lost is None or failed == len(stores):
                 raise
             lost(error)
             continue
-        yield from found
+        yield from runs
 
 
 def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
@@ -192,14 +192,14 @@ def find_run(run: str, at: At | None = None) -> tuple[JournalStore, str]:
         return homes[run], run
     if lost is not None:
         raise lost
-    found = [name for name in homes if run and name.startswith(run)]
-    if len(found) == 1:
-        return homes[found[0]], found[0]
-    if found:
-        names = ", ".join(found[-5:])
-        latest = f"the latest {5} are {names}" if len(found) > 5 else names
+    matches = [name for name in homes if run and name.startswith(run)]
+    if len(matches) == 1:
+        return homes[matches[0]], matches[0]
+    if matches:
+        names = ", ".join(matches[-5:])
+        latest = f"the latest {5} are {names}" if len(matches) > 5 else names
         raise JournalError(
-            f"{len(found)} runs begin with {run!r} ({latest}): write more of the name. "
+            f"{len(matches)} runs begin with {run!r} ({latest}): write more of the name. "
             f"{listed} lists all."
         )
     raise JournalError(f"No run is called {run!r}. {listed} lists them.")
@@ -277,15 +277,15 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
     """
     store = store_at()
     only = next(iter(accounts)) if len(accounts) == 1 else None
-    found = [
+    headers = [
         kept.header
         for kept in store.summaries(max(_LATEST, 2 * len(accounts)), only)
         if kept.header is not None
         and kept.header.account in accounts
         and not is_finished(kept.last)
     ]
-    at_work = {account for account in {run.account for run in found} if store.busy(account)}
-    return [run for run in found if run.account not in at_work]
+    at_work = {account for account in {run.account for run in headers} if store.busy(account)}
+    return [run for run in headers if run.account not in at_work]
 
 
 def interrupted(account: str) -> str:
@@ -294,12 +294,12 @@ def interrupted(account: str) -> str:
     What `open_runs` finds is meant.
     """
     try:
-        found = open_runs([account])
+        headers = open_runs([account])
     except (JournalError, InputError) as error:  # an account can be read without journals
         return str(error)
-    if not found:
+    if not headers:
         return ""
-    latest, before = found[-1], len(found) - 1
+    latest, before = headers[-1], len(headers) - 1
     were = "were" if before > 1 else "was"
     more = f", as {were} {before} before it (chatkit.runs() shows which)" if before else ""
     return (

@@ -46,36 +46,22 @@ def undo_plan(
     header = journal.header
     whole = rows_of_journal(journal)
     rows = whole if only is None else [row for row in whole if row.n in only]
-    landed = ("applied", "differs", "unknown")
-    done = [row for row in rows if row.state in landed or row.evidence == "gone" or _doubtful(row)]
-    at_stake = {row.n for row in done}
-    left = [_left(row) for row in rows if row.n not in at_stake]
-    twins = 0
+    left = [_left(row) for row in rows if not _may_have_taken_effect(row)]
+    done = [row for row in rows if _may_have_taken_effect(row)]
+    duplicates = 0
     for row in reversed(done):
-        reason = ""
-        if row.state == "unknown":
-            reason = "nobody knows yet whether it landed: chatkit.resume finds out"
-        elif row.state == "conflict":
-            reason = f"its answer was lost, so it may have landed before: {row.reason}"
-        elif row.change.undo == "never":
-            reason = row.change.loss
-        elif row.evidence == "gone" and not include_adopted:
-            reason = row.reason
-        elif row.evidence == "adopted" and row.change.kind == "create" and not include_adopted:
-            reason = "its answer was lost; it was found, but somebody else may have made it"
-        elif _of_another(row, target.of(row.change.code, row.change.noun)):
-            reason = "the service answered it with another record, which is not to be deleted"
-        if reason:
+        change, endpoints = row.change, target.of(row.change.code, row.change.noun)
+        if reason := _why_not(row, endpoints, include_adopted=include_adopted):
             adopted = row.evidence in ("adopted", "gone")
             step = "undo(…, include_adopted=True)" if adopted else _NEXT
-            refused.append(RefusedCell(row.change.row, "", row.change.label, reason, step))
+            refused.append(RefusedCell(change.row, "", change.label, reason, step))
+            continue
+        back = _back(row, endpoints)
+        changes.append(back)
+        if include_adopted:
+            changes += [replace(back, key=key) for key in row.duplicates]
         else:
-            back = _back(row, target.of(row.change.code, row.change.noun))
-            changes.append(back)
-            if include_adopted:
-                changes += [replace(back, key=key) for key in row.duplicates]
-            else:
-                twins += len(row.duplicates)
+            duplicates += len(row.duplicates)
     setting = Setting(
         account=target.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
@@ -90,9 +76,9 @@ def undo_plan(
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
-    if twins:
+    if duplicates:
         notes.append(
-            f"{many(twins, 'record')} just like one of this run appeared beside it and stay: "
+            f"{many(duplicates, 'record')} just like one of this run appeared beside it and stay: "
             "undo(…, include_adopted=True) deletes them too"
         )
     if len(rows) < len(whole):
@@ -101,8 +87,8 @@ def undo_plan(
             "are"
         )
     if left:
-        said = Counter(row.state for row in left)
-        counts = ", ".join(f"{count:,} {state}" for state, count in said.items())
+        states = Counter(row.state for row in left)
+        counts = ", ".join(f"{count:,} {state}" for state, count in states.items())
         notes.append(
             f"{many(len(left), 'row')} of the run changed nothing ({counts}): plan.left_out "
             "shows them"
@@ -120,7 +106,7 @@ def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> se
         rows: Its rows.
         kept: The runs there are.
     """
-    found = set()
+    identities = set()
     for later in kept:
         if later.header is None or later.header.undoes != run or later.run <= run:
             continue
@@ -130,9 +116,9 @@ def taken_back(run: str, rows: Collection[Row], kept: Collection[KeptRun]) -> se
         except JournalError:
             continue  # runs() lists it as damaged
         again = taken_back(later.run, back, kept)
-        landed = [row for row in back if row.state in ("applied", "differs")]
-        found |= {_identity(row) for row in landed if row.n not in again}
-    return {row.n for row in rows if _identity(row) in found} if found else set()
+        effective = [row for row in back if row.state in ("applied", "differs")]
+        identities |= {_identity(row) for row in effective if row.n not in again}
+    return {row.n for row in rows if _identity(row) in identities} if identities else set()
 
 
 def _identity(row: Row) -> tuple[str, str | None, str | None, str]:
@@ -140,21 +126,41 @@ def _identity(row: Row) -> tuple[str, str | None, str | None, str]:
     return repr(row.change.row), row.change.noun, row.change.code, row.change.label
 
 
-def _doubtful(row: Row) -> bool:
-    """Whether a conflict may hide that the row itself has landed: somebody changed it since."""
-    return row.state == "conflict" and row.was_unknown and row.change.kind != "create"
+def _may_have_taken_effect(row: Row) -> bool:
+    """Return whether a row is to be taken back, or may be: a conflict may hide that it is."""
+    changed_since = row.state == "conflict" and row.was_unknown and row.change.kind != "create"
+    effective = row.state in ("applied", "differs", "unknown")
+    return effective or row.evidence == "gone" or changed_since
+
+
+def _why_not(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> str:
+    """Return why a row is not taken back; empty if it is."""
+    after = row.change.after
+    create = row.change.kind == "create"
+    name = endpoints.natural(after)
+    reasons = (
+        (row.state == "unknown", "nobody knows yet whether it landed: chatkit.resume finds out"),
+        (
+            row.state == "conflict",
+            f"its answer was lost, so it may have landed before: {row.reason}",
+        ),
+        (row.change.undo == "never", row.change.loss),
+        (row.evidence == "gone" and not include_adopted, row.reason),
+        (
+            row.evidence == "adopted" and create and not include_adopted,
+            "its answer was lost; it was found, but somebody else may have made it",
+        ),
+        (
+            create and endpoints.natural({**after, **(row.after or {})}) != name,
+            "the service answered it with another record, which is not to be deleted",
+        ),
+    )
+    return next((reason for holds, reason in reasons if holds), "")
 
 
 def _left(row: Row) -> Left:
     change = row.change
     return Left(change.row, change.kind, change.label, row.state, row.reason)
-
-
-def _of_another(row: Row, endpoints: Endpoints[Any]) -> bool:
-    """Whether a create was answered with a record of another name: its key is not ours."""
-    wanted = row.change.after
-    named = endpoints.natural({**wanted, **(row.after or {})})
-    return row.change.kind == "create" and named != endpoints.natural(wanted)
 
 
 def _back(row: Row, endpoints: Endpoints[Any]) -> Change:

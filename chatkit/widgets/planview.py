@@ -23,7 +23,6 @@ from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import (
-    DELETES,
     home_of,
     keep_at,
     refused_cells,
@@ -31,6 +30,7 @@ from chatkit.bulk.plan import (
     setting_of,
     target_of,
 )
+from chatkit.bulk.safety import MAX_DELETES
 from chatkit.bulk.stores import kept_runs, read_run
 from chatkit.bulk.undo import taken_back, undo_plan
 from chatkit.errors import (
@@ -187,7 +187,7 @@ class PlanView(Panel):
         if not self._allowed:
             return ""
         deletes, changes = self.plan.counts["delete"], sum(self.plan.counts.values())
-        final = deletes and (deletes == changes or deletes > DELETES)
+        final = deletes and (deletes == changes or deletes > MAX_DELETES)
         return f"DELETE {deletes}" if final else f"CHANGE {changes}"
 
     def apply(self, confirm: str = "") -> pd.DataFrame:

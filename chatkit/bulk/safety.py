@@ -1,0 +1,83 @@
+"""Safety policy: what a plan does not do unless it is allowed to by name.
+
+It is read from top to bottom. What is refused for single rows, such as a number that two rows
+share, is decided by the planner; here a plan is refused as a whole.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chatkit.bulk.changes import by_resource, count_kinds
+from chatkit.errors import PlanRefused
+
+if TYPE_CHECKING:
+    from chatkit.bulk.plan import Plan
+
+#: A plan that touches a larger share of so many records or more needs `many=True`. The share is
+#: the one that octodns has found sensible for zones.
+MAX_SHARE, MIN_RECORDS = 0.3, 10
+#: So does one that deletes more records than this.
+MAX_DELETES = 100
+
+
+def raise_if_unsafe(plan: Plan, *, many: bool, irreversible: bool, rehearsed: bool) -> None:
+    """Refuse a plan that does more than it is allowed to.
+
+    Args:
+        plan: What is going to be applied.
+        many: Allow many deletes, and changes to a large share of the records.
+        irreversible: Allow what can never be undone.
+        rehearsed: Refuse it unless a rehearsal of it went well.
+
+    Raises:
+        PlanRefused: It does more; the text says which argument allows it.
+    """
+    if reasons := objections(plan, many=many, irreversible=irreversible):
+        raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *reasons]))
+    if rehearsed and plan._rehearsed != plan.hash:
+        raise PlanRefused(
+            "This plan is blocked, nothing was sent: no rehearsal of it went well. "
+            "chatkit.rehearse(plan) applies it to a copy of the account."
+        )
+
+
+def objections(plan: Plan, *, many: bool, irreversible: bool) -> list[str]:
+    """List why a plan is refused, and what would allow it."""
+    reasons = []
+    if plan._cells and not plan._skip_invalid:
+        rows = len({repr(cell.row) for cell in plan._cells})
+        reasons.append(
+            f"{rows} of its rows cannot be planned: correct them (plan.refused shows where), "
+            "or plan the others alone with plan(…, skip_invalid=True)"
+        )
+    if plan._setting.undoes:  # it can touch nothing but what its run has made
+        return reasons
+    if not many and (sizes := _too_many(plan)):
+        reasons.append(f"needs apply(many=True): it {' and '.join(sizes)}")
+    never = [change for change in plan.changes if change.undo == "never"]
+    if never and not irreversible:
+        reasons.append(
+            f"needs apply(irreversible=True): {len(never):,} of its rows can never be undone "
+            f"({never[0].label}: {never[0].loss})"
+        )
+    return reasons
+
+
+def _too_many(plan: Plan) -> list[str]:
+    """List what it deletes or changes more than goes without being allowed, by resource."""
+    sizes, deleted, of_one = [], 0, False
+    of = by_resource(plan.changes, plan._setting.noun)
+    for noun, part in plan._setting.each.items():
+        counts = count_kinds(of.get(noun, ()))
+        touched = counts["update"] + counts["delete"]
+        deleted += counts["delete"]
+        if counts["delete"] > MAX_DELETES:
+            of_one = True
+            sizes.append(f"deletes {counts['delete']:,} {noun}s")
+        elif part.total >= MIN_RECORDS and touched > MAX_SHARE * part.total:
+            whole = f"{part.total:,} {noun}s"
+            sizes.append(f"changes {touched:,} of {whole}, more than {MAX_SHARE:.0%}")
+    if deleted > MAX_DELETES and not of_one:
+        sizes.insert(0, f"deletes {deleted:,} records of several resources")
+    return sizes
