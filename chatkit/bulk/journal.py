@@ -693,7 +693,7 @@ class FolderStore(_Store):
     def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
         path = self.path(run)
         log = path.with_name(path.name + "-wal")
-        while True:
+        for again in (True, True, False):
             # The log that a dead process left is not folded in before all is known to be whole.
             mode = "ro" if log.exists() else "rw"
             with ExitStack() as tried:
@@ -701,16 +701,16 @@ class FolderStore(_Store):
                     connection = tried.enter_context(_sqlite(path, mode).connect())
                     known = _check_version(connection, f"The journal {path.name}")
                 except DBAPIError:
-                    if path.exists() and log.exists() != (mode == "ro"):
+                    if again and path.exists() and log.exists() != (mode == "ro"):
                         continue  # its writer has opened or closed it in this moment
                     raise
-                if not known:
-                    raise JournalError(
-                        f"{path.name} is not a chatkit journal. "
-                        "chatkit.runs() lists the runs there are."
-                    )
                 opened.push(tried.pop_all())
-                return connection
+            break
+        if not known:
+            raise JournalError(
+                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
+            )
+        return connection
 
     def check(self, connection: sa.Connection, run: str) -> None:
         """Check all pages of the file."""
