@@ -240,17 +240,17 @@ class _AccountTarget:
     def __init__(self, client: Client) -> None:
         self.transport = client.transport
         nouns = ("flow", "content", "webhook", "contact")
-        self._desks = {noun: source_of(client, noun) for noun in nouns}
+        self._targets = {noun: source_of(client, noun) for noun in nouns}
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
         """Return the endpoints of a resource; of contents those of the template code."""
         if noun is None:
             raise LookupError("a change of a plan for the account says which resource it is of")
-        return self._desks[noun].of(code, noun)
+        return self._targets[noun].of(code, noun)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
         """Keep what was told of the contents: no other resource has anything to keep."""
-        self._desks["content"].keep(written, run)
+        self._targets["content"].keep(written, run)
 
 
 def source_of(client: Client, noun: str) -> PlanTarget:
@@ -332,8 +332,8 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
     return Client._made(connection, Transport(connection))
 
 
-def client_of(sandbox: Sandbox) -> Client:
-    """Open a sandbox without a word, for who only reads it or says more of it."""
+def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
+    """Return the client of a sandbox, without a message."""
     connection = Connection(
         name="the sandbox",
         base_url="http://localhost",

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from importlib import metadata
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit import settings
@@ -181,9 +182,9 @@ class ClusterRun:
         self._tasks: dict[str, Task] = {}
         accounts: dict[str, str] = {}
         for label, plan in plans.items():
-            desk = desk_of(plan)
+            target = target_of(plan)
             try:
-                connection = desk.transport.connection
+                connection = target.transport.connection
             except SettingsError as error:  # of this account alone
                 self._ends[label] = str(error)
                 continue
@@ -193,7 +194,7 @@ class ClusterRun:
                     "it: keep it with chatkit login NAME, here and where the workers run."
                 )
             creates = (change for change in plan.changes if change.kind == "create")
-            if any(desk.of(change.code, change.noun).lost for change in creates):
+            if any(target.of(change.code, change.noun).lost for change in creates):
                 raise InputError(
                     f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
                     "and would be shown to a worker: apply that plan without on=."
@@ -235,7 +236,7 @@ class ClusterRun:
             with AccountBars("changes", list(self._plans), totals, watch) as bars:
                 for label, task in self._tasks.items():
                     task = task._replace(options=options)
-                    futures[label] = client.submit(go_on, task, pure=False, retries=_RETRIES)
+                    futures[label] = client.submit(go_on, task, pure=False, retries=TASK.tries - 1)
                     fire_and_forget(futures[label])  # it goes on should this process die
                 while len(ends) < len(self._plans) and interrupt.asked < 2:
                     bars.show(done)

@@ -334,7 +334,7 @@ class FleetPlan(Report):
             else:
                 for plan in at_work.values():
                     if plan._written:
-                        plan._desk.keep(plan._written, plan.id)
+                        plan._target.keep(plan._written, plan.id)
                 ends = cluster.go_on(options, interrupt, watch)
                 outcomes = {label: ChatkitError(why) for label, why in ends.items() if why}
         return self._result(at_work, outcomes, watch, gap)
@@ -425,10 +425,10 @@ def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) ->
     """
     labels = {client.connection.account: label for label, client in clients.items()}
 
-    def desk(account: str, noun: str) -> Desk | None:
+    def target(account: str, noun: str) -> PlanTarget | None:
         return source_of(clients[labels[account]], noun) if account in labels else None
 
-    plans, about = load_plans(Path(path), desk)
+    plans, about = load_plans(Path(path), target)
     named = {labels[plan._setting.account]: plan for plan in plans}
     at_work = tuple(label for label, plan in named.items() if len(plan))
     for label in at_work:

@@ -123,8 +123,8 @@ def _opened(
         if isinstance(client, Mapping):
             by_account = {each.connection.account: each for each in client.values()}
             client = by_account.get(header.account)
-        desk: Any = _LateDesk(partial(_desk, header, client, False))
-        plan = plan_of_run(kept, desk, store, home)
+        target: Any = _LateTarget(partial(_target, header, client, False))
+        plan = plan_of_run(kept, target, store, home)
     last = store.summary(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
@@ -137,11 +137,11 @@ class _LateTarget:
         self._find = find
 
     @cached_property
-    def _desk(self) -> Desk:
+    def _target(self) -> PlanTarget:
         return self._find()
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._desk, name)
+        return getattr(self._target, name)
 
 
 def _mark_undone(latest: Sequence[dict[str, Any]]) -> None:
@@ -469,8 +469,8 @@ def _fleet_to_go_on(
     failed, accounts = _missing(parts), _accounts(parts)
 
     def read(label: str, kept: Journal) -> Plan:
-        desk: Any = _LateDesk(partial(_desk, kept.header, client, moved, accounts))
-        return plan_of_run(kept, desk, parts[label].store, home)
+        target: Any = _LateTarget(partial(_target, kept.header, client, moved, accounts))
+        return plan_of_run(kept, target, parts[label].store, home)
 
     plans = _read_each(parts, read, failed)
     return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(parts))
@@ -492,8 +492,8 @@ def _fleet_to_take_back(
 
     def read(label: str, kept: Journal) -> Plan:
         only = None if rows is None else _numbers(kept, rows_of[label] or ())
-        desk = _desk(kept.header, client, moved, accounts)
-        return keep_at(undo_plan(kept, desk, include_adopted=include_adopted, only=only), home)
+        target = _target(kept.header, client, moved, accounts)
+        return keep_at(undo_plan(kept, target, include_adopted=include_adopted, only=only), home)
 
     plans = _read_each({n: part for n, part in parts.items() if n in rows_of}, read, failed)
     return FleetPlan(plans, failed=failed, skip_invalid=True)

@@ -54,7 +54,7 @@ def rehearse(plan: Plan) -> Rehearsal:
     accessor.register()
     if refused := plan.objections(many=True, irreversible=True):
         raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
-    transport, noun = desk_of(plan).transport, setting_of(plan).noun
+    transport, noun = target_of(plan).transport, setting_of(plan).noun
     client = next((each for each in open_clients() if each.transport is transport), None)
     client = client or Client._made(transport.connection, transport)
     of_plan = [change.code for change in plan.changes if change.code]
