@@ -129,7 +129,7 @@ _HOME = {
     "Fleet": "account.fleet",
     "Folder": "account.folder",
     "Inbox": "inbox.inbox",
-    "RetryPolicy": "retry",
+    "RetryPolicy": "api.retry",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
     "compare": "account.comparison",

@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 
 from chatkit.api.secret import MASK, SECRET, hidden
 from chatkit.errors import HelpPage, InputError, Problem
-from chatkit.util.display import shortened
+from chatkit.util.display import shortened, visible
 
 
 def _no_flag(value: Any) -> Any:
@@ -200,6 +200,8 @@ class Body(BaseModel):
                 cls.__pydantic_validator__.validate_assignment(body, name, value)
             except ValidationError as error:
                 problems += cls._problems(error, fields)
+            except UnicodeEncodeError:  # pydantic encodes the names of fields
+                problems.append(Problem(visible(name), _short(value), "cannot be sent"))
         if problems:
             raise InputError(heading, problems)
         return body.model_dump(exclude_unset=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from math import isfinite, isnan
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -16,6 +16,8 @@ from chatkit.util.display import shortened
 
 Kind = Literal["create", "update", "delete", "skip"]
 Undo = Literal["exactly", "not exactly", "never"]
+#: An id, as large as a column of Int64 can hold.
+Id = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -29,7 +31,7 @@ class Change(msgspec.Struct, frozen=True):
 
     row: Any  #: the label of the row in the frame's index
     kind: Kind
-    key: int | str | None  #: id or language code; None: the service gives it
+    key: Id | str | None  #: id or language code; None: the service gives it
     label: str  #: which record, in words people know: a number, a name, a code, an address
     before: Mapping[str, Any] = msgspec.field(default_factory=dict)
     after: Mapping[str, Any] = msgspec.field(default_factory=dict)

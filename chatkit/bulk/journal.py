@@ -449,7 +449,7 @@ class _Store(ABC):
 
     def summary(self, run: str) -> KeptRun:
         """Return header and last event of one run; without them where it cannot be read."""
-        reading = self.failing(f"The journal {run} cannot be read")
+        reading = self.failing(f"The journal {run} cannot be read", run)
         with suppress(JournalError), ExitStack() as opened, reading:
             connection = self._connect(run, opened)
             for summary in self._summaries(connection, self.of_run(_run, run)):

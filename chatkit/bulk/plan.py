@@ -79,7 +79,8 @@ class Setting:
 
     account: str  #: which account of which service
     noun: str  #: what its records are: contact, flow, content, webhook; or `ACCOUNT`
-    names: tuple[str | None, ...]  #: of the levels of the frame's index
+    #: Of the levels of the frame's index.
+    names: Annotated[tuple[str | None, ...], msgspec.Meta(min_length=1)]
     total: int  #: how many records there were
     known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
     undoes: str | None = None  #: the run that it takes back

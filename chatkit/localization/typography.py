@@ -296,7 +296,8 @@ _MARKS = {
     "ja": (_AFTER_HAN, {**_WIDE, ",": "、"}),
     "el": (re.compile(r"(?<=\w)\?"), {"?": ";"}),
 }
-_SENTENCE = re.compile(r"[^.!?\n]*([!?])")
+#: A sentence from its beginning: a text without an end mark is read once, not once a character.
+_SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 
 
 def _punctuation(line: _TextLine) -> Iterator[Flaw]:

@@ -163,7 +163,7 @@ def as_folder(path):
 
 def with_header(path, header):
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("UPDATE chatkit_run SET header = ?", (header,))
+        connection.execute("UPDATE chatkit_run SET header = CAST(? AS TEXT)", (header,))
 
 
 #: What may happen to a journal, and a part of the reason that is listed.
@@ -173,6 +173,7 @@ DAMAGE = {
     "cut": (lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]), ""),
     "a folder": (as_folder, "cannot be"),
     "a deep header": (lambda path: with_header(path, "[" * 100_000), "is damaged"),
+    "a header that is no text": (lambda path: with_header(path, b"\x91"), "is damaged"),
     "another header": (lambda path: with_header(path, "{}"), "is damaged"),
 }
 

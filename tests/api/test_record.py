@@ -229,6 +229,13 @@ def test_a_column_is_checked_cell_by_cell_and_what_no_json_has_is_named():
     assert ContentBody.column("headers", [headers]) == ({0: headers}, {})  # and no empty fields
 
 
+def test_a_field_whose_name_holds_half_a_character_is_refused_by_name():
+    with pytest.raises(InputError, match="cannot be sent") as caught:
+        ContentBody.part({"text": "a", "\ud800": 1}, "This content")
+    assert [problem.field for problem in caught.value.problems] == ["⟨U+D800⟩"]
+    assert str(caught.value).encode()
+
+
 def test_a_misspelt_field_is_told_with_the_one_that_was_meant_and_no_other():
     lost = "must be text, so that no digit, zero or + is lost"
     for check, others in ((ContactBody.whole, GOOD[ContactBody]), (ContactBody.part, {})):

@@ -181,6 +181,8 @@ FORGED = [
     (("changes", 0, "noun"), {}),
     (("changes", 0, "kind"), "format"),
     (("changes", 0, "key"), [1]),
+    (("changes", 0, "key"), 10**30),
+    (("setting", "names"), []),
     (("changes", 0, "before"), "name"),
     (("changes", 0, "after"), None),
     (("changes", 0, "undo"), "maybe"),
