@@ -35,7 +35,7 @@ CHANGES = st.builds(
     Change,
     row=LABELS,
     kind=st.sampled_from(["create", "update", "delete"]),
-    key=st.none() | st.integers() | st.text(),
+    key=st.none() | st.integers(-(2**63), 2**63 - 1) | st.text(),
     label=st.text(),
     before=FIELDS,
     after=FIELDS,
