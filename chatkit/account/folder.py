@@ -370,8 +370,9 @@ class Folder:
         ]
         rows.sort(key=lambda row: (SEVERITIES.index(row[2].severity), row[0]))
         findings = []
+        sources = {path: read_source(files.files[path]) for path in {path for path, *_ in rows}}
         for path, pointer, each in rows:
-            at = read_source(files.files[path]).find(pointer)
+            at = sources[path].find(pointer)
             texts = (visible(text) for text in (each.message, each.hint))
             findings.append((path, at.line, at.column, each.severity, each.code, *texts))
         return pd.DataFrame(findings, columns=list(_CHECKED)).astype(_CHECKED)
