@@ -866,10 +866,14 @@ def _resume(args: _Arguments) -> int:
 
     What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
     """
+    from chatkit.client import RESOURCES
+    from chatkit.endpoints import ACCOUNT
+
     nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
+    secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost} | {ACCOUNT}
     with (
         _account(args.name) if args.name else nullcontext() as client,
-        _secrets_file(args, needed=bool({*nouns} & {"webhook", "account"})) as file,
+        _secrets_file(args, needed=bool({*nouns} & secret)) as file,
     ):
         secrets: dict[Any, Any] = {}
         result = chatkit.resume(args.run, client, moved=args.moved, secrets=secrets)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import ExitStack, nullcontext, suppress
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import msgspec
 from msgspec import Raw
@@ -17,7 +17,7 @@ from msgspec import Raw
 from chatkit import settings
 from chatkit.api.answer import Envelope
 from chatkit.api.connection import Connection
-from chatkit.api.listing import ListReader, answers_in_order
+from chatkit.api.listing import answers_in_order
 from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
@@ -32,8 +32,8 @@ from chatkit.errors import (
 )
 from chatkit.flows import Flows
 from chatkit.profile import ServiceProfile
-from chatkit.resource import Resource, endpoints_of
-from chatkit.templates import Templates, bulk_templates
+from chatkit.resource import Resource
+from chatkit.templates import Templates
 from chatkit.util import background
 from chatkit.util.progress import say
 from chatkit.webhooks import Webhooks
@@ -44,6 +44,12 @@ if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.seed import AccountRecords
 
+
+#: The resources by what one record is called, in the order in which they are sent: a flow is there
+#: before the content whose button opens it, and webhooks hear of nothing before them.
+RESOURCES: Mapping[str, type[Resource[Any] | Templates]] = {
+    kind._declaration.noun: kind for kind in (Flows, Templates, Webhooks, Contacts)
+}
 
 _open: weakref.WeakValueDictionary[int, Client] = weakref.WeakValueDictionary()
 _numbers = count()
@@ -77,6 +83,10 @@ class Client(metaclass=HelpPage):
     {'DRAFT': 4, 'PUBLISHED': 1}
     """
 
+    contacts: Contacts
+    flows: Flows
+    templates: Templates
+    webhooks: Webhooks
     #: What to pass where one resource is meant, for messages.
     _resource_instead: ClassVar[str] = "like client.contacts"
 
@@ -111,10 +121,8 @@ class Client(metaclass=HelpPage):
         self.connection = connection
         self.profile = connection.profile
         self.transport = transport
-        self.contacts = Contacts(transport)
-        self.flows = Flows(transport)
-        self.templates = Templates(transport)
-        self.webhooks = Webhooks(transport)
+        for kind in RESOURCES.values():
+            setattr(self, kind._declaration.attribute, kind(transport))
         self._closes = ExitStack()  # what ends with the client
         self._number = next(_numbers)
         _open[self._number] = self
@@ -169,19 +177,20 @@ class Client(metaclass=HelpPage):
             codes: Template codes, which no call lists; without them those remembered and used.
             contacts: Whether to read the contacts.
         """
-        opened = bulk_templates(self.templates)
-        named = [*self.templates.codes, *opened.codes()] if codes is None else codes
-        flows = _records_of(endpoints_of(self.flows), full=self.profile.flow_json_in_get)
-        contents = {code: _records_of(opened.of(code), full=True) for code in dict.fromkeys(named)}
-        return {
-            "account_id": self.connection.account_id,
-            "profile": self.profile,
-            "flows": flows,
-            "contents": contents,
-            "contacts": _records_of(endpoints_of(self.contacts)) if contacts else [],
-            "webhooks": _records_of(endpoints_of(self.webhooks)),
-            "now": self.transport.service_time().timestamp(),
-        }
+        known = [*self.templates.codes, *self.templates._target.codes()]
+        named = dict.fromkeys(known if codes is None else codes)
+        seed: Any = {"account_id": self.connection.account_id, "profile": self.profile}
+        for noun, kind in RESOURCES.items():
+            personal = kind._declaration.personal
+            each = (
+                resource_of(self, noun)._target.each(named)
+                if contacts or not personal
+                else {None: None}
+            )
+            found = {code: _records_of(of) if of else [] for code, of in each.items()}
+            seed[f"{noun}s"] = found.get(None, found)
+        seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
+        return cast("AccountRecords", seed)
 
     @steady
     def __repr__(self) -> str:
@@ -201,13 +210,12 @@ class Client(metaclass=HelpPage):
         self.close()
 
 
-def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[str, Any]]:
-    """Read the records of one resource as the service shows them; `full` reads each as well.
+def _records_of(endpoints: Endpoints[Any]) -> list[dict[str, Any]]:
+    """Read the records of one resource as the service shows them, with all that can be sent.
 
     A template that the service does not know has none. One that is gone when it is read in
     full is left out.
     """
-    transport, profile = endpoints.transport, endpoints.profile
     found: dict[Any, dict[str, Any]] = {}
 
     def add(data: Raw) -> int:
@@ -215,17 +223,13 @@ def _records_of(endpoints: Endpoints[Any], *, full: bool = False) -> list[dict[s
         found.update((record[endpoints.key], record) for record in page)
         return len(page)
 
-    past_end = profile.page_past_end == "refuse"
-    reader = ListReader(
-        transport, endpoints.list_call, add, first=profile.page_base, refuses=past_end
-    )
     with suppress(NotFound) if endpoints.code else nullcontext():
-        for _ in reader.read():
+        for _ in endpoints.list_reader(add).read():
             pass
-    if not full:
+    if not endpoints.detailed:
         return list(found.values())
     calls = [endpoints.get_call(key) for key in found]
-    answers = answers_in_order(transport, calls, kept=(NotFound,))
+    answers = answers_in_order(endpoints.transport, calls, kept=(NotFound,))
     read = [msgspec.json.decode(each.data) for each in answers if isinstance(each, Envelope)]
     return [found.get(each[endpoints.key], {}) | each for each in read]
 
@@ -239,8 +243,7 @@ class _AccountTarget:
 
     def __init__(self, client: Client) -> None:
         self.transport = client.transport
-        nouns = ("flow", "content", "webhook", "contact")
-        self._targets = {noun: source_of(client, noun) for noun in nouns}
+        self._targets = {noun: resource_of(client, noun)._target for noun in RESOURCES}
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
         """Return the endpoints of a resource; of contents those of the template code."""
@@ -249,8 +252,15 @@ class _AccountTarget:
         return self._targets[noun].of(code, noun)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what was told of the contents: no other resource has anything to keep."""
-        self._targets["content"].keep(written, run)
+        """Keep what a plan has noted of what it writes, where a resource has a place for it."""
+        for target in self._targets.values():
+            target.keep(written, run)
+
+
+def resource_of(client: Client, noun: str) -> Resource[Any] | Templates:
+    """Return the resource of an account, by what one record is called."""
+    resource: Resource[Any] | Templates = getattr(client, RESOURCES[noun]._declaration.attribute)
+    return resource
 
 
 def source_of(client: Client, noun: str) -> PlanTarget:
@@ -260,16 +270,7 @@ def source_of(client: Client, noun: str) -> PlanTarget:
         client: The account.
         noun: One of contact, flow, content and webhook, or account for all of them.
     """
-    if noun == ACCOUNT:
-        return _AccountTarget(client)
-    if noun == "content":
-        return bulk_templates(client.templates)
-    resources: dict[str, Resource[Any]] = {
-        "contact": client.contacts,
-        "flow": client.flows,
-        "webhook": client.webhooks,
-    }
-    return endpoints_of(resources[noun])
+    return _AccountTarget(client) if noun == ACCOUNT else resource_of(client, noun)._target
 
 
 def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFAULT) -> Client:
@@ -300,16 +301,29 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
             with needed_by("chatkit.connect() without a connection"):
                 from chatkit.sandbox import Sandbox
 
-            return _sandboxed(Sandbox(seed="demo"), retry)
-        kind = "on this machine" if connection.loopback else "live data"
-        say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
-        return _told(Client._made(connection, Transport(connection, retry=retry)))
-    if not hasattr(to, "answer"):
+            to = Sandbox(seed="demo")
+    elif hasattr(to, "answer"):
+        connection = None
+    else:
         raise TypeError(
             "connect takes the name of a connection ('production'), a chatkit.Sandbox, or nothing, "
             f"not {type(to).__name__}"
         )
-    return _sandboxed(to, retry)
+    if connection is None:
+        client = client_of(cast("Sandbox", to), retry)
+        say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
+    else:
+        client = Client._made(connection, Transport(connection, retry=retry))
+        kind = "on this machine" if connection.loopback else "live data"
+        say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
+    from chatkit.bulk.stores import interrupted  # slow: people read what was printed
+
+    if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load
+        background.preload("chatkit.api.wire", "pandas", "chatkit.frames.frame")
+    # An account that ends with this process has no run from before.
+    if not client.connection.passing and (line := interrupted(client.connection.account)):
+        say(line)
+    return client
 
 
 def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
@@ -344,26 +358,3 @@ def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
         passing=sandbox.in_memory,
     )
     return Client._made(connection, Transport(connection, door=sandbox.answer, retry=retry))
-
-
-def _sandboxed(sandbox: Sandbox, retry: RetryPolicy | None) -> Client:
-    client = client_of(sandbox, retry)
-    say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
-    return _told(client)
-
-
-def _told(client: Client) -> Client:
-    """Say that a run of the account was interrupted, if one was, and prepare for the first frame.
-
-    Who reads what is said in a notebook need not wait for pandas and the HTTP libraries then.
-    """
-    from chatkit.bulk.stores import interrupted
-
-    if "ipykernel" in sys.modules:
-        background.preload("chatkit.api.wire", "pandas", "chatkit.frames.frame")
-
-    # An account that ends with this process has no run from before.
-    connection = client.connection
-    if not connection.passing and (line := interrupted(connection.account)):
-        say(line)
-    return client

@@ -15,7 +15,6 @@ from pydantic import AfterValidator, Field
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.listing import ListReader
 from chatkit.api.record import Body, Id, Record
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import CallError, Refused
@@ -67,21 +66,17 @@ class Contact(Record):
 
 
 def _digits(text: str) -> str:
-    if not re.search("[0-9]", text):
-        raise ValueError("must be digits only: not a telephone number")
-    if not re.fullmatch("[0-9]+", text):
-        raise ValueError(f"must be digits only (Contacts, rule 1){_split_of(text)}")
-    return text
-
-
-def _split_of(text: str) -> str:
-    """Offer the two fields that a number with its country code becomes, if that is certain."""
     from chatkit.imports.numbers import split
 
-    found = split(text)
-    if found.e164:
-        return f": write country_code={found.country_code!r}, number={found.number!r}"
-    return ": leave out spaces and signs; the country code goes into country_code"
+    if not re.search("[0-9]", text):
+        raise ValueError("must be digits only: not a telephone number")
+    if re.fullmatch("[0-9]+", text):
+        return text
+    step = "leave out spaces and signs; the country code goes into country_code"
+    number = split(text)
+    if number.e164:  # certain
+        step = f"write country_code={number.country_code!r}, number={number.number!r}"
+    raise ValueError(f"must be digits only (Contacts, rule 1): {step}")
 
 
 def _country_code(text: str) -> str:
@@ -107,7 +102,7 @@ def _nationals(numbers: Sequence[Any], codes: Sequence[Any]) -> list[Any]:
 
 
 class ContactBody(Body):
-    """What may be sent of a contact."""
+    """The fields that may be sent of a contact."""
 
     number: Annotated[str, AfterValidator(_digits)] = Field(
         description="The number without its country code: digits only."
@@ -124,18 +119,21 @@ class ContactEndpoints(Endpoints[Contact]):
     """The calls of contacts, and what is particular about them."""
 
     path = ("contacts",)
-    noun = "contact"
+    noun, attribute = "contact", "contacts"
     record = Contact
     body = ContactBody
     unique = True
     restores = True
-    natural_key = ("country_code", "number")
+    natural_key = account_key = ("country_code", "number")
+    separator = " "
+    file, personal = "contacts.csv", True
     weighed = _PARTS
     refuses = "No country can have such a number."
     when_long = (
         "The stop button ends it, and nothing is left of it; what "
         "client.contacts.to_parquet(folder) has read stays, and it goes on from there."
     )
+    file_call = "chatkit.read_contacts({})"
     as_text = "read the file with chatkit.read_contacts(path), which keeps every digit"
     instead: ClassVar[Mapping[str, str]] = dict.fromkeys(
         _PARTS,
@@ -183,13 +181,7 @@ class ContactEndpoints(Endpoints[Contact]):
             )
             return len(page)
 
-        listing = ListReader(
-            self.transport,
-            lambda page: self.list_call(page, filters),
-            add,
-            first=self.profile.page_base,
-        )
-        with suppress(CallError), closing(listing.read()) as pages:
+        with suppress(CallError), closing(self.list_reader(add, filters).read()) as pages:
             for _ in islice(pages, _MOST_PAGES):
                 if found:
                     return found[0]
@@ -199,7 +191,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     @property
     def _international(self) -> bool:
-        """Whether a number begins with the digits of its country code, in this service."""
+        """Return whether a number begins with the digits of its country code, in this service."""
         return self.profile.number_form == "international"
 
     def many(self, call: Call, data: msgspec.Raw) -> list[Contact]:
@@ -241,7 +233,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     @property
     def repeats(self) -> bool:
-        """Whether an update sends what nobody changed: a whole number needs its country code."""
+        """Return whether an update repeats fields: a whole number needs its country code."""
         return super().repeats or self._international
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
@@ -255,7 +247,7 @@ class ContactEndpoints(Endpoints[Contact]):
         return doubts({0: fields.get("name")}, pairs).get(0, [])
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Whether a number is sent without its country code, or the other way round."""
+        """Return whether a number is sent without its country code, or the other way round."""
         return len(fields.keys() & {*self.natural_key}) == 1
 
     def examined(
@@ -264,31 +256,25 @@ class ContactEndpoints(Endpoints[Contact]):
         """Check the names and numbers of all contacts that are sent, by columns."""
         from chatkit.imports.quality import doubts, spellings
 
-        sent = [(n, c.after) for n, c in enumerate(changes) if c.kind != "delete"]
-        names = {n: after["name"] for n, after in sent if "name" in after}
-        own = {*self.natural_key}
-        sent = [(n, after) for n, after in sent if not own.isdisjoint(after)]
-        halves = [n for n, after in sent if self.compared(after)]
-        keys: Any = [changes[n].key for n in halves]
-        rows = base.index.get_indexer_for(keys)
-        held = {
-            name: dict(zip(halves, base[name].iloc[rows].tolist(), strict=True))
-            for name in (self.natural_key if halves else ())
-        }
-        pairs = {
-            n: tuple(after[name] if name in after else held[name][n] for name in self.natural_key)
-            for n, after in sent
-        }
-        told = {
-            n: (code, number)
-            for n, (code, number) in pairs.items()
-            if isinstance(code, str) and isinstance(number, str)
-        }
-        found = doubts(names, told)
-        ids = {n: changes[n].key for n in told if changes[n].kind == "update"}
-        for place, finding in spellings(told, ids, base, self.named_by()):
-            found.setdefault(place, []).append(finding)
-        return found
+        sent = {n: each.after for n, each in enumerate(changes) if each.kind != "delete"}
+        names = {n: after["name"] for n, after in sent.items() if "name" in after}
+        halves = [n for n, after in sent.items() if self.compared(after)]
+        live: dict[int, Mapping[Any, Any]] = {}
+        if halves:
+            keys: Any = [changes[n].key for n in halves]
+            cells = base[list(self.natural_key)].iloc[base.index.get_indexer_for(keys)]
+            live = dict(zip(halves, cells.to_dict("records"), strict=True))
+        numbers: dict[int, tuple[str, str]] = {}
+        for n, after in sent.items():
+            if not after.keys().isdisjoint(self.natural_key):
+                code, number = ({**live.get(n, {}), **after}[name] for name in self.natural_key)
+                if isinstance(code, str) and isinstance(number, str):
+                    numbers[n] = code, number
+        findings = doubts(names, numbers)
+        ids = {n: changes[n].key for n in numbers if changes[n].kind == "update"}
+        for place, finding in spellings(numbers, ids, base, self.named_by()):
+            findings.setdefault(place, []).append(finding)
+        return findings
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Join the parts of the name, unless the service begins to do so itself."""
@@ -321,12 +307,14 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
         """Look into the list where an inactive contact can still be read."""
-        if not self._listed_while_active or "number" not in live:
+        profile = self.profile
+        listed = profile.search_param is not None and not profile.inactive_in_lists
+        if not (profile.inactive_readable and listed) or "number" not in live:
             return super().look_call(key, live)
         return self.list_call(filters=self.search(str(live["number"])))
 
     def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
-        """Tell whether a contact is active; None where the service shows deleted ones alike."""
+        """Return whether a contact is active; None where deleted ones are shown alike."""
         if call.segments == self.path:  # it was searched for
             found = any(contact.id == key for contact in self.many(call, envelope.data))
             more = envelope.pagination is not None and envelope.pagination.total_pages > 1
@@ -336,27 +324,21 @@ class ContactEndpoints(Endpoints[Contact]):
 
     @property
     def lists_deleted(self) -> bool:  # type: ignore[override]
-        """Whether the list shows inactive contacts too, as the profile says."""
+        """Return whether the list shows inactive contacts too, as the profile says."""
         return self.profile.inactive_in_lists
 
     @property
     def reads_deleted(self) -> bool:  # type: ignore[override]
-        """Whether an inactive contact can still be read, as the profile says."""
+        """Return whether an inactive contact can still be read, as the profile says."""
         return self.profile.inactive_readable
 
-    @property
-    def _listed_while_active(self) -> bool:
-        profile = self.profile
-        listed = profile.search_param is not None and not profile.inactive_in_lists
-        return profile.inactive_readable and listed
-
     def named_by(self) -> tuple[str, ...]:
-        """Tell contacts apart by number, with the country code where the profile says so."""
+        """Return the fields that name a contact: the country code only where it counts."""
         apart = self.profile.contact_key == "number" and not self._international
         return ("number",) if apart else self.natural_key
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell what a split name and a deletion that only makes inactive do to an undo."""
+        """Return how well a change can be undone: names are split, deletions make inactive."""
         if kind == "create":
             return "not exactly", "a contact cannot be removed: undoing makes it inactive"
         repeated = kind == "delete" or "name" in after or super().repeats
@@ -365,6 +347,26 @@ class ContactEndpoints(Endpoints[Contact]):
         if kind == "delete" and self.profile.restore_keeps == "nothing":
             return "not exactly", "restoring keeps its number and name, but no tags and no ai_mode"
         return super().undo(kind, known, after)
+
+    def unsettable(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> tuple[str, str] | None:
+        """Compare the parts of a name, which the service makes, with those of another account."""
+        if not {*_PARTS} <= fields.keys():
+            return None
+        name = fields.get("name")
+        if live is None:
+            if not name or not (then := self.resplit(fields)):
+                return None
+            why = "Names that the service splits into other parts than they have"
+            return why, f"{name} ({' | '.join(filter(None, then))})"
+        parts = [[record.get(part) or None for part in _PARTS] for record in (fields, live)]
+        unknown = [record.get("name") and not any(own) for record, own in
+                   zip((fields, live), parts, strict=True)]  # fmt: skip
+        if parts[0] == parts[1] or any(unknown):
+            return None
+        why = "Names that the account has in other parts; no call can set these, so they stay"
+        return why, str(name)
 
     def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
         """Return the parts that a name would have if it was sent again; None for the same."""

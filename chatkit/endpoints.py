@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -72,25 +71,19 @@ class Planned(Protocol):
 
     @property
     def before(self) -> Mapping[str, Any]:
-        """What was known of the fields that change."""
+        """The known values of the fields that change."""
 
     @property
     def after(self) -> Mapping[str, Any]:
         """The fields to send."""
 
 
-class Endpoints(Generic[R]):
-    """How each operation of a resource is asked for; it declares the class variables, little more.
-
-    Every operation is made as a `Call` by one method; whoever sends it, one by one, many at
-    once for a frame, or with a journal for a plan, uses that same method.
-
-    Args:
-        transport: Sends the calls.
-    """
+class Declaration:
+    """A resource as data: the attributes that its module sets, and that all else goes by."""
 
     path: tuple[str, ...]
     noun: ClassVar[str]  #: one record, for messages: "contact"
+    attribute: ClassVar[str]  #: what a client calls the resource: "contacts"
     record: ClassVar[type[Record]]
     body: ClassVar[type[Body]]
     key: ClassVar[str] = "id"
@@ -106,6 +99,7 @@ class Endpoints(Generic[R]):
     most: ClassVar[int | None] = None  #: how many an account may have
     #: How a column of numbers becomes texts.
     as_text: ClassVar[str] = "read it as text, like pd.read_csv(path, dtype=str)"
+    file_call: ClassVar[str] = "pd.read_excel({}, dtype=str)"  #: reads a frame from a file
     documents: ClassVar[frozenset[str]] = frozenset()  #: fields that `findings` looks into
     #: Why errors stop a plan or a call, unless `broken=True` lets them pass.
     refuses: ClassVar[str] = ""
@@ -117,20 +111,42 @@ class Endpoints(Generic[R]):
     #: The field that has another value after each change of a record; "" if there is none.
     version: ClassVar[str] = "updated_at"
     weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
+    #: The columns that name a record in every account, and what joins them to one text.
+    account_key: ClassVar[tuple[str, ...]]
+    separator: ClassVar[str] = "/"
+    #: Where a folder keeps the records: a file for each, or one file for all of them.
+    file: ClassVar[str]
+    file_defaults: ClassVar[Mapping[str, Any]] = {}  #: what a file need not contain
+    repeated: ClassVar[frozenset[str]] = frozenset()  #: fields that only repeat others
+    #: Fields that an account's state has although they are as the service would set them.
+    always: ClassVar[frozenset[str]] = frozenset()
+    hidden: ClassVar[frozenset[str]] = frozenset()  #: fields that a service may not show
+    unordered: ClassVar[frozenset[str]] = frozenset()  #: lists whose order has no meaning
+    #: Whether the records are persons: read only where that is asked for, and kept as a table.
+    personal: ClassVar[bool] = False
+    detailed: bool = False  #: whether `get` shows more of what can be sent than a list
     lists_deleted: bool = False  #: whether a list shows deleted records too
     reads_deleted: bool = False  #: whether `get` does
-    _many: ClassVar[TypeAdapter[Any]]
 
-    def __init_subclass__(cls) -> None:
-        """Make what reads many records at once."""
-        if hasattr(cls, "record"):
-            cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
+    @property
+    def place(self) -> str:
+        """The code by which a person reaches these records."""
+        return f"client.{self.noun}s"
+
+
+class CallMixin(Declaration):
+    """The calls of a resource: each operation is made as a `Call` by one method.
+
+    Whoever sends it, one by one, many at once for a frame, or with a journal for a plan, uses
+    that same method.
+
+    Args:
+        transport: Sends the calls.
+    """
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
         self.profile = transport.profile
-
-    # --- calls ----------------------------------------------------------------------
 
     def list_call(
         self, page: int | None = None, filters: Mapping[str, str] = MappingProxyType({})
@@ -143,6 +159,18 @@ class Endpoints(Generic[R]):
                 "pageSize": self.profile.max_page_size,
             }
         return Call("GET", self.path, query)
+
+    def list_reader(
+        self, add: Callable[[msgspec.Raw], int], filters: Mapping[str, str] = MappingProxyType({})
+    ) -> ListReader:
+        """Return what reads all pages of the list; `add` takes each and returns its rows."""
+        return ListReader(
+            self.transport,
+            lambda page: self.list_call(page, filters),
+            add,
+            first=self.profile.page_base,
+            refuses=self.profile.page_past_end == "refuse",
+        )
 
     def get_call(self, key: Key) -> Call:
         """Make the call that reads one record."""
@@ -159,6 +187,10 @@ class Endpoints(Generic[R]):
     def delete_call(self, key: Key) -> Call:
         """Make the call that deletes a record."""
         return Call("DELETE", (*self.path, self.checked(key)))
+
+    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
+        """Make the call that checks whether a record, which was read before, is still there."""
+        return self.get_call(key)
 
     def checked(self, key: Key | float) -> Key:
         """Check a key before it becomes part of a path: an id is a whole number, 0 or more.
@@ -190,22 +222,45 @@ class Endpoints(Generic[R]):
         raise InputError(f"The id of a {self.noun} is a whole number, not {key!r:.60}{reason}.")
 
     def search(self, text: str | None) -> dict[str, str]:
-        """Make the filter of a search, if this service's lists can search."""
-        if text is None:
-            return {}
-        if self.profile.search_param is None:
-            reason = (
-                "the API document does not name the parameter: "
-                "set search_param in the ServiceProfile of the client"
-            )
-            problem = Problem("search", repr(text), reason)
-            raise InputError("This list cannot be searched:", [problem])
-        return {self.profile.search_param: text}
+        """Return the filter of a search, if this service's lists can search."""
+        return self.filter("search", text, "searched")
 
-    # --- answers --------------------------------------------------------------------
+    def filter(self, field: str, value: str | None, verb: str) -> dict[str, str]:
+        """Return the filter of a list by a parameter that the profile names.
+
+        Args:
+            field: What the profile calls it, without `_param`: "search".
+            value: What is filtered for; None for all records.
+            verb: What cannot be done without the parameter, for the message: "searched".
+
+        Raises:
+            InputError: The profile does not name the parameter.
+        """
+        if value is None:
+            return {}
+        parameter = f"{field}_param"
+        name: str | None = getattr(self.profile, parameter)
+        if name is not None:
+            return {name: value}
+        reason = (
+            "the API document does not name the parameter: "
+            f"set {parameter} in the ServiceProfile of the client"
+        )
+        raise InputError(f"This list cannot be {verb}:", [Problem(field, repr(value), reason)])
+
+
+class AnswerMixin(CallMixin, Generic[R]):
+    """The meaning of the answers to the calls of a resource."""
+
+    _many: ClassVar[TypeAdapter[Any]]
+
+    def __init_subclass__(cls) -> None:
+        """Make the adapter that reads many records at once."""
+        if hasattr(cls, "record"):
+            cls._many = TypeAdapter(list[cls.record])  # type: ignore[name-defined]
 
     def read(self, call: Call, envelope: Envelope, key: Key) -> R:
-        """Take the record out of the answer to a `get_call`.
+        """Return the record in the answer to a `get_call`.
 
         Raises:
             NotFound: It is not there.
@@ -222,12 +277,8 @@ class Endpoints(Generic[R]):
                 call, f"the answer is about the {self.noun} {found!r:.60}, not about {key!r:.60}"
             )
 
-    def look_call(self, key: Key, live: Mapping[str, Any]) -> Call:
-        """Make the call that tells whether a record, which was read before, is still there."""
-        return self.get_call(key)
-
     def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
-        """Tell from the answer to a `look_call`, None if it cannot; raises `NotFound` as well."""
+        """Return whether a record is there, None if the answer to a `look_call` leaves it open."""
         self.read(call, envelope, key)
         return True
 
@@ -259,7 +310,9 @@ class Endpoints(Generic[R]):
             return cast(Key, body[self.key])
         return cast(Key, getattr(self.one(call, envelope.data), self.key))
 
-    # --- frames ---------------------------------------------------------------------
+
+class FrameMixin(AnswerMixin[R]):
+    """The records of a resource as frames."""
 
     def frame(
         self, filters: Mapping[str, str] = MappingProxyType({}), *, full: bool = False
@@ -268,13 +321,7 @@ class Endpoints(Generic[R]):
         from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self.record.listed))
-        listing = ListReader(
-            self.transport,
-            lambda page: self.list_call(page, filters),
-            columns.add,
-            first=self.profile.page_base,
-            refuses=self.profile.page_past_end == "refuse",
-        )
+        listing = self.list_reader(columns.add, filters)
         try:
             with Progress(f"{self.noun}s") as progress:
                 forecast = Forecast(self.when_long)
@@ -287,8 +334,7 @@ class Endpoints(Generic[R]):
             frame = frames.without_repeats(frame)
             if full:
                 keys = list(frame.index)
-                columns = self._full(keys)
-                frame = columns.frame(self.key)
+                columns, frame = self._full(keys)
                 if gone := len(keys) - len(frame):
                     self.warn_moved([f"{gone} of {len(keys)} were gone when each was read"])
             frame = self._uniform(frame)
@@ -299,48 +345,56 @@ class Endpoints(Generic[R]):
         return self.kept(self._finished(frame), whole=not filters)
 
     def tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
-        """Say how long it takes to read so many records, where that is long."""
+        """Print how long it takes to read so many records, where that is long."""
         connection = self.transport.connection
         where = account_words(connection.account, connection.name)
         what = f"Reading {many(records, self.noun)} of {where}"
         forecast.tell(what, done, left, self.transport.pace().rate)
 
-    def _full(self, keys: list[Key]) -> Columns:
-        """Read each of these records in full, several at once, in the order of the keys."""
+    def _full(self, keys: list[Key]) -> tuple[Columns, pd.DataFrame]:
+        """Read each of these records in full, several at once, in the order of the keys.
+
+        Returns:
+            The columns, and the frame of them; records that are gone are left out.
+
+        Raises:
+            BadAnswer: An answer is not as documented, or about another record.
+        """
         from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(self.record, self._shown()))
+        answers = answers_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
+        read: list[Key] = []
+
+        def rows() -> Iterator[msgspec.Raw]:
+            for key, answer in zip(keys, answers, strict=True):
+                if isinstance(answer, Envelope):
+                    read.append(key)
+                    yield answer.data
+
         try:
             with Progress(f"{self.noun}s", len(keys)) as progress:
                 forecast = Forecast()
                 self.tell_time(forecast, len(keys), 0, len(keys))
-                for page in pages_of(self._read_all(keys)):
+                for page in pages_of(rows()):
                     progress.add(columns.add(page))
                     self.tell_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
+            frame = columns.frame(self.key)
         except frames.WrongRows as error:
             reason = f"the {self.noun} is not as documented: {error}"
             raise BadAnswer(self.get_call(keys[0]), reason) from None
-        return columns
+        for key, other in zip(read, frame.index, strict=True):
+            if str(other) != str(key):
+                self.same_key(self.get_call(key), other, key)
+        return columns, frame
 
-    def _read_all(self, keys: list[Key]) -> Iterator[msgspec.Raw]:
-        """Yield the data of each record in the order of its key; one that is gone is left out.
+    def full(self, keys: Sequence[Key]) -> pd.DataFrame:
+        """Read these records in full into a frame indexed by key; those that are gone are not.
 
-        Raises:
-            BadAnswer: An answer is about another record than the one that was asked for.
+        What no record shows is no column: a plan could not tell it from nothing.
         """
-        key_of = msgspec.json.Decoder(msgspec.defstruct("Keyed", [(self.key, Any)]))
-        calls = map(self.get_call, keys)
-        answers = answers_in_order(self.transport, calls, kept=(NotFound,))
-        for key, answer in zip(keys, answers, strict=True):
-            if isinstance(answer, Envelope):
-                self._check_key(key_of, answer.data, key)
-                yield answer.data
-
-    def _check_key(self, key_of: msgspec.json.Decoder[Any], data: msgspec.Raw, key: Key) -> None:
-        with suppress(msgspec.DecodeError, UnicodeDecodeError):  # the columns refuse what it is
-            found = getattr(key_of.decode(data), self.key)
-            if str(found) != str(key):
-                self.same_key(self.get_call(key), found, key)
+        columns, frame = self._full(list(keys))
+        return self._uniform(frame.drop(columns=columns.missing))
 
     def _shown(self) -> list[str]:
         """Name the fields that `get` shows: the columns of a full frame."""
@@ -358,15 +412,6 @@ class Endpoints(Generic[R]):
         """Bring a part of the list into the form of its frame, with the columns it derives."""
         return table
 
-    def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
-        """Return the endpoints of a template code: these, for there is one kind only.
-
-        Args:
-            code: The template code of a content.
-            noun: Which resource, where a plan is for several; one resource needs no noun.
-        """
-        return self
-
     def base(self, frame: pd.DataFrame | None, *, now: bool = False) -> Snapshot:
         """Return what a frame was when it was read, or else what is there now."""
         known = None if frame is None or now else self.snapshot(frame)
@@ -383,18 +428,9 @@ class Endpoints(Generic[R]):
 
     @property
     def origin(self) -> dict[str, str]:
-        """What frames of these records remember: the account, what they are, and their code."""
+        """The origin that frames of these records keep: account, noun and template code."""
         code = {"code": self.code} if self.code else {}
         return {"account": self.transport.connection.account, "noun": self.noun} | code
-
-    def full(self, keys: Sequence[Key]) -> pd.DataFrame:
-        """Read these records in full into a frame indexed by key; those that are gone are not.
-
-        What no record shows is no column: a plan could not tell it from nothing.
-        """
-        columns = self._full(list(keys))
-        frame = columns.frame(self.key)
-        return self._uniform(frame.drop(columns=columns.missing))
 
     def warn_if_missing(self, fields: Sequence[str]) -> None:
         """Warn of documented fields that no row of a list had."""
@@ -406,7 +442,7 @@ class Endpoints(Generic[R]):
             )
 
     def moved(self, listing: ListReader, doubles: int) -> list[str]:
-        """Tell what says that a list moved while it was read; `doubles` of its rows came twice."""
+        """Return the signs that a list moved while it was read; `doubles` rows came twice."""
         odd = listing.moved
         if doubles:
             odd.append(f"{doubles} rows came twice")
@@ -424,26 +460,47 @@ class Endpoints(Generic[R]):
                 stacklevel=5,
             )
 
-    # --- what to do next ------------------------------------------------------------
 
-    @property
-    def place(self) -> str:
-        """What a person writes to reach these records."""
-        return f"client.{self.noun}s"
+class AccountMixin(FrameMixin[R]):
+    """The records of a resource in the state of an account and in its folder."""
 
-    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Say what to do about a refusal, where more is known than the service told.
+    def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+        """Read all records with all that can be sent, and note what is not as expected.
 
         Args:
-            error: How the service refused the call.
-            key: The record that was asked for, None for a create.
-            body: What was sent.
+            codes: The template codes to read contents of.
         """
-        if isinstance(error, NotFound) and key is not None:
-            return f"{self.place}.frame() lists the {self.key} of each {self.noun} there is."
+        frame = self.frame(full=self.detailed)
+        return frame, self.account_notes(frame)
+
+    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+        """Note what people should know before these records are kept or copied."""
+        return []
+
+    @classmethod
+    def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Return why a file is no file of a record, after the pointer to where that shows."""
+        return None
+
+    @classmethod
+    def created_note(cls, count: int) -> str:
+        """Note what people should know of so many new records; empty if there is nothing."""
         return ""
 
-    # --- what may and must be sent --------------------------------------------------
+    def unsettable(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> tuple[str, str] | None:
+        """Return why a record cannot become as these fields say, and which; None if it can.
+
+        Args:
+            fields: The record as a state has it.
+            live: The record as the account has it; None if its fields are sent.
+        """
+        return None
+
+
+class BodyMixin(CallMixin, Generic[R]):
+    """The fields that may and must be sent of a record."""
 
     def required(self) -> list[str]:
         """Name the fields that a create requires."""
@@ -459,7 +516,7 @@ class Endpoints(Generic[R]):
         return {n: v for n, v in fields.items() if n in sendable}
 
     def whole(self, live: R) -> bool:
-        """Whether a record from a list shows all that could be sent: none need be read alone."""
+        """Return whether a record from a list shows all that could be sent."""
         kind = self.record
         told = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
         return told <= self.sendable(live).keys()
@@ -470,7 +527,7 @@ class Endpoints(Generic[R]):
 
     @property
     def repeats(self) -> bool:
-        """Whether an update must send fields that nobody changed, and so needs the live record."""
+        """Return whether an update must repeat fields, and so needs the live record."""
         profile = self.profile
         return self.update_method == "PUT" and (
             profile.put == "replace" or profile.put_requires == "create_fields"
@@ -497,6 +554,10 @@ class Endpoints(Generic[R]):
         """Return the fields that a text typed into one field belongs into; none if it stays."""
         return {}
 
+
+class CheckMixin:
+    """The checks of what is sent; none, unless a resource has some."""
+
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
         """Check what the document in a field says, as the platform will."""
         return ()
@@ -513,7 +574,7 @@ class Endpoints(Generic[R]):
         return []
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Whether `judged` needs the record as it is, for an update of these fields."""
+        """Return whether `judged` needs the record as it is, for an update of these fields."""
         return False
 
     def examined(
@@ -531,26 +592,13 @@ class Endpoints(Generic[R]):
         """
         return {}
 
-    # --- what a plan asks -----------------------------------------------------------
 
-    def written(
-        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
-    ) -> Sequence[Sequence[str]]:
-        """Tell what is to be kept of these changes when a plan of them is applied; texts only.
-
-        Args:
-            changes: Creates, updates and deletes.
-            base: The records as they were read.
-            full: Reads some of them in full.
-        """
-        return ()
-
-    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
-        """Keep what `written` told, as the run begins."""
+class NameMixin(Declaration, Generic[R]):
+    """The names of a record among its kind, beside its key."""
 
     @property
     def single(self) -> bool:
-        """Whether the service refuses a second record with the same `named_by`."""
+        """Return whether the service refuses a second record with the same `named_by`."""
         return self.unique
 
     def named_by(self) -> tuple[str, ...]:
@@ -573,8 +621,52 @@ class Endpoints(Generic[R]):
         """Return the text by which a list can be searched for a record."""
         return str(fields[self.named_by()[-1]])
 
+
+class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
+    """A resource for engines: its declaration, and what each mixin makes of it."""
+
+    def of(self, code: str | None, noun: str | None = None) -> Endpoints[R]:
+        """Return the endpoints of a template code: these, for there is one kind only.
+
+        Args:
+            code: The template code of a content.
+            noun: Which resource, where a plan is for several; one resource needs no noun.
+        """
+        return self
+
+    def each(self, codes: Iterable[str]) -> Mapping[str | None, Endpoints[R]]:
+        """Return the endpoints of these template codes: these alone, for there is one list."""
+        return {None: self}
+
+    def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
+        """Return what to do about a refusal, where more is known than the service sent.
+
+        Args:
+            error: How the service refused the call.
+            key: The record that was asked for, None for a create.
+            body: What was sent.
+        """
+        if isinstance(error, NotFound) and key is not None:
+            return f"{self.place}.frame() lists the {self.key} of each {self.noun} there is."
+        return ""
+
+    def written(
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
+    ) -> Sequence[Sequence[str]]:
+        """Return what is to be kept of these changes when a plan of them is applied; texts only.
+
+        Args:
+            changes: Creates, updates and deletes.
+            base: The records as they were read.
+            full: Reads some of them in full.
+        """
+        return ()
+
+    def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
+        """Keep what `written` told, as the run begins."""
+
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell how well a change can be undone, and what gets lost, before it is made.
+        """Return how well a change can be undone, and what gets lost, before it is made.
 
         Args:
             kind: create, update or delete.
@@ -588,7 +680,7 @@ class Endpoints(Generic[R]):
 
 
 def _keys(name: str, data: msgspec.Raw) -> dict[int | str, str]:
-    """Tell which record of a list each place means, for messages; nothing of a single one."""
+    """Return which record of a list each place means, for messages; nothing for a single one."""
     try:
         rows = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -14,8 +14,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chatkit.api.record import Body, Document, Id, Record, document
 from chatkit.endpoints import Endpoints, Key, Undo
-from chatkit.errors import InputError, Problem, Refused
+from chatkit.errors import InputError, Refused
 from chatkit.resource import Resource
+from chatkit.util.display import many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -86,7 +87,7 @@ def _document(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class FlowBody(Body):
-    """What may be sent of a flow. Its name and template are fixed once it exists."""
+    """The fields that may be sent of a flow; name and template are fixed once it exists."""
 
     create_only = frozenset({"name", "template_name", "categories"})
 
@@ -112,10 +113,14 @@ class FlowEndpoints(Endpoints[Flow]):
     """The calls of flows, and what is particular about them."""
 
     path = ("flows",)
-    noun = "flow"
+    noun, attribute = "flow", "flows"
     record = Flow
     body = FlowBody
-    natural_key = ("name",)
+    natural_key = account_key = ("name",)
+    file = "flows/*.json"
+    always = hidden = frozenset({"template_name", "flow_json"})
+    repeated = frozenset({"flow_json_raw"})
+    file_defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     documents = frozenset({"flow_json"})
     refuses = "The platform refuses to publish what has errors."
@@ -125,7 +130,7 @@ class FlowEndpoints(Endpoints[Flow]):
     }
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Say what becomes of a published flow, which this API can only refuse to delete."""
+        """Return the next step for a published flow, which this API can only refuse to delete."""
         clash = error.status in (409, self.profile.clash_status)
         if clash and error.call.method == "DELETE":
             return (
@@ -140,8 +145,36 @@ class FlowEndpoints(Endpoints[Flow]):
         return super().next_step(error, key, body)
 
     @property
+    def detailed(self) -> bool:  # type: ignore[override]
+        """Return whether the service shows the document of a flow that is read alone."""
+        return self.profile.flow_json_in_get
+
+    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+        """Count the flows whose document the service does not show."""
+        hidden = len(frame) - (int(frame["flow_json"].notna().sum()) if "flow_json" in frame else 0)
+        return [f"The service does not show the document of {many(hidden, 'flow')}."] * bool(hidden)
+
+    @classmethod
+    def file_fault(cls, fields: Mapping[str, Any]) -> tuple[str, str] | None:
+        """Refuse a bare document, and one as text, which could name another file."""
+        if "screens" in fields and "flow_json" not in fields:
+            step = 'put it under "flow_json", beside "name"'
+            return "/screens", f"is a flow document and no flow: {step}"
+        if not isinstance(fields.get("flow_json", {}), dict):
+            return "/flow_json", "flow_json must be an object: write { … }"
+        return None
+
+    @classmethod
+    def created_note(cls, count: int) -> str:
+        """Note that a new flow is another one on the upstream platform, and a draft."""
+        each = "It gets a new id and a new wa_flow_id, and is a DRAFT"
+        if count > 1:
+            each = "They get new ids and new wa_flow_ids, and are DRAFT"
+        return f"{many(count, 'flow')} created. {each}: publish in the business application."
+
+    @property
     def single(self) -> bool:
-        """Whether the service refuses a second flow of one name."""
+        """Return whether the service refuses a second flow of one name."""
         return self.profile.duplicate_flow_name == "refuse"
 
     def findings(self, name: str, value: Any) -> Sequence[Finding]:
@@ -174,7 +207,7 @@ class FlowEndpoints(Endpoints[Flow]):
         return [name for name in super()._shown() if name not in hidden]
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted flow never comes back, and what publishing has to do with it."""
+        """Return how well a change can be undone: never a deletion, exactly that of a draft."""
         if kind == "delete":
             return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
         if kind == "create":
@@ -226,7 +259,7 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
     if not TYPE_CHECKING:  # for a type checker a missing method stays a mistake
 
         def __getattr__(self, name: str) -> Any:
-            """Say what the API cannot do, where its name is tried."""
+            """Explain what the API cannot do, where its name is tried."""
             if name in _NOT_IN_API:
                 raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
             said = f"{type(self).__name__!r} object has no attribute {name!r}"
@@ -242,38 +275,19 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         Raises:
             BadAnswer: The list is not as documented.
         """
-        if status is None:
-            return self._frame(full=full)
-        if self._endpoints.profile.status_param is None:
-            raise InputError(
-                "This list cannot be filtered:",
-                [
-                    Problem(
-                        "status",
-                        repr(status),
-                        "the API document does not name the parameter: "
-                        "set status_param in the ServiceProfile of the client",
-                    )
-                ],
-            )
-        frame = self._frame({self._endpoints.profile.status_param: status}, full=full)
-        if frame.empty:
-            self._warn_of_state(status)
+        filters = self._endpoints.filter("status", status, "filtered")
+        frame = self._frame(filters, full=full)
+        if status is not None and frame.empty:
+            states = sorted(set(self._endpoints.base(None).frame["wa_status"].dropna()))
+            like = [state for state in states if state.casefold() == status.casefold()]
+            like = like or get_close_matches(status.upper(), states, 1)
+            hint = "the account has no flows."
+            if states:
+                hint = f"the states of this account are {', '.join(states)}."
+            if like:
+                hint = f"did you mean {like[0]!r}?"
+            warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=2)
         return frame
-
-    def _warn_of_state(self, status: str) -> None:
-        """Say which states there are, where none is in the one that was asked for."""
-        there = sorted(set(self._endpoints.base(None).frame["wa_status"].dropna()))
-        like = [state for state in there if state.casefold() == status.casefold()]
-        like = like or get_close_matches(status.upper(), there, 1)
-        hint = (
-            f"did you mean {like[0]!r}?"
-            if like
-            else f"the states of this account are {', '.join(there)}."
-            if there
-            else "the account has no flows."
-        )
-        warnings.warn(f"No flow is in the state {status!r}; {hint}", stacklevel=3)
 
     def check_all(self) -> pd.DataFrame:
         """Check the document of each flow, as the platform does when it is published.
@@ -291,14 +305,14 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
         rows = []
         for key, fields in zip(frame.index, records(frame, range(len(frame))), strict=True):
             row: dict[str, Any] = {"id": int(key), "name": fields["name"]}
-            row |= {"wa_status": fields["wa_status"], "readable": False, "errors": None}
-            row |= {"warnings": None, "finding": "the service does not show its document"}
+            row |= {"wa_status": fields["wa_status"], "readable": False}
+            row |= {"errors": None, "warnings": None}
+            row |= {"finding": "the service does not show its document"}
             if isinstance(document := fields.get("flow_json"), dict):
-                found = lint(document)
-                wrong = errors(found)
-                row |= {"readable": True, "errors": len(wrong)}
-                row["warnings"] = sum(finding.severity == "warning" for finding in found)
-                row["finding"] = finding_line((wrong or found)[0]) if found else None
+                findings = lint(document)
+                wrong = errors(findings)
+                row |= {"readable": True, "errors": len(wrong), "warnings": len(findings.warnings)}
+                row["finding"] = finding_line((wrong or findings)[0]) if findings else None
             rows.append(row)
         columns = Columns(_CHECKED)
         columns.add(json.dumps(rows).encode())

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
@@ -26,7 +27,7 @@ from chatkit.errors import (
     first_line,
     steady,
 )
-from chatkit.finding import cell_problem, document_problem, doubts, errors, summary
+from chatkit.finding import Finding, cell_problem, document_problem, doubts, errors, summary
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,19 +39,24 @@ if TYPE_CHECKING:
 class Resource(Generic[R], metaclass=HelpPage):
     """One account's records of one kind: read, created, changed and deleted, one or many."""
 
-    #: What makes the calls of the resource.
-    _kind: ClassVar[type[Endpoints[Any]]]
+    #: What the resource is, and what makes its calls.
+    _declaration: ClassVar[type[Endpoints[Any]]]
 
     def __init_subclass__(cls, endpoints: type[Endpoints[Any]]) -> None:
         """Give the resource's create and update the signature and help of its body."""
         super().__init_subclass__()
-        cls._kind = endpoints
+        cls._declaration = endpoints
         for method in (cls.create, cls.update):
             copy = described(method, endpoints.body, endpoints.record)
             setattr(cls, method.__name__, copy)
 
     def __init__(self, transport: Transport) -> None:
-        self._endpoints: Endpoints[R] = self._kind(transport)
+        self._endpoints: Endpoints[R] = self._declaration(transport)
+
+    @property
+    def _target(self) -> Endpoints[R]:
+        """Where plans for the resource read and write."""
+        return self._endpoints
 
     @steady
     def __repr__(self) -> str:
@@ -79,9 +85,8 @@ class Resource(Generic[R], metaclass=HelpPage):
             InDoubt: The answer was lost; the record may exist.
         """
         endpoints = self._endpoints
-        _vet(endpoints, fields, broken=broken, creates=True)
-        with self._advised():
-            body = endpoints.body.whole(fields, f"This {endpoints.noun}", endpoints.required())
+        self._check(fields, {}, creates=True, broken=broken)
+        body = self._body(fields, creates=True)
         call = endpoints.create_call(body)
         envelope = self._send(call, body=body)
         made = self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
@@ -100,10 +105,14 @@ class Resource(Generic[R], metaclass=HelpPage):
             InDoubt: The answer was lost; the change may have landed.
         """
         endpoints = self._endpoints
-        live = self._live(key) if endpoints.compared(fields) and self._valid(fields) else None
-        _vet(endpoints, fields, broken=broken, live=None if live is None else endpoints.shown(live))
-        with self._advised():
-            body = endpoints.body.part(fields, f"This {endpoints.noun}")
+        live: R | None = None
+        if endpoints.compared(fields):
+            with suppress(InputError, NotPermitted):  # wrong fields are reported below
+                self._body(fields, creates=False)
+                live = self.get(key)
+        before = None if live is None else endpoints.shown(live)
+        self._check(fields, before, creates=False, broken=broken)
+        body = self._body(fields, creates=False)
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
@@ -188,15 +197,77 @@ class Resource(Generic[R], metaclass=HelpPage):
 
     # --- helpers --------------------------------------------------------------------
 
-    @contextmanager
-    def _advised(self) -> Iterator[None]:
-        """Say of fields that cannot be sent what is written in their place."""
+    def _body(self, fields: Mapping[str, Any], *, creates: bool) -> dict[str, Any]:
+        """Check the fields of a create or an update, and return what is sent.
+
+        Raises:
+            InputError: Some cannot be sent; where others are written in their place, it names them.
+        """
+        endpoints, record = self._endpoints, f"This {self._endpoints.noun}"
         try:
-            yield
+            if creates:
+                return endpoints.body.whole(fields, record, endpoints.required())
+            return endpoints.body.part(fields, record)
         except InputError as error:
-            instead = self._endpoints.instead
-            told = [p._replace(next_step=instead.get(p.field, p.next_step)) for p in error.problems]
-            raise InputError(first_line(error), told) from None
+            instead = endpoints.instead
+            problems = [
+                each._replace(next_step=instead.get(each.field, each.next_step))
+                for each in error.problems
+            ]
+            raise InputError(first_line(error), problems) from None
+
+    def _check(
+        self,
+        fields: Mapping[str, Any],
+        live: Mapping[str, Any] | None,
+        *,
+        creates: bool,
+        broken: bool,
+    ) -> None:
+        """Refuse errors in the fields of a record, and in what it would then be; warn of the rest.
+
+        Args:
+            fields: What would be sent.
+            live: The record as it is; empty for a new one, None if that is not known.
+            creates: Whether the record is a new one.
+            broken: Let errors pass: they are warned of.
+
+        Raises:
+            InputError: There are errors. What else is wrong with the fields is named as well.
+        """
+        endpoints = self._endpoints
+        right: dict[str, Any] = {}
+        for name in endpoints.body.model_fields.keys() & fields.keys():
+            good, _ = endpoints.body.column(name, [fields[name]])
+            if good:  # `_body` refuses other shapes
+                right[name] = good[0]
+        label = endpoints.label(fields) or f"This {endpoints.noun}"
+        stopped: list[Problem] = []
+        checked: list[tuple[Sequence[Finding], Callable[[Finding], Problem], str]] = [
+            (endpoints.judged(right, live), partial(cell_problem, right), "")
+        ]
+        for name in endpoints.documents & right.keys():
+            place = partial(document_problem, name, right[name])
+            checked.insert(0, (endpoints.findings(name, right[name]), place, "warning"))
+        for findings, problem_of, severity in checked:
+            if wrong := [] if broken else errors(findings):
+                stopped += map(problem_of, wrong)
+                for each in findings:  # so that who has mended the errors need not come back
+                    if each.severity == severity:
+                        problem = problem_of(each)
+                        stopped.append(problem._replace(reason=f"warning: {problem.reason}"))
+            elif notable := doubts(findings):
+                warnings.warn(f"{label} has {summary(notable)}", stacklevel=4)
+        if stopped:
+            try:
+                self._body(fields, creates=creates)
+            except InputError as error:
+                stopped[:0] = error.problems
+            done = "created" if creates else "updated"
+            reason = (
+                f"This {endpoints.noun} cannot be {done}; broken=True would let its errors pass:"
+            )
+            raise InputError(reason, stopped)
 
     def _send(
         self, call: Call, key: Key | None = None, body: Mapping[str, Any] = MappingProxyType({})
@@ -218,23 +289,8 @@ class Resource(Generic[R], metaclass=HelpPage):
         accessor.register()
         return self._endpoints.frame(filters, full=full)
 
-    def _valid(self, fields: Mapping[str, Any]) -> bool:
-        """Whether each of these fields may be sent: what may not is told before anything is."""
-        try:
-            self._endpoints.body.part(fields, "")
-        except InputError:
-            return False
-        return True
-
-    def _live(self, key: Key) -> R | None:
-        """Read a record that an update is checked with; None if this token may not read it."""
-        try:
-            return self.get(key)
-        except NotPermitted:
-            return None
-
     def _landed(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
-        """Take note of a record that was written; nothing, unless a resource keeps a ledger.
+        """Note a record that was written; nothing, unless a resource keeps a ledger.
 
         Args:
             before: As it was; None for a new one, or where that was not read.
@@ -258,7 +314,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             return self._answered(key, call, envelope)
 
     def _answered(self, key: Key, call: Call, envelope: Envelope) -> R:
-        """Take from the answer to a write what it tells of its record: its key at least."""
+        """Read the record from the answer to a write: its key at least."""
         bare = {self._endpoints.key: key}
         try:
             answered = msgspec.json.decode(envelope.data)
@@ -274,67 +330,3 @@ def endpoints_of(resource: Resource[R]) -> Endpoints[R]:
         instead = getattr(resource, "_resource_instead", "like client.contacts")
         raise InputError(f"This takes a resource, {instead}, not {type(resource).__name__}.")
     return resource._endpoints
-
-
-def _vet(
-    endpoints: Endpoints[Any],
-    fields: Mapping[str, Any],
-    *,
-    broken: bool,
-    live: Mapping[str, Any] | None = None,
-    creates: bool = False,
-) -> None:
-    """Refuse errors in the fields of one record, and in what it would then be; warn of doubts.
-
-    Args:
-        endpoints: What the record is.
-        fields: What would be sent.
-        broken: Let errors pass: they are warned of.
-        live: The record as it is; None if that is not known.
-        creates: Whether the record is a new one.
-
-    Raises:
-        InputError: There are errors. What else is wrong with the fields is told as well.
-    """
-    stopped: list[Problem] = []
-    right: dict[str, Any] = {}
-    for name in endpoints.body.model_fields.keys() & fields.keys():
-        good, _ = endpoints.body.column(name, [fields[name]])
-        if good:  # of another shape: that is said of any field
-            right[name] = good[0]
-    label = endpoints.label(fields) or f"This {endpoints.noun}"
-    for name in endpoints.documents & right.keys():
-        document = right[name]
-        found = endpoints.findings(name, document)
-        if wrong := [] if broken else errors(found):
-            # what only is a doubt, too: who has mended the errors is not to come back for it
-            told = [*wrong, *(each for each in found if each.severity == "warning")]
-            for finding in told:
-                problem = document_problem(name, document, finding)
-                doubt = "" if finding in wrong else "warning: "
-                stopped.append(problem._replace(reason=f"{doubt}{problem.reason}"))
-        elif said := doubts(found):
-            warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
-    whole = endpoints.judged(right, {} if creates else live)
-    if wrong := [] if broken else errors(whole):
-        stopped += [cell_problem(right, finding) for finding in wrong]
-    elif said := doubts(whole):
-        warnings.warn(f"{label} has {summary(said)}", stacklevel=4)
-    if stopped:
-        done = "created" if creates else "updated"
-        raise InputError(
-            f"This {endpoints.noun} cannot be {done}; broken=True would let its errors pass:",
-            [*_problems_of(endpoints, fields, creates), *stopped],
-        )
-
-
-def _problems_of(
-    endpoints: Endpoints[Any], fields: Mapping[str, Any], creates: bool
-) -> Sequence[Problem]:
-    try:
-        endpoints.body.whole(fields, "", endpoints.required()) if creates else endpoints.body.part(
-            fields, ""
-        )
-    except InputError as error:
-        return error.problems
-    return ()

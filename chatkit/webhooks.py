@@ -18,16 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
 from html import escape
-from types import ModuleType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Moment, Record
-from chatkit.api.secret import Secret
+from chatkit.api.secret import SECRET, Secret
 from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
 from chatkit.finding import Finding
@@ -87,7 +86,7 @@ def _https(url: str) -> str:
 
 
 def _listed(events: Any) -> Any:
-    """Tell who passes one kind, or a list written as text, how a list is passed."""
+    """Refuse one kind, or a list written as text, and show how a list is passed."""
     if isinstance(events, str):
         kinds = _KINDS.findall(events)
         raise ValueError(f"must be a list, not text: events={kinds or ['*']!r}")
@@ -111,7 +110,7 @@ def _asked_kinds(events: list[str]) -> list[str]:
 
 
 class WebhookBody(Body):
-    """What may be sent of a registration."""
+    """The fields that may be sent of a registration."""
 
     url: Annotated[str, AfterValidator(_https)] = Field(
         description="The https:// address that receives the events."
@@ -120,6 +119,14 @@ class WebhookBody(Body):
         description="Which kinds of events are delivered; '*' stands for all of them."
     )
     is_active: bool = Field(True, description="Whether events are delivered.")
+
+
+def _has_secret(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # half an IPv6 address
+        return False
+    return "@" in parts.netloc or any(SECRET.search(name) for name, _ in parse_qsl(parts.query))
 
 
 def event_kinds(profile: ServiceProfile) -> dict[str, str]:
@@ -132,20 +139,40 @@ class WebhookEndpoints(Endpoints[Webhook]):
     """The calls of webhooks, and what is particular about them."""
 
     path = ("webhooks",)
-    noun = "webhook"
+    noun, attribute = "webhook", "webhooks"
     record = Webhook
     body = WebhookBody
     paged = False
     update_method = "PATCH"
-    natural_key = ("url",)
+    natural_key = account_key = ("url",)
+    file = "webhooks.toml"
+    always = frozenset({"events", "is_active"})
+    unordered = frozenset({"events"})
+    file_defaults: ClassVar[Mapping[str, Any]] = {"is_active": True}
     refuses = "Nothing can be delivered to such an address."
     most = MAX_WEBHOOKS
     lost = "its signing secret was in that answer: delete it and create it again"
     defaults: ClassVar[Mapping[str, Any]] = {"events": [_ALL]}
 
+    def account_notes(self, frame: pd.DataFrame) -> list[str]:
+        """Name the hosts in whose addresses a password or a token seems to stand."""
+        hosts = [urlsplit(url).hostname or "" for url in frame["url"].dropna() if _has_secret(url)]
+        return [
+            f"{many(len(hosts), 'webhook')} with what looks like a password in the address, which "
+            f"is written as it is: {', '.join(hosts)}."
+        ] * bool(hosts)
+
+    @classmethod
+    def created_note(cls, count: int) -> str:
+        """Note where the new signing secrets are."""
+        return (
+            f"{many(count, 'webhook')} created, with a new signing secret: plan.secrets holds "
+            "it once the plan is applied, and the service never shows it again."
+        )
+
     @property
     def single(self) -> bool:
-        """Whether the service refuses a second webhook for one address."""
+        """Return whether the service refuses a second webhook for one address."""
         return self.profile.duplicate_webhook_url == "refuse"
 
     def get_call(self, key: Key) -> Call:
@@ -166,7 +193,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
         return frame.drop(columns="webhook_secret", errors="ignore")
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted registration never comes back with its signing secret."""
+        """Return how well a change can be undone: a deleted registration loses its secret."""
         if kind == "delete":
             return "never", "made again it has another id and another signing secret"
         return super().undo(kind, known, after)
@@ -261,7 +288,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             fields, f"This {self._endpoints.noun}", self._endpoints.required()
         )
         if keyring:
-            check_keyring(self._account)
+            self._secrets.check()
         self._check_limit()
         webhook = super().create(broken=broken, **fields)
         if keyring and webhook.webhook_secret is not None:
@@ -294,7 +321,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         return self.update(key, is_active=False)
 
     def health(self, *, quiet: float | timedelta = 24, now: datetime | None = None) -> pd.DataFrame:
-        """Tell how each webhook is by its last delivery, those that need you first.
+        """Return the health of each webhook by its last delivery, the most urgent first.
 
         `health` is one of failing, silent (no delivery for longer than `quiet`), never,
         inactive and healthy; `reason` says why.
@@ -346,8 +373,8 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
 
     @property
-    def _account(self) -> str:
-        return self._endpoints.transport.connection.account
+    def _secrets(self) -> SigningSecrets:
+        return SigningSecrets(self._endpoints.transport.connection.account)
 
     def keep_secret(self, key: Key, secret: Secret) -> None:
         """Keep a signing secret in the keyring of this machine, such as one of `plan.secrets`.
@@ -355,7 +382,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        keep_in_keyring(self._account, int(self._endpoints.checked(key)), secret)
+        self._secrets.keep(int(self._endpoints.checked(key)), secret)
 
     def secret(self, key: Key) -> Secret:
         """Return the signing secret that is kept in the keyring of this machine.
@@ -364,13 +391,13 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             SettingsError: It is not kept there, or the keyring is missing or fails.
         """
         key = self._endpoints.checked(key)
-        found = find_in_keyring(self._account, int(key))
-        if found is None:
+        secret = self._secrets.find(int(key))
+        if secret is None:
             raise SettingsError(
                 f"No signing secret of webhook {key} is kept on this machine, and the service "
                 f"shows it once only: client.webhooks.rotate({key}) gives it a new one."
             )
-        return found
+        return secret
 
     def forget_secret(self, key: Key) -> None:
         """Remove a signing secret from the keyring of this machine.
@@ -378,7 +405,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        forget_in_keyring(self._account, int(self._endpoints.checked(key)))
+        self._secrets.forget(int(self._endpoints.checked(key)))
 
     def _read_back(
         self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
@@ -438,12 +465,10 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> He
     if webhook.get("is_active") is False:
         last = f"; its last delivery failed: {why}" if why and at else ""
         return HealthVerdict("inactive", f"it is switched off: activate(id) switches it on{last}")
-    if not isinstance(at, datetime):
-        if why:
-            return HealthVerdict("failing", why)
-        return HealthVerdict("never", f"nothing was ever delivered to it since {_since(webhook)}")
     if why:
         return HealthVerdict("failing", why)
+    if not isinstance(at, datetime):
+        return HealthVerdict("never", f"nothing was ever delivered to it since {_since(webhook)}")
     age = now - at
     if age > quiet:
         return HealthVerdict("silent", f"nothing was delivered for {_length(age)}")
@@ -456,15 +481,14 @@ def quiet_time(value: object) -> timedelta:
     Raises:
         InputError: It is neither, or not above 0.
     """
-    if isinstance(value, timedelta):
-        found = value
-    elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
-        found = timedelta(hours=value)
-    else:
+    quiet = value
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
+        quiet = timedelta(hours=value)
+    if not isinstance(quiet, timedelta):
         raise InputError("quiet= takes a number of hours, like quiet=24, or a timedelta.")
-    if found <= timedelta():
+    if quiet <= timedelta():
         raise InputError(f"quiet= must be above 0, like 24 hours, not {value!r:.40}.")
-    return found
+    return quiet
 
 
 def zoned_time(value: datetime | None) -> datetime | None:
@@ -479,7 +503,7 @@ def zoned_time(value: datetime | None) -> datetime | None:
 
 
 def _failure(webhook: Mapping[str, Any]) -> str:
-    """Say what went wrong with the last delivery; empty when nothing did."""
+    """Return what went wrong with the last delivery; empty when nothing did."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
     code = _code(webhook.get("last_delivery_http_status"))
     if error not in (None, "", False):
@@ -505,7 +529,7 @@ def _since(webhook: Mapping[str, Any]) -> str:
 
 
 def _length(age: timedelta) -> str:
-    """Say how long something took, in the largest unit that fits."""
+    """Return a length of time in words, in the largest unit that fits."""
     seconds = int(age.total_seconds())
     for unit, size in (("day", 86_400), ("hour", 3600), ("minute", 60)):
         if seconds >= size:
@@ -557,7 +581,7 @@ class Rotation:
             SettingsError: The keyring is missing or fails; nothing was sent.
         """
         if keyring:
-            check_keyring(self._webhooks._account)
+            self._webhooks._secrets.check()
         result = self.plan.apply(**how)
         for new_id, secret in self.plan.secrets.items():
             self.new_id, self.secret = int(new_id), secret
@@ -637,70 +661,46 @@ _WITHOUT_KEYRING = (
 )
 
 
-def keep_in_keyring(account: str, webhook_id: int, secret: Secret) -> None:
-    """Keep the signing secret of a webhook, and make sure that it is kept.
+class SigningSecrets:
+    """The signing secrets of an account's webhooks, in the keyring of this machine.
 
-    Raises:
-        SettingsError: The keyring is missing, fails, or did not keep it.
+    Each method raises `SettingsError` where the keyring is missing or fails.
+
+    Args:
+        account: As `Connection.account` is.
     """
 
-    def question(keyring: ModuleType) -> str | None:
-        name = _keyring_name(account, webhook_id)
-        keyring.set_password(_KEYRING_SERVICE, name, secret.reveal())
-        kept: str | None = keyring.get_password(_KEYRING_SERVICE, name)
-        return kept
+    def __init__(self, account: str) -> None:
+        self._account = account
 
-    if Secret(_ask(question) or "") != secret:
-        raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")
+    def keep(self, webhook_id: int, secret: Secret) -> None:
+        """Keep the signing secret of a webhook, and make sure that it is kept."""
+        self._ask(webhook_id, lambda keyring, *of: keyring.set_password(*of, secret.reveal()))
+        if self.find(webhook_id) != secret:
+            raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")
 
+    def find(self, webhook_id: int) -> Secret | None:
+        """Return the signing secret of a webhook; None: it is not kept."""
+        return self._ask(
+            webhook_id,
+            lambda keyring, *of: Secret(text) if (text := keyring.get_password(*of)) else None,
+        )
 
-def find_in_keyring(account: str, webhook_id: int) -> Secret | None:
-    """Read the signing secret of a webhook; None: it is not kept.
+    def forget(self, webhook_id: int) -> None:
+        """Remove the signing secret of a webhook, if it is kept."""
+        if self.find(webhook_id) is not None:
+            self._ask(webhook_id, lambda keyring, *of: keyring.delete_password(*of))
 
-    Raises:
-        SettingsError: The keyring is missing or fails.
-    """
+    def check(self) -> None:
+        """Make sure that the keyring keeps what it is given, before a secret depends on it."""
+        self.keep(0, Secret("a trial, no secret"))
+        self.forget(0)
 
-    def question(keyring: ModuleType) -> Secret | None:
-        text = keyring.get_password(_KEYRING_SERVICE, _keyring_name(account, webhook_id))
-        return None if text is None else Secret(text)
-
-    return _ask(question)
-
-
-def forget_in_keyring(account: str, webhook_id: int) -> None:
-    """Remove the signing secret of a webhook; silent when it is not kept.
-
-    Raises:
-        SettingsError: The keyring is missing or fails.
-    """
-
-    def question(keyring: ModuleType) -> None:
-        name = _keyring_name(account, webhook_id)
-        if keyring.get_password(_KEYRING_SERVICE, name) is not None:
-            keyring.delete_password(_KEYRING_SERVICE, name)
-
-    _ask(question)
-
-
-def check_keyring(account: str) -> None:
-    """Make sure that the keyring keeps what it is given, before a secret depends on it.
-
-    Raises:
-        SettingsError: It is missing, fails, or keeps nothing.
-    """
-    keep_in_keyring(account, 0, Secret("a trial, no secret"))
-    forget_in_keyring(account, 0)
-
-
-def _ask(question: Callable[[ModuleType], T]) -> T:
-    """Ask the keyring; its failure is told in words about signing secrets."""
-    try:
-        return ask_keyring(question)
-    except SettingsError as error:
-        first = str(error).partition(".")[0]
-    raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")
-
-
-def _keyring_name(account: str, webhook_id: int) -> str:
-    return f"{account} webhook {webhook_id}"
+    def _ask(self, webhook_id: int, question: Callable[..., T]) -> T:
+        """Ask the keyring; its failure is explained in words about signing secrets."""
+        name = f"{self._account} webhook {webhook_id}"
+        try:
+            return ask_keyring(lambda keyring: question(keyring, _KEYRING_SERVICE, name))
+        except SettingsError as error:
+            first = str(error).partition(".")[0]
+        raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")

@@ -334,6 +334,56 @@ def test_no_module_needs_itself() -> None:
     assert not circles
 
 
+#: What one record of a resource is called, and what a client calls the resource.
+RESOURCE_NAMES = {
+    *("contact", "flow", "content", "webhook", "contacts", "flows", "contents", "webhooks"),
+    "templates",
+}
+#: Where these words are compared with, and why.
+RESOURCE_BRANCHES = {
+    "contacts.py": "a resource",
+    "flows.py": "a resource",
+    "webhooks.py": "a resource",
+    "templates/": "a resource",
+    "sandbox/": "it has declarations of its own",
+    "widgets/editor/": "a flow is the root of the document that is edited",
+    "imports/headings.py": "contact is a word in the heading of a column",
+    "bulk/rendering.py": "a result knows the noun of a row, and no resource: one key is no id",
+}
+
+
+def resource_branches(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines that compare with the name of a resource, or choose by it from a dict."""
+    for node in ast.walk(tree):
+        compared: list[ast.AST | None] = []
+        if isinstance(node, ast.Compare):
+            compared = [node.left, *node.comparators]
+        elif isinstance(node, ast.BinOp):  # of sets
+            compared = [node.left, node.right]
+        elif isinstance(node, ast.MatchValue):
+            compared = [node.value]
+        elif isinstance(node, ast.Dict) and len(node.keys) == len(
+            [key for key in node.keys if getattr(key, "value", None) in RESOURCE_NAMES]
+        ):
+            compared = [*node.keys]
+        parts = [part for each in compared for part in getattr(each, "elts", [each])]
+        texts = {part.value for part in parts if isinstance(part, ast.Constant)}
+        if any(isinstance(text, str) and text in RESOURCE_NAMES for text in texts):
+            yield getattr(node, "lineno", 0)
+
+
+def test_no_branch_names_a_resource() -> None:
+    """Resources are data to everything else: a fifth one is a declaration, and no `if`."""
+    lines = [
+        f"{file}:{line}"
+        for file, path in FILES.items()
+        if not file.as_posix().removeprefix("chatkit/").startswith(tuple(RESOURCE_BRANCHES))
+        for line in resource_branches(parsed(path))
+    ]
+    assert not lines
+    assert [*resource_branches(ast.parse('noun == "flow"'))] == [1]
+
+
 def test_a_small_part_of_one_module_is_in_that_module() -> None:
     """A module with one importer and few lines is half of a thought, unless it says why."""
     importers: dict[str, set[str]] = {}

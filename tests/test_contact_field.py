@@ -1,7 +1,9 @@
-"""A new field of a contact is two declarations: the client's and the sandbox's.
+"""Walk-throughs on a copy of the package: which files a new field and a new resource touch.
 
-On a copy of the package, the service comes to keep a `nickname`. Frames, plans, forms, checks,
-undo and the OpenAPI document know it from there.
+A new field of a contact is two declarations: the client's and the sandbox's. Frames, plans, forms,
+checks, undo and the OpenAPI document know it from there. A fifth resource is a module of its own
+and its place in the registry: plans, undo, folders, comparisons and the plan of an account know it
+from there. (The sandbox declares its resources for itself; a door answers here in its place.)
 """
 
 from __future__ import annotations
@@ -11,7 +13,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import chatkit
 
@@ -32,13 +36,13 @@ EDITS = {
         ),
         ("    ai_mode: str\n", "    nickname: str | None = None\n"),
         (
-            "names, number, code, call.grant.actor)\n",
-            '            record["nickname"] = given.get("nickname")\n',
+            "record = self._new_record(record_id, names, number, code, actor)\n",
+            '            record["nickname"] = fields.get("nickname")\n',
         ),
         (
-            "given = self.update_body.read(call.body)\n        record = json.loads(row.item)\n",
-            '        if "nickname" in given or self.profile.put == "replace":\n'
-            '            record["nickname"] = given.get("nickname")\n',
+            "fields = self.update_body.read(call.body)\n        record = self._load(row)\n",
+            '        if "nickname" in fields or self.profile.put == "replace":\n'
+            '            record["nickname"] = fields.get("nickname")\n',
         ),
     ],
 }
@@ -81,23 +85,39 @@ print(json.dumps(found))
 """
 
 
-def test_a_contact_field_is_two_declarations(tmp_path: Path) -> None:
+def used(
+    place: Path, edits: Mapping[str, Sequence[tuple[str, str]]], new: Mapping[str, str], use: str
+) -> tuple[Any, list[str]]:
+    """Return what a program prints with an edited copy of the package, and the edited files."""
     package = Path(chatkit.__file__).parent
-    copied = tmp_path / "chatkit"
+    copied = place / "chatkit"
     shutil.copytree(package, copied, ignore=shutil.ignore_patterns("__pycache__"))
-    for file, edits in EDITS.items():
-        text = (copied / file).read_text("utf-8")
-        for after, new in edits:
-            assert text.count(after) == 1, (file, after)
-            text = text.replace(after, after + new)
+    for file, text in new.items():
         (copied / file).write_text(text, "utf-8")
-    told = subprocess.run(
-        [sys.executable, "-c", USE],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False,
-        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+    for file, pairs in edits.items():
+        text = (copied / file).read_text("utf-8")
+        for after, more in pairs:
+            assert text.count(after) == 1, (file, after)
+            text = text.replace(after, after + more)
+        (copied / file).write_text(text, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", use],
+        cwd=place, capture_output=True, text=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": str(place), "PYTHONDONTWRITEBYTECODE": "1"},
     )  # fmt: skip
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout.splitlines()[-1]) == {
+    assert done.returncode == 0, done.stderr
+    edited = [
+        path.relative_to(copied).as_posix()
+        for path in sorted(copied.rglob("*.py"))
+        if path.relative_to(copied).as_posix() not in new
+        and path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
+    ]
+    return json.loads(done.stdout.splitlines()[-1]), edited
+
+
+def test_a_contact_field_is_two_declarations(tmp_path: Path) -> None:
+    printed, edited = used(tmp_path, EDITS, {}, USE)
+    assert printed == {
         "created": "Ani",
         "updated": "Anita",
         "kept": "Anita",
@@ -112,9 +132,152 @@ def test_a_contact_field_is_two_declarations(tmp_path: Path) -> None:
         "refused": ["nickname"],
         "help": True,
     }
-    edited = [
-        path.relative_to(copied).as_posix()
-        for path in sorted(copied.rglob("*.py"))
-        if path.read_bytes() != (package / path.relative_to(copied)).read_bytes()
-    ]
     assert edited == ["contacts.py", "sandbox/contacts.py"]
+
+
+# --- a resource -------------------------------------------------------------------------------
+
+LABELS = '''
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import Field
+
+from chatkit.endpoints import Endpoints
+from chatkit.api.record import Body, Id, Record
+from chatkit.resource import Resource
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Label(Record):
+    """A label."""
+
+    listed: ClassVar[tuple[str, ...]] = ("id", "title", "colour")
+
+    id: Id
+    title: str | None = None
+    colour: str | None = None
+
+
+class LabelBody(Body):
+    """What may be sent of a label."""
+
+    title: str = Field(description="What people call it.")
+    colour: str = Field("", description="Its colour.")
+
+
+class LabelEndpoints(Endpoints[Label]):
+    """The calls of labels."""
+
+    path = ("labels",)
+    noun, attribute = "label", "labels"
+    record, body = Label, LabelBody
+    natural_key = account_key = ("title",)
+    file, version = "labels/*.json", ""
+
+
+class Labels(Resource[Label], endpoints=LabelEndpoints):
+    """The labels of the account."""
+
+    def frame(self) -> pd.DataFrame:
+        """Read the labels into a DataFrame."""
+        return self._frame(full=False)
+'''
+REGISTRY = {
+    "client.py": [
+        ("from chatkit.flows import Flows\n", "from chatkit.labels import Labels\n"),
+        ("for kind in (Flows, Templates, Webhooks, Contacts", ", Labels"),
+        ("    flows: Flows\n", "    labels: Labels\n"),
+    ]
+}
+USE_LABELS = """
+import contextlib, io, json
+from pathlib import Path
+import chatkit
+from chatkit.client import Client
+from chatkit.api.connection import Connection
+from chatkit.api.transport import Transport
+
+def door_of(sandbox):
+    labels = {}
+    def door(method, target, headers, body):
+        path, _, query = target.partition("?")
+        parts = path.split("/")
+        if "labels" not in parts:
+            return sandbox.answer(method, target, headers, body)
+        key = int(parts[-1]) if parts[-1] != "labels" else None
+        data, status = None, 200
+        if method == "POST":
+            key, status = len(labels) + 1, 201
+            labels[key] = {"id": key, "colour": "", **json.loads(body)}
+        if key is not None and key not in labels:
+            return 404, {"content-type": "application/json"}, b'{"success": false, "message": "no"}'
+        if method == "PUT":
+            labels[key].update(json.loads(body))
+        if method == "DELETE":
+            del labels[key]
+        else:
+            data = list(labels.values()) if key is None else labels[key]
+        answer = {"success": True, "data": data}
+        if key is None:
+            rows = len(labels)
+            answer["pagination"] = {"page": 1, "pageSize": 100, "totalCount": rows, "totalPages": 1}
+        return status, {"content-type": "application/json"}, json.dumps(answer).encode()
+    return door
+
+def client_of(sandbox):
+    connection = Connection(
+        base_url="http://localhost", account_id=sandbox.account_id, token=sandbox.token,
+        passing=True,
+    )
+    return Client._made(connection, Transport(connection, door=door_of(sandbox)))
+
+found = {}
+with contextlib.redirect_stdout(io.StringIO()), chatkit.Sandbox(seed="empty") as one, \\
+        chatkit.Sandbox(seed="empty") as two, client_of(one) as client, client_of(two) as other:
+    labels = client.labels
+    urgent = labels.create(title="Urgent", colour="red")
+    found["created"] = [urgent.id, urgent.colour]
+    found["updated"] = labels.update(urgent.id, colour="blue").colour
+    plan = labels.plan([{"title": "Late"}, {"id": urgent.id, "colour": "red"}])
+    result = plan.apply()
+    found["applied"] = [plan.counts, *result["state"]]
+    back = chatkit.undo(result, client).apply(irreversible=True, many=True)
+    found["undone"] = [*back["state"]]
+    found["listed"] = labels.frame()["title"].tolist()
+    labels.plan([{"title": "Late"}]).apply()
+    folder = chatkit.Folder("shop")
+    folder.pull(client)
+    found["files"] = sorted(path.name for path in Path("shop/labels").iterdir())
+    found["compared"] = chatkit.compare(folder, other).counts
+    folder.plan(other).apply()
+    found["copied"] = sorted(other.labels.frame()["title"])
+    found["same"] = len(chatkit.compare(client, other))
+    Path("shop/labels/Late.json").unlink()
+    gone = folder.plan(client, delete=["label Late"]).apply(irreversible=True, many=True)
+    found["deleted"] = [*gone["label"], *gone["state"]]
+    labels.delete(urgent.id)
+    found["left"] = labels.frame()["title"].tolist()
+print(json.dumps(found))
+"""
+
+
+def test_a_fifth_resource_is_a_module_and_its_place_in_the_registry(tmp_path: Path) -> None:
+    printed, edited = used(tmp_path, REGISTRY, {"labels.py": LABELS}, USE_LABELS)
+    assert printed == {
+        "created": [1, "red"],
+        "updated": "blue",
+        "applied": [{"create": 1, "update": 1, "delete": 0}, "applied", "applied"],
+        "undone": ["applied", "applied"],
+        "listed": ["Urgent"],
+        "files": ["Late.json", "Urgent.json"],
+        "compared": {"label": {"only left": 2}},
+        "copied": ["Late", "Urgent"],
+        "same": 0,
+        "deleted": ["Late", "applied"],
+        "left": [],
+    }
+    assert edited == ["client.py"]

@@ -39,7 +39,7 @@ def made(kind, *arguments, **points):
         profile=chatkit.ServiceProfile(**points),
     )
     if kind is ContentEndpoints:
-        arguments = *arguments, AccountChecks(connection)
+        arguments = *arguments, AccountChecks(Transport(connection))
     return kind(Transport(connection), *arguments)
 
 

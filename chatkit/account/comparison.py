@@ -22,11 +22,12 @@ from chatkit.account.fleet_plan import FleetPlan, in_threads
 from chatkit.account.folder import Folder, state_of
 from chatkit.account.planning import Named, numbers_of, plan_state
 from chatkit.account.reading import (
+    DECLARED,
     EMPTY,
     NAME_PARTS,
-    ROOMS,
+    NOUNS,
     AccountState,
-    differing_people,
+    compare_contacts,
     name_text,
     same_field,
 )
@@ -79,7 +80,6 @@ Side = Literal["left", "right"]
 _Place: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
 What = Literal["changed", "only left", "only right"]
 
-NAMED = ("flow", "content", "webhook")  #: the resources whose things have names
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
@@ -222,7 +222,7 @@ class Comparison(Report, Sequence[AccountDifference]):
     ) -> None:
         self.left, self.right = left, right
         self._sources: tuple[Any, Any] = sources or (left, right)
-        nouns = ("flow",) if left.flows_only or right.flows_only else NAMED
+        nouns = [noun for noun in NOUNS if noun in left.records and noun in right.records]
         self._all = [
             each for noun in nouns for each in _compared(noun, left.of(noun), right.of(noun))
         ]
@@ -470,10 +470,10 @@ class FleetComparison(Report, Mapping[str, Comparison]):
             else f"No difference between {visible(self.first)} and {of}."
         )
         rows = [
-            (visible(label), *(_counted_or_same(compared, noun) for noun in ROOMS))
+            (visible(label), *(_counted_or_same(compared, noun) for noun in DECLARED))
             for label, compared in self.items()
         ]
-        widths = {"account": 28, **{f"{noun}s": 18 for noun in ROOMS}}
+        widths = {"account": 28, **{f"{noun}s": 18 for noun in DECLARED}}
         yield table(widths, rows, head=True)
         for n, label in enumerate(self.differ):
             parts = list(self[label]._parts(notes=False))  # its notes stand at the end, once
@@ -491,11 +491,12 @@ def _counted_or_same(compared: Comparison, noun: str) -> str:
     if counts := compared.counts.get(noun):
         return f"{sum(counts.values()):,}"
     both = (compared.left, compared.right)
-    unread = {
-        "contact": any(side.contacts is None for side in both),
-        "content": not any(side.codes for side in both),
-    }
-    return "not compared" if unread.get(noun) else "same"
+    declared = DECLARED[noun]
+    if declared.personal:
+        unread = any(side.contacts is None for side in both)
+    else:
+        unread = "template_code" in declared.account_key and not any(side.codes for side in both)
+    return "not compared" if unread else "same"
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------
@@ -522,7 +523,7 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
     """Compare contacts by their numbers: those that changed come first."""
     both = [name for name in left.columns if name in right.columns]
     left, right = left[both], right[both]
-    differing = differing_people(left, right)
+    differing = compare_contacts(left, right)
     renamed = {*differing.changed["name"][1].tolist()} if "name" in differing.changed else set()
     changes: dict[int, list[tuple[str, Any, Any]]] = {}  # by the row of the right side
     for field, (places, rows) in differing.changed.items():
@@ -550,8 +551,9 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
     The account is read again: what has changed in it since the comparison is not taken back.
     """
     nouns = {noun for noun, _, _ in chosen}
-    live = state_of(client, contacts="contact" in nouns, codes=source.codes or None)
-    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in NAMED}
+    personal = {noun for noun in nouns if DECLARED[noun].personal}
+    live = state_of(client, contacts=bool(personal), codes=source.codes or None)
+    kept: dict[str, dict[Any, dict[str, Any]]] = {noun: {} for noun in NOUNS}
     for noun in kept.keys() & nouns:
         for key, fields in source.of(noun).items():
             name, now = name_text(key), live.of(noun).get(key)
@@ -565,19 +567,13 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
                 kept[noun][key] = dict(fields)
     contacts = None
     if source.contacts is not None and live.contacts is not None:
-        keys = [key for noun, key, _ in chosen if noun == "contact"]
+        keys = [key for noun, key, _ in chosen if noun in personal]
         mine, live_numbers = (
             numbers_of(side, slice(None)) for side in (source.contacts, live.contacts)
         )
         stays = live_numbers.isin(mine) & ~live_numbers.isin(keys)
         contacts = pd.concat([live.contacts[stays], source.contacts[mine.isin(keys)]])
-    return replace(
-        source,
-        flows=kept["flow"],
-        contents=kept["content"],
-        webhooks=kept["webhook"],
-        contacts=contacts,
-    )
+    return replace(source, records=kept, contacts=contacts)
 
 
 # --- one difference, line by line -----------------------------------------------------------

@@ -29,14 +29,12 @@ from chatkit.account.layout import (
     BASE_CONTACTS,
     CONTACTS,
     EDITED,
-    FLOWS,
     LARGEST,
     LARGEST_OTHER,
     LEDGER,
-    NOUNS,
     OURS,
-    TEMPLATES,
-    WEBHOOKS,
+    RECORD_FILES,
+    TABLE_FILES,
     FolderContents,
     FolderFiles,
     FolderReader,
@@ -46,15 +44,17 @@ from chatkit.account.layout import (
     contact_keys,
     is_ours,
     record_text,
-    webhooks_text,
+    table_text,
     write_contacts,
 )
 from chatkit.account.planning import Differing, Named, plan_state
 from chatkit.account.reading import (
-    ALWAYS,
     CONTACT_COLUMNS,
+    DECLARED,
     FIELDS,
+    FLOWS_ONLY,
     NOT_CARRIED,
+    NOUNS,
     AccountState,
     Fields,
     default_of,
@@ -251,9 +251,15 @@ class Folder:
             notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
             origin=files.name,
-            flows=held.records["flow"],
-            contents={k: v for k, v in held.records["content"].items() if k[0] in names},
-            webhooks=held.records["webhook"],
+            records={
+                noun: {
+                    name: fields
+                    for name, fields in records.items()
+                    if not isinstance(name, tuple) or name[0] in names
+                }
+                for noun, records in held.records.items()
+                if not held.flows_only or noun in FLOWS_ONLY
+            },
             contacts=_with_parts(held),
             codes=tuple(sorted(names)),
             ids={},
@@ -326,7 +332,7 @@ class Folder:
         fields: list[str] = []
         for each in updates:
             noun, text = str(each.noun), str(each.row[1])
-            name = (each.code, each.key) if noun == "content" else text
+            name = text if each.code is None else (each.code, each.key)
             was, mine = (records.get(name, {}) for records in (base.records[noun], state.of(noun)))
             fields += [f"{noun} {text} ({one})" for one in each.after if was and
                       was.get(one, ABSENT) == mine.get(one, ABSENT)]  # fmt: skip
@@ -388,12 +394,18 @@ class Folder:
 
     def _read(self, directory: Directory, unfinished: _Unfinished, contacts: bool) -> FolderFiles:
         files = FolderFiles(str(self.path))
-        tops = [ACCOUNT, WEBHOOKS, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)]
+        tops = [
+            ACCOUNT,
+            *TABLE_FILES.values(),
+            LEDGER,
+            BASE,
+            *([CONTACTS, BASE_CONTACTS] * contacts),
+        ]
         for path in tops:
             files.add(path, directory.read)
-        for folder in (FLOWS, TEMPLATES):
-            for path, kind in _listed(directory, folder, files):
-                if folder == FLOWS or kind == "file":
+        for pattern in RECORD_FILES.values():
+            for path, kind in _listed(directory, pattern.partition("/")[0], files):
+                if pattern.count("/") == 1 or kind == "file":
                     inside = [path]
                 else:
                     inside = [each for each, _ in _listed(directory, path, files)]
@@ -703,9 +715,7 @@ class _Pull:
         here = self._here.records
         clashes: list[FieldConflict] = []
         live = {
-            noun: _carried(self._state, noun, base)
-            if noun == "flow" or not self._state.flows_only
-            else base
+            noun: _carried(self._state, noun, base) if noun in self._state.records else base
             for noun, base in self._base.records.items()
         }
         records = {}
@@ -723,7 +733,7 @@ class _Pull:
         names = PathNames(self._paths, self._files)
         if clashes:
             self._refuse(clashes)
-        for noun in ("flow", "content"):
+        for noun in RECORD_FILES:
             for name, fields in records[noun].items():
                 path = self._paths.get((noun, name)) or names.new(noun, name)
                 self._paths[noun, name] = path
@@ -735,13 +745,14 @@ class _Pull:
         self._gone = [
             path
             for (noun, name), path in self._here.paths.items()
-            if noun != "webhook" and name not in records[noun]
+            if noun in RECORD_FILES and name not in records[noun]
         ]
-        missing = WEBHOOKS not in self._files and not self._state.flows_only
-        if missing or records["webhook"] != here["webhook"]:
-            self._texts[WEBHOOKS] = webhooks_text(records["webhook"])
-        elif here["webhook"] != live["webhook"]:
-            self._edited.append(WEBHOOKS)
+        for noun, path in TABLE_FILES.items():
+            missing = path not in self._files and not self._state.flows_only
+            if missing or records[noun] != here[noun]:
+                self._texts[path] = table_text(noun, records[noun])
+            elif here[noun] != live[noun]:
+                self._edited.append(path)
         if self._here.account != self._account or [*self._here.codes] != self._codes:
             self._texts[ACCOUNT] = account_text(self._account, self._codes)
         for path, text in _GIT.items():
@@ -795,11 +806,11 @@ class _Pull:
         )
 
     def _where(self, each: FieldConflict) -> str:
-        if each.noun == "contact":
+        if DECLARED[each.noun].personal:
             return f"{CONTACTS}, {' '.join(each.name)}"
         path = self._paths.get((each.noun, each.name))
-        if each.noun == "webhook":
-            return f"{WEBHOOKS}, {each.name}"
+        if each.noun in TABLE_FILES:
+            return f"{TABLE_FILES[each.noun]}, {each.name}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
         return path or f"{each.noun} {values(name)}, whose file is gone"
 
@@ -850,7 +861,7 @@ def _carried(
     records = {name: dict(fields) for name, fields in state.of(noun).items()}
     for name, fields in records.items():
         was = base.get(name, {})
-        for each in ALWAYS & was.keys() - fields.keys():
+        for each in DECLARED[noun].always & was.keys() - fields.keys():
             fields[each] = was[each]
     for name in state.unclear.get(noun, ()):
         if name in base:
@@ -1110,7 +1121,7 @@ def _grouped(paths: list[str]) -> Iterator[str]:
     """Name files; of a folder with many of them how many."""
     tops = [path for path in paths if "/" not in path]
     yield from sorted(tops)
-    for top in (FLOWS, TEMPLATES):
+    for top in (pattern.partition("/")[0] for pattern in RECORD_FILES.values()):
         inside = [path for path in paths if path.startswith(f"{top}/")]
         if len(inside) > FEW // 2:
             yield f"{len(inside):,} in {top}/"

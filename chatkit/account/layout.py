@@ -22,59 +22,59 @@ import json
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from hashlib import sha256
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
-import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv as pa_csv
 from pydantic import BaseModel, ValidationError, create_model
 
-from chatkit.account.reading import CONTACT_COLUMNS, Fields, canonical
+from chatkit.account.reading import (
+    CONTACT,
+    CONTACT_COLUMNS,
+    DECLARED,
+    FIELDS,
+    NAME_PARTS,
+    NOUNS,
+    Fields,
+    canonical,
+    default_of,
+    named_cells,
+)
 from chatkit.api.record import Body
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
-from chatkit.flows import FlowBody
-from chatkit.frames.frame import frame_of_texts
+from chatkit.frames.frame import frame_of_texts, listed
 from chatkit.imports.tables import guarded, unguarded
 from chatkit.localization.ledger import Ledger
-from chatkit.templates import ContentBody
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
 from chatkit.util.json_pointer import escape
 from chatkit.util.json_reader import is_deeper
-from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ACCOUNT, WEBHOOKS, CONTACTS = "account.toml", "webhooks.toml", "contacts.csv"
-LEDGER = "translations.jsonl"
-FLOWS, TEMPLATES, OURS = "flows", "templates", ".chatkit"
+ACCOUNT, LEDGER, OURS = "account.toml", "translations.jsonl", ".chatkit"
+#: The files of the records that have one each, and the file of those that are tables of one.
+RECORD_FILES = {n: DECLARED[n].file for n in NOUNS if DECLARED[n].file.endswith(".json")}
+TABLE_FILES = {n: DECLARED[n].file for n in NOUNS if n not in RECORD_FILES}
+[CONTACTS] = (declared.file for declared in DECLARED.values() if declared.personal)
 BASE, BASE_CONTACTS = f"{OURS}/base.json", f"{OURS}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
 FORMAT = 1
 #: The columns of contacts that a person edits; the parts of a name are the service's.
-EDITED = CONTACT_COLUMNS[:3]
+EDITED = tuple(name for name in CONTACT_COLUMNS if name not in NAME_PARTS)
 
 #: Where each record stands, by its noun and its name.
 Paths: TypeAlias = dict[tuple[str, Any], str]
 Records: TypeAlias = dict[str, dict[Any, dict[str, Any]]]
-NOUNS = ("flow", "content", "webhook")
-
-#: What checks a record, which field names it, and what it must say.
-_BODIES: dict[str, tuple[type[Body], str, Sequence[str]]] = {
-    "flow": (FlowBody, "name", ("name",)),
-    "content": (ContentBody, "lang_code", ("lang_code",)),
-    "webhook": (WebhookBody, "url", ("url", "events")),
-}
-#: Tells where a field stands in a file.
+#: Finds where a field stands in a file.
 Place: TypeAlias = Callable[[str], "LineColumn | None"]
 
 #: Names that Windows keeps for itself, whatever follows the dot.
@@ -87,8 +87,13 @@ _DEEPEST = 96
 #: Bytes of a file that is read, at most.
 LARGEST_OTHER = 8 << 20
 LARGEST = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
-#: A cell that could begin a formula, or that looks as if it was kept from that.
-_RISKY = "^$|[=+\\-@＝＋－＠'\\x00-\\x1f]"
+#: The form of what names a contact.
+_FORMS = (
+    (CONTACT[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
+    (CONTACT[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
+)
+#: Rows of contacts that are written at a time.
+_BATCH = 4096
 #: Files that other programs put into folders: beginnings and ends of their names.
 _HIDDEN = (".", "~$")
 
@@ -100,7 +105,7 @@ _HEAD = """\
 
 @dataclass
 class FolderContents:
-    """What the files of a folder hold.
+    """The records and settings in the files of a folder.
 
     Attributes:
         account: Which account it is, as `Connection.account` says it; None if no file tells.
@@ -159,14 +164,28 @@ class FolderFiles:
 
 
 def is_ours(path: str) -> bool:
-    """Whether a file, by its path in the folder, is one that this module reads."""
+    """Return whether a file, by its path in the folder, is one that this module reads."""
     parts = path.split("/")
     if any(part.startswith(_HIDDEN) for part in parts if part != OURS):
         return False
-    if path in (ACCOUNT, WEBHOOKS, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
+    if path in (ACCOUNT, *TABLE_FILES.values(), CONTACTS, LEDGER, BASE, BASE_CONTACTS):
         return True
-    deep = {FLOWS: 2, TEMPLATES: 3}.get(parts[0])
-    return len(parts) == deep and parts[-1].endswith(".json")
+    return _noun_of(path) is not None
+
+
+def _noun_of(path: str) -> str | None:
+    """Return what the record in a file is called; None for other files."""
+    for noun, pattern in RECORD_FILES.items():
+        same_folder = path.partition("/")[0] == pattern.partition("/")[0]
+        if same_folder and path.count("/") == pattern.count("/") and path.endswith(".json"):
+            return noun
+    return None
+
+
+def _names_in(noun: str, path: str) -> dict[str, Any]:
+    """Return what the path of a file has of the name of its record: all of it, or nothing."""
+    parts = path.removesuffix(".json").split("/")[1:]
+    return named_cells(DECLARED[noun], tuple(parts)) if len(parts) > 1 else {}
 
 
 def safe(name: str, noun: str = "flow") -> str:
@@ -185,7 +204,7 @@ def safe(name: str, noun: str = "flow") -> str:
 
 
 def is_reserved(stem: str) -> bool:
-    """Whether a system keeps a name for itself, whatever follows the dot."""
+    """Return whether a system keeps a name for itself, whatever follows the dot."""
     return _RESERVED.fullmatch(stem.casefold()) is not None
 
 
@@ -203,8 +222,8 @@ class PathNames:
             self._take(path)
         self._folders = {
             name[0]: path.rpartition("/")[0]
-            for (noun, name), path in paths.items()
-            if noun == "content"
+            for (_, name), path in paths.items()
+            if isinstance(name, tuple)
         }
 
     def _take(self, path: str) -> None:
@@ -212,14 +231,14 @@ class PathNames:
         self._taken |= {path.casefold(), folder.casefold()}
 
     def new(self, noun: str, name: Any) -> str:
-        """Make the path of a flow or a content."""
-        if noun == "flow":
-            path = self._free(f"{FLOWS}/", name, noun, ".json")
-        else:
-            code, lang = name
+        """Make the path of a record that has a file of its own."""
+        folder = f"{RECORD_FILES[noun].partition('/')[0]}/"
+        *outer, own = name if isinstance(name, tuple) else (name,)
+        for code in outer:
             if code not in self._folders:
-                self._folders[code] = self._free(f"{TEMPLATES}/", code, "template", "")
-            path = self._free(f"{self._folders[code]}/", lang, "language", ".json")
+                self._folders[code] = self._free(folder, code, "template", "")
+            folder = f"{self._folders[code]}/"
+        path = self._free(folder, own, noun, ".json")
         self._take(path)
         return path
 
@@ -252,19 +271,13 @@ def json_text(value: Mapping[str, Any]) -> bytes:
 
 
 def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
-    """Write a flow or a content as the text of its file."""
-    said = dict(fields)
-    if noun == "flow":
-        return json_text(said | {"name": name})
-    code, lang = name
-    _, folder, file = path.split("/")
-    if folder != code:
-        said["template_code"] = code
-    if file.removesuffix(".json") != lang:
-        said["lang_code"] = lang
-    if "\n" in said.get("text", ""):
-        said["text"] = said["text"].split("\n")
-    return json_text(said)
+    """Write a record as the text of its file, without what its path has of its name."""
+    known = _names_in(noun, path)
+    named = named_cells(DECLARED[noun], name).items()
+    row = {**fields, **{each: value for each, value in named if known.get(each) != value}}
+    if isinstance(text := row.get("text"), str) and "\n" in text:
+        row["text"] = text.split("\n")
+    return json_text(row)
 
 
 def account_text(account: str, codes: Iterable[str]) -> bytes:
@@ -275,48 +288,44 @@ def account_text(account: str, codes: Iterable[str]) -> bytes:
     return (_HEAD + "\n".join([*lines, ""])).encode()
 
 
-def webhooks_text(webhooks: Mapping[str, Fields]) -> bytes:
-    """Write `webhooks.toml`."""
+def table_text(noun: str, records: Mapping[str, Fields]) -> bytes:
+    """Write all records of a resource as tables of one TOML file."""
     blocks = []
-    for url, fields in sorted(webhooks.items()):
-        events = ", ".join(_toml(kind) for kind in fields.get("events", ()))
-        active = "true" if fields.get("is_active", True) else "false"
-        lines = ["[[webhook]]", f"url = {_toml(url)}", f"events = [{events}]"]
-        blocks.append("\n".join([*lines, f"is_active = {active}", ""]))
+    for name, fields in sorted(records.items()):
+        known = {each: fields.get(each, default_of(noun, each)) for each in FIELDS[noun]}
+        cells = named_cells(DECLARED[noun], name) | known
+        lines = [f"{each} = {_toml(value)}" for each, value in cells.items() if value is not None]
+        blocks.append("\n".join([f"[[{noun}]]", *lines, ""]))
     return "\n".join(blocks).encode()
 
 
-def _toml(text: str) -> str:
-    """Write a text as TOML has it: as JSON, and the last control character as an escape."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _toml(value: Any) -> str:
+    """Write a value as TOML has it: as JSON, and the last control character as an escape."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
     """Write the account as it was pulled: what the next pull tells edits by."""
-    contents: dict[str, dict[str, Any]] = {}
-    for (code, lang), fields in records["content"].items():
-        contents.setdefault(code, {})[lang] = fields
-    said = {"account": account, "templates": sorted(codes), "contents": contents}
-    said |= {"flows": records["flow"], "webhooks": records["webhook"]}
-    return json_text(said)
+    base: dict[str, Any] = {"account": account, "templates": sorted(codes)}
+    for noun in NOUNS:
+        nested = base[f"{noun}s"] = {}
+        for name, fields in records[noun].items():
+            *outer, own = name if isinstance(name, tuple) else (name,)
+            place: dict[str, Any] = nested
+            for part in outer:
+                place = place.setdefault(part, {})
+            place[own] = fields
+    return json_text(base)
 
 
 def write_contacts(contacts: pd.DataFrame, columns: Sequence[str], target: Any) -> None:
     """Write contacts as CSV into what takes bytes: no cell of it can run as a formula."""
-    table = pa.table(
-        {name: pc.fill_null(pa.array(contacts[name], pa.large_string()), "") for name in columns}
-    )
-    for place, name in enumerate(columns):
-        cells = pa.chunked_array(table[name]).combine_chunks()
-        risky = pc.and_(pc.match_substring_regex(cells, _RISKY), pc.not_equal(cells, ""))
-        rows = pc.indices_nonzero(risky)
-        if len(rows):
-            encoded = cells.take(rows).dictionary_encode()
-            texts = pa.array(map(guarded, encoded.dictionary.to_pylist()), pa.large_string())
-            table = table.set_column(
-                place, name, pc.replace_with_mask(cells, risky, texts.take(encoded.indices))
-            )
-    pa_csv.write_csv(table, target, pa_csv.WriteOptions(quoting_style="needed", batch_size=4096))
+    cells = [[guarded(text or "") for text in listed(contacts[name])] for name in columns]
+    rows = chain([columns], zip(*cells, strict=True))
+    while batch := list(islice(rows, _BATCH)):
+        text = io.StringIO(newline="")
+        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(batch)
+        target.write(text.getvalue().encode())
 
 
 # --- read -------------------------------------------------------------------------------
@@ -348,20 +357,20 @@ class FolderReader:
             self.base.contacts = self.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
         codes = self._account()
         for path in sorted(self._files):
-            kind = path.split("/")[0]
-            if kind == FLOWS:
-                self._flow(path)
-            elif kind == TEMPLATES:
-                self._content(path)
-        if WEBHOOKS in self._files:
-            self._webhooks()
+            if noun := _noun_of(path):
+                self._record(noun, path)
+        for noun, path in TABLE_FILES.items():
+            if path in self._files:
+                self._table(noun, path)
         if contacts and CONTACTS in self._files:
             self.found.contacts = self.contacts(CONTACTS, EDITED)
         if ledger and LEDGER in self._files:
             self._ledger()
-        contents = self.found.records["content"]
-        self.found.codes = tuple(sorted({*codes, *(code for code, _ in contents)}))
-        self.found.flows_only = WEBHOOKS not in self._files and not self.found.codes
+        named = (name for several in self.found.records.values() for name in several)
+        outer = (name[0] for name in named if isinstance(name, tuple))
+        self.found.codes = tuple(sorted({*codes, *outer}))
+        tables = not self._files.keys().isdisjoint(TABLE_FILES.values())
+        self.found.flows_only = not tables and not self.found.codes
         if self.problems:
             files = len({problem.field.partition(", line ")[0] for problem in self.problems})
             what = f"{many(len(self.problems), 'place')} in {many(files, 'file')} of {self._name}"
@@ -454,26 +463,24 @@ class FolderReader:
                 return LineColumn(n + 1, lines[n].index(text) + 1)
         return LineColumn(first + 1, 1)
 
-    def _webhooks(self) -> None:
-        said = self._toml(WEBHOOKS)
+    def _table(self, noun: str, path: str) -> None:
+        """Read the tables of a file, one for each record."""
+        said = self._toml(path)
         if said is None:
             return
         for name in said:
-            if name != "webhook":
-                at = self._line(WEBHOOKS, name)
-                self._tell(WEBHOOKS, at, f"{values(name)} is not known here: write [[webhook]]")
-        tables = said.get("webhook", [])
+            if name != noun:
+                at = self._line(path, name)
+                self._tell(path, at, f"{values(name)} is not known here: write [[{noun}]]")
+        tables = said.get(noun, [])
         if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
-            self._tell(WEBHOOKS, self._line(WEBHOOKS, "webhook"), "write [[webhook]], in brackets")
+            self._tell(path, self._line(path, noun), f"write [[{noun}]], in brackets")
             return
         for number, fields in enumerate(tables):
-            self._add(
-                *("webhook", fields.get("url"), {"is_active": True, **fields}, WEBHOOKS),
-                partial(self._in_table, number),
-            )
+            self._add(noun, fields, path, partial(self._in_table, path, number))
 
-    def _in_table(self, number: int, field_name: str) -> LineColumn | None:
-        return self._line(WEBHOOKS, field_name.partition(".")[0], number)
+    def _in_table(self, path: str, number: int, field_name: str) -> LineColumn | None:
+        return self._line(path, field_name.partition(".")[0], number)
 
     # --- .chatkit/base.json ---
 
@@ -493,15 +500,13 @@ class FolderReader:
                 self._tell(BASE, at, f"{reason}delete it, and each difference is a conflict")
             return
         self.base.account, self.base.codes = found["account"], tuple(found.get("templates", ()))
-        self.base.records = {
-            "flow": found["flows"],
-            "webhook": found["webhooks"],
-            "content": {
-                (code, lang): fields
-                for code, languages in found["contents"].items()
-                for lang, fields in languages.items()
-            },
-        }
+        for noun in NOUNS:
+            kept = found[f"{noun}s"]
+            if len(DECLARED[noun].account_key) > 1:
+                kept = {
+                    (code, own): each for code, some in kept.items() for own, each in some.items()
+                }
+            self.base.records[noun] = kept
 
     # --- flows/ and templates/ ---
 
@@ -525,53 +530,45 @@ class FolderReader:
             return None
         return source, source.value
 
-    def _flow(self, path: str) -> None:
+    def _record(self, noun: str, path: str) -> None:
+        """Read the file of a record."""
         if (read := self._json(path)) is None:
             return
         source, fields = read
-        if "screens" in fields and "flow_json" not in fields:
-            at = source.find("/screens")
-            step = 'put it under "flow_json", beside "name"'
-            self._tell(path, at, f"is a flow document and no flow: {step}")
+        if fault := DECLARED[noun].file_fault(fields):
+            self._tell(path, source.find(fault[0]), fault[1])
             return
-        if not isinstance(fields.get("flow_json", {}), dict):  # a text could name another file
-            self._tell(path, source.find("/flow_json"), "flow_json must be an object: write { … }")
-            return
-        fields = {"template_name": "default", **fields}
-        place = partial(_find, source)
-        self._add("flow", fields.get("name"), fields, path, place)
-
-    def _content(self, path: str) -> None:
-        if (read := self._json(path)) is None:
-            return
-        source, fields = read
-        _, folder, file = path.split("/")
-        fields = {"lang_code": file.removesuffix(".json"), **fields}
-        code = fields.pop("template_code", folder)
+        fields = {**_names_in(noun, path), **fields}
         lines = fields.get("text")
         if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
             fields["text"] = "\n".join(lines)
         try:
-            template_codes([code])
+            template_codes([fields["template_code"]] if "template_code" in fields else ["any"])
         except InputError as error:
             for problem in error.problems:
                 self._tell(path, source.find("/template_code"), problem.reason, problem.value)
             return
-        self._add("content", (code, fields["lang_code"]), fields, path, partial(_find, source))
+        self._add(noun, fields, path, partial(_find, source))
 
-    def _add(self, noun: str, name: Any, fields: dict[str, Any], path: str, place: Place) -> None:
+    def _add(self, noun: str, fields: dict[str, Any], path: str, place: Place) -> None:
         """Take a record, once what differs from the account as it was pulled is checked."""
-        body, named, required = _BODIES[noun]
-        fields = {each: value for each, value in fields.items() if value is not None}
-        known = self.base.records[noun].get(name) if _is_name(name) else None
+        declared = DECLARED[noun]
+        fields = {**declared.file_defaults, **fields}
+        parts = tuple(fields.get(each) for each in declared.account_key)
+        name: Any = parts if len(parts) > 1 else parts[0]
+        *outer, named = declared.account_key
+        fields = {n: v for n, v in fields.items() if v is not None and n not in outer}
+        required = [n for n in declared.body.required() if n not in declared.hidden]
+        is_name = all(isinstance(part, str) for part in parts)
+        known = self.base.records[noun].get(name) if is_name else None
         sent = {each: value for each, value in fields.items() if each != named or known is None}
         if known is not None:
             same = canonical(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
-            required = ()
+            required = []
         told = len(self.problems)
         if sent or required:
-            self._check(body, sent, required, path, place)
+            self._check(declared.body, sent, required, path, place)
         if len(self.problems) > told:
             return
         records = self.found.records[noun]
@@ -610,115 +607,84 @@ class FolderReader:
 
     def contacts(self, path: str, columns: Sequence[str]) -> pd.DataFrame | None:
         """Read the contacts of a file, sorted by their numbers."""
-        if self._utf8(path) is None:
+        if (text := self._utf8(path)) is None:
             return None
-        wrong: list[int] = []
-
-        def skip(row: Any) -> str:
-            wrong.append(row.number)
-            return "skip"
-
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
         try:
-            table = pa_csv.read_csv(
-                pa.BufferReader(self._files[path]),
-                pa_csv.ReadOptions(use_threads=False),
-                pa_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=skip),
-                pa_csv.ConvertOptions(
-                    column_types=dict.fromkeys(columns, pa.large_string()),
-                    strings_can_be_null=False,
-                ),
-            )
-        except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-            reason = str(error).removeprefix("CSV parse error: ")
-            self._tell(path, LineColumn(1, 1), f"is not a table in CSV: {reason:.200}")
+            head = next(filter(None, reader), [])
+            if self._wrong_head(path, head, columns):
+                return None
+            cells: dict[str, list[str | None]] = {name: [] for name in columns}
+            for row in self._contact_rows(path, reader, head):
+                for name, column in cells.items():
+                    column.append(row.get(name) or None)
+        except csv.Error as error:  # a cell of more than 131,072 characters
+            self._tell(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
             return None
-        named = table.column_names
-        if doubled := [name for n, name in enumerate(named) if name in named[:n]]:
-            reason = f"the column {values(doubled[0])} stands there twice: leave one out"
-            self._tell(path, LineColumn(1, 1), reason)
-            return None
-        if lost := [name for name in columns[:2] if name not in named]:
-            reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
-            self._tell(path, LineColumn(1, 1), reason, ", ".join(named)[:80])
-            return None
-        if odd := [name for name in named if name not in columns]:
-            at = LineColumn(1, sum(len(each) + 1 for each in named[: named.index(odd[0])]) + 1)
-            reason = f"{values(odd[0])} is not a column: the columns are {', '.join(columns)}"
-            self._tell(path, at, reason)
-        cells = {
-            name: _bare(table[name].combine_chunks())
-            if name in named
-            else pa.nulls(len(table), pa.large_string())
-            for name in columns
-        }
-        if wrong or (len(table) and path == CONTACTS):
-            self._check_numbers(path, cells, wrong, len(named))
-        return frame_of_texts(
-            {name: _or_null(array) for name, array in cells.items()}, ["country_code", "number"]
-        )
+        return frame_of_texts(cells, CONTACT)
 
-    def _check_numbers(
-        self, path: str, cells: Mapping[str, Any], broken: Sequence[int], width: int
-    ) -> None:
-        code, number = cells["country_code"], cells["number"]
-        keys = pc.binary_join_element_wise(code, number, pa.scalar(" ", pa.large_string()))
-        found: dict[int, tuple[str, str]] = {}
-        for name, array, form, said in (
-            ("number", number, "^[0-9]+$", "must be digits only, without the country code"),
-            ("country_code", code, "^[+][0-9]+$", "must be a + and digits, like +91"),
-        ):
-            wrong = pc.invert(pc.match_substring_regex(array, form))
-            if pc.any(wrong).as_py():  # what a service has, it may have
-                wrong = pc.and_(wrong, pc.invert(pc.is_in(keys, self._pulled())))
-            bad = pc.indices_nonzero(wrong)
-            for row in bad[:_MOST].to_pylist():
-                found[row] = name, f"{name} {said}: {values(array[row].as_py())}"
-            if len(bad) > _MOST:
-                self._tell(path, None, f"{len(bad) - _MOST:,} more rows have such a {name}")
-        if len(keys.unique()) < len(keys):
-            count = pc.value_counts(keys)
-            twice = count.field("values").filter(pc.greater(count.field("counts"), 1))
-            seen: set[str] = set()
-            rows = pc.indices_nonzero(pc.is_in(keys, twice))
-            for row in rows.to_pylist():
-                key = keys[row].as_py()
-                if key in seen and len(found) < _MOST:
-                    found.setdefault(row, ("country_code", f"{key} stands here a second time"))
-                seen.add(key)
-        if found or broken:
-            self._tell_rows(path, found, width)
-
-    def _pulled(self) -> Any:
-        """Return the numbers, with country codes, of the contacts that were pulled."""
+    @cached_property
+    def _pulled(self) -> set[str]:
+        """The numbers, with country codes, of the contacts that were pulled: they are valid."""
         base = self.base.contacts
-        return pa.array([] if base is None else contact_keys(base), pa.large_string())
+        return set() if base is None else {*contact_keys(base)}
 
-    def _tell_rows(self, path: str, found: Mapping[int, tuple[str, str]], width: int) -> None:
-        """Tell what is wrong with rows, by the lines in which they end."""
-        text = self._files[path].decode("utf-8-sig", "replace")
-        reader, good = csv.reader(io.StringIO(text, newline="")), -1
-        head = next(reader, [])
+    def _wrong_head(self, path: str, head: Sequence[str], columns: Sequence[str]) -> bool:
+        """Note what is wrong with the names of the columns; return whether nothing can be read."""
+        at = LineColumn(1, 1)
+        if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
+            reason = f"the column {values(doubled[0])} stands there twice: leave one out"
+            self._tell(path, at, reason)
+        elif lost := [name for name in CONTACT if name not in head]:
+            reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
+            self._tell(path, at, reason, ", ".join(head)[:80])
+        elif unknown := [name for name in head if name not in columns]:
+            at = LineColumn(1, _column(head, unknown[0], head))
+            reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
+            self._tell(path, at, reason)
+            return False
+        else:
+            return False
+        return True
+
+    def _contact_rows(
+        self, path: str, reader: Any, head: Sequence[str]
+    ) -> Iterator[Mapping[str, str]]:
+        """Yield the cells of each row; note what is wrong with rows, by the lines that they end."""
+        seen: set[str] = set()
+        wrong: Counter[str] = Counter()
         before = reader.line_num
-        while True:
-            try:
-                if (row := next(reader, None)) is None:
-                    return
-            except csv.Error as error:  # a cell of more than 131,072 characters
-                self._tell(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
-                return
+        for row in reader:
             line, before = before + 1, reader.line_num
             if not row:
                 continue
-            if len(row) != width:
-                at = LineColumn(line, 1)
-                reason = f"has {many(len(row), 'cell')}, and the first line {width}"
-                self._tell(path, at, f"{reason}: put a text with a comma in it in quotes")
+            if len(row) != len(head):
+                reason = f"has {many(len(row), 'cell')}, and the first line {len(head)}"
+                reason += ": put a text with a comma in it in quotes"
+                self._tell(path, LineColumn(line, 1), reason)
                 continue
-            good += 1
-            if good in found:
-                name, reason = found[good]
-                column = sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
-                self._tell(path, LineColumn(line, column), reason)
+            cells = dict(zip(head, map(unguarded, row), strict=True))
+            yield cells
+            if path != CONTACTS:
+                continue
+            key = " ".join(cells[name] for name in CONTACT)
+            name, reason = CONTACT[0], f"{key} stands here a second time" if key in seen else ""
+            for column, form, rule in _FORMS:
+                if not form.fullmatch(cells[column]) and key not in self._pulled:
+                    name, reason = column, f"{column} {rule}: {values(cells[column])}"
+                    break
+            seen.add(key)
+            wrong[name] += bool(reason)
+            if reason and wrong[name] <= _MOST:
+                self._tell(path, LineColumn(line, _column(head, name, row)), reason)
+        for name, count in wrong.items():
+            if count > _MOST:
+                self._tell(path, None, f"{count - _MOST:,} more rows have such a {name}")
+
+
+def _column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
+    """Return the column of the line in which a cell begins, were nothing in quotes."""
+    return sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
 
 
 def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
@@ -730,25 +696,18 @@ def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
 def _base_model() -> type[BaseModel]:
     """Return the model of the base: the types of all fields, without the rules of their values."""
     table: Any = dict
-    models: dict[str, Any] = {}
-    for noun, (body, _, _) in _BODIES.items():
-        fields: dict[str, Any] = {}
-        for name, each in body.model_fields.items():
+    fields: dict[str, Any] = {"account": (str, ...), "templates": (list[str], [])}
+    for noun in NOUNS:
+        known: dict[str, Any] = {}
+        for name, each in DECLARED[noun].body.model_fields.items():
             nested = "chatkit." in str(each.annotation)
             plain: Any = list[dict[str, Any]] if nested else each.annotation
-            fields[name] = (plain | None, None)
-        models[noun] = table[str, create_model(noun, **fields)]
-    fields = {"account": (str, ...), "templates": (list[str], []), "flows": (models["flow"], ...)}
-    fields |= {
-        "webhooks": (models["webhook"], ...),
-        "contents": (table[str, models["content"]], ...),
-    }
+            known[name] = (plain | None, None)
+        model = table[str, create_model(noun, **known)]
+        if len(DECLARED[noun].account_key) > 1:
+            model = table[str, model]
+        fields[f"{noun}s"] = (model, ...)
     return create_model("Base", **fields)
-
-
-def _is_name(name: Any) -> bool:
-    parts = name if isinstance(name, tuple) else (name,)
-    return all(isinstance(part, str) for part in parts)
 
 
 def _find(source: DocumentSource, field_name: str) -> LineColumn:
@@ -758,18 +717,3 @@ def _find(source: DocumentSource, field_name: str) -> LineColumn:
 def _pointer(field_name: str) -> str:
     """Write the name of a field, like buttons.0.type, as a JSON pointer."""
     return "".join(f"/{step}" for step in field_name.split("."))
-
-
-def _bare(cells: Any) -> Any:
-    """Take off the apostrophes that keep cells from being formulas."""
-    marked = pc.match_substring(cells, "'")
-    rows = pc.indices_nonzero(marked)
-    if not len(rows):
-        return cells
-    encoded = cells.take(rows).dictionary_encode()
-    texts = pa.array(map(unguarded, encoded.dictionary.to_pylist()), pa.large_string())
-    return pc.replace_with_mask(cells, marked, texts.take(encoded.indices))
-
-
-def _or_null(cells: Any) -> Any:
-    return pc.if_else(pc.equal(cells, ""), pa.scalar(None, pa.large_string()), cells)

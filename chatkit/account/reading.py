@@ -11,51 +11,48 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from chatkit.api.connection import Connection, account_words
-from chatkit.api.record import Body
-from chatkit.api.secret import SECRET
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
-from chatkit.flows import FlowBody
+from chatkit.client import RESOURCES, Client, resource_of
+from chatkit.contacts import ContactEndpoints
+from chatkit.endpoints import Endpoints
+from chatkit.flows import FlowEndpoints
 from chatkit.frames.frame import records, sorted_rows
-from chatkit.resource import endpoints_of
-from chatkit.templates import ContentBody, bulk_templates
 from chatkit.util.display import many, values
-from chatkit.webhooks import WebhookBody
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.client import Client
     from chatkit.sandbox.seed import AccountRecords
-
-#: The resources by what one record is called, in the order in which they are sent: a flow is
-#: there before the content whose button opens it, and webhooks hear of nothing before them.
-ROOMS = ("flow", "content", "webhook", "contact")
 
 #: What names a record among all accounts: a name, a code and a language, an address.
 Name: TypeAlias = "str | tuple[str, str]"
 Fields: TypeAlias = Mapping[str, Any]
 
-_BODIES: dict[str, type[Body]] = {
-    "flow": FlowBody, "content": ContentBody, "webhook": WebhookBody,
-}  # fmt: skip
-#: What names a record, and a text that repeats the document.
-_ASIDE = {"name", "lang_code", "url", "flow_json_raw"}
+#: The declaration of each resource, by what one record is called, in the order of sending.
+DECLARED: Mapping[str, type[Endpoints[Any]]] = {
+    noun: kind._declaration for noun, kind in RESOURCES.items()
+}
+#: The resources whose records are kept as fields by name; persons are kept as a table.
+NOUNS = tuple(noun for noun, declared in DECLARED.items() if not declared.personal)
+#: Those that a folder of flows only has.
+FLOWS_ONLY = (FlowEndpoints.noun,)
 #: The fields of each kind of record that count, in the order of the API document.
 FIELDS: dict[str, tuple[str, ...]] = {
-    noun: tuple(name for name in body.model_fields if name not in _ASIDE)
-    for noun, body in _BODIES.items()
+    noun: tuple(
+        name
+        for name in declared.body.model_fields
+        if name not in (*declared.account_key, *declared.repeated)
+    )
+    for noun, declared in DECLARED.items()
 }
 #: The columns that name a contact, and the parts that the service keeps of its name.
-CONTACT = ("country_code", "number")
-NAME_PARTS = ("first_name", "middle_name", "last_name")
+CONTACT = ContactEndpoints.account_key
+NAME_PARTS = ContactEndpoints.weighed
 #: The columns of contacts: what can be sent, and those parts.
-CONTACT_COLUMNS = (*CONTACT, "name", *NAME_PARTS)
-#: Fields that are written although they are as the service would set them: the few of a webhook.
-ALWAYS = frozenset({"template_name", "flow_json", "events", "is_active"})
+CONTACT_COLUMNS = (*CONTACT, *FIELDS[ContactEndpoints.noun], *NAME_PARTS)
 
 EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
@@ -67,7 +64,7 @@ NOT_CARRIED = (
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AccountState:
-    """What an account holds, by what names each record.
+    """The records of an account, by what names each of them.
 
     A field that a record does not have is as `default_of` says: empty, or what the service sets
     when it is not told. So two states can be compared field by field, whatever each service
@@ -75,9 +72,8 @@ class AccountState:
 
     Attributes:
         origin: Where it is from, for people: "account 700001 of production", "shop/".
-        flows: By name: `template_name`, `categories`, `flow_json`, as far as they are shown.
-        contents: By template code and language: what can be sent of each.
-        webhooks: By address: `events` and `is_active`.
+        records: By noun (those of `NOUNS`) and name: what can be sent of each record, as far as
+            it is shown.
         contacts: A row each in the columns `CONTACT_COLUMNS`, sorted by country code and number,
             indexed by id where there are ids; None if they were not asked for.
         codes: The template codes that were read: the API has no list of them.
@@ -88,61 +84,73 @@ class AccountState:
     """
 
     origin: str
-    flows: Mapping[str, Fields]
-    contents: Mapping[tuple[str, str], Fields]
-    webhooks: Mapping[str, Fields]
-    contacts: pd.DataFrame | None
-    codes: tuple[str, ...]
-    ids: Mapping[str, Mapping[Any, int | str]]
-    not_carried: Sequence[str]
+    records: Mapping[str, Mapping[Any, Fields]]
+    contacts: pd.DataFrame | None = None
+    codes: tuple[str, ...] = ()
+    ids: Mapping[str, Mapping[Any, int | str]] = field(default_factory=dict)
+    not_carried: Sequence[str] = ()
     unclear: Mapping[str, frozenset[str]] = field(default_factory=dict)
     flows_only: bool = False
 
     def __repr__(self) -> str:
-        counts = [many(len(self.of(noun)), noun) for noun in ("flow", "content", "webhook")]
+        counts = [many(len(self.of(noun)), noun) for noun in NOUNS]
         if self.contacts is not None:
-            counts.append(many(len(self.contacts), "contact"))
+            counts.append(many(len(self.contacts), ContactEndpoints.noun))
         return f"<{self.origin}: {', '.join(counts)}>"
 
+    @property
+    def flows(self) -> Mapping[str, Fields]:
+        """By name: `template_name`, `categories`, `flow_json`, as far as they are shown."""
+        return self.of("flow")
+
+    @property
+    def contents(self) -> Mapping[tuple[str, str], Fields]:
+        """By template code and language: what can be sent of each."""
+        return self.of("content")
+
+    @property
+    def webhooks(self) -> Mapping[str, Fields]:
+        """By address: `events` and `is_active`."""
+        return self.of("webhook")
+
     def of(self, noun: str) -> Mapping[Any, Fields]:
-        """Return the records of one kind by name: flow, content or webhook."""
-        if noun == "content":
-            return self.contents
-        return self.flows if noun == "flow" else self.webhooks
+        """Return the records of one kind by name."""
+        if not DECLARED[noun].personal:
+            return self.records.get(noun, {})
+        if self.contacts is None:
+            return {}
+        rows = record_rows(DECLARED[noun], self.contacts)
+        return {name: fields for name, fields in rows if name is not None}
 
     def _seed_records(self) -> AccountRecords:
-        """Tell what it holds as plain data, to make a sandbox of it."""
-        contents: dict[str, list[Any]] = {code: [] for code in self.codes}
-        for (code, lang), fields in self.contents.items():
-            named = {**fields, "lang_code": lang, **self._id("content", (code, lang))}
-            contents.setdefault(code, []).append(named)
-        return {
-            "flows": [{**f, "name": n, **self._id("flow", n)} for n, f in self.flows.items()],
-            "contents": contents,
-            "webhooks": [
-                {**f, "url": n, **self._id("webhook", n)} for n, f in self.webhooks.items()
-            ],
-            "contacts": list(self._people()),
-        }
-
-    def _id(self, noun: str, name: Any) -> dict[str, int | str]:
-        """Return the id of a record, where it has one."""
-        found = self.ids.get(noun, {}).get(name)
-        return {} if found is None else {"id": found}
-
-    def _people(self) -> Iterator[dict[str, Any]]:
-        frame = self.contacts
-        if frame is None:
-            return
-        keys = frame.index.tolist() if frame.index.name == "id" else [None] * len(frame)
-        for key, fields in zip(keys, records(frame, range(len(frame))), strict=True):
-            said = {name: value for name, value in fields.items() if value is not None}
-            yield said if key is None else {**said, "id": key}
+        """Return what it holds as plain data, to make a sandbox of it."""
+        seed: dict[str, Any] = {}
+        for noun, declared in DECLARED.items():
+            ids = self.ids.get(noun, {})
+            rows = [
+                {each: value for each, value in fields.items() if value is not None}
+                | named_cells(declared, name)
+                | ({"id": ids[name]} if name in ids else {})
+                for name, fields in self.of(noun).items()
+            ]
+            seed[f"{noun}s"] = rows
+            if "template_code" in declared.account_key:
+                by_code: dict[str, list[Any]] = {code: [] for code in self.codes}
+                for row in rows:
+                    by_code.setdefault(row.pop("template_code"), []).append(row)
+                seed[f"{noun}s"] = by_code
+        return cast("AccountRecords", seed)
 
 
-def name_text(name: Any) -> str:
+def name_text(name: Any, separator: str = "/") -> str:
     """Write what names a record as one text: contents as code/language."""
-    return "/".join(map(str, name)) if isinstance(name, tuple | list) else str(name)
+    return separator.join(map(str, name)) if isinstance(name, tuple | list) else str(name)
+
+
+def named_cells(declared: type[Endpoints[Any]], name: Any) -> dict[str, Any]:
+    """Return the cells that name a record."""
+    parts = name if isinstance(name, tuple) else (name,)
+    return dict(zip(declared.account_key, parts, strict=True))
 
 
 def read_account(
@@ -168,32 +176,25 @@ def read_account(
 
     accessor.register()
     named = tuple(client.templates.codes if codes is None else codes)
-    told: list[str] = []
-    flows = endpoints_of(client.flows).frame(full=client.profile.flow_json_in_get)
+    notes: list[str] = []
+    taken: dict[str, dict[Any, dict[str, Any]]] = {}
     ids: dict[str, Mapping[Any, int | str]] = {}
-    told += _unshown(flows)
     unclear: dict[str, frozenset[str]] = {}
-    found_flows, ids["flow"] = _named("flow", _rows(flows, "name"), told, unclear)
-    contents: Mapping[Any, Fields] = {}
-    found_webhooks: Mapping[Any, Fields] = {}
-    if not flows_only:
-        contents, ids["content"] = _contents(client, named, told)
-        webhooks = _rows(endpoints_of(client.webhooks).frame(), "url")
-        found_webhooks, ids["webhook"] = _named("webhook", webhooks, told, unclear)
-    if open_ := [url for url in found_webhooks if _holds_secret(url)]:
-        told.append(
-            f"{many(len(open_), 'webhook')} with what looks like a password in the address, which "
-            f"is written as it is: {', '.join(urlsplit(url).hostname or '' for url in open_)}."
-        )
+    table = None
+    for noun in FLOWS_ONLY if flows_only else NOUNS:
+        frame, odd = resource_of(client, noun)._target.account_frame(named)
+        notes += odd
+        taken[noun], ids[noun], unclear[noun] = _by_name(noun, frame, notes)
+    if contacts:
+        frame, _ = resource_of(client, ContactEndpoints.noun)._target.account_frame(named)
+        table = _contacts(frame, notes)
     return AccountState(
         origin=origin_of(client.connection),
-        flows=found_flows,
-        contents=contents,
-        webhooks=found_webhooks,
-        contacts=_contacts(client, told) if contacts else None,
+        records=taken,
+        contacts=table,
         codes=named,
         ids=ids,
-        not_carried=[*told, NOT_CARRIED],
+        not_carried=[*notes, NOT_CARRIED],
         unclear=unclear,
         flows_only=flows_only,
     )
@@ -209,27 +210,30 @@ def origin_of(connection: Connection) -> str:
 
 def default_of(noun: str, field: str) -> Any:
     """Return what a field of a record is that does not say it: None if it has no such value."""
-    known = _BODIES[noun].model_fields[field]
-    return None if known.is_required() else known.get_default(call_default_factory=True)
+    known = DECLARED[noun].body.model_fields.get(field)
+    if known is None or known.is_required():
+        return None
+    return known.get_default(call_default_factory=True)
 
 
 @cache
 def _defaults(noun: str) -> Mapping[str, Any]:
-    """Return what each field is that a record does not say, to be compared and not handed on."""
+    """Return the default of each field, to be compared and not handed on."""
     return {name: default_of(noun, name) for name in FIELDS[noun]}
 
 
 def canonical(noun: str, fields: Fields) -> dict[str, Any]:
     """Keep what counts of a record: known fields that are not as they are by themselves."""
-    found = {}
+    kept = {}
+    always = DECLARED[noun].always
     for name, default in _defaults(noun).items():
         value = fields.get(name)
-        if value is None or (name not in ALWAYS and value == default):
+        if value is None or (name not in always and value == default):
             continue
-        if value == "" and name != "template_name":  # what shows "" for null means null
+        if value == "" and name not in always:  # what shows "" for null means null
             continue
-        found[name] = _without_nulls(value) if isinstance(value, list) else value
-    return found
+        kept[name] = _without_nulls(value) if isinstance(value, list) else value
+    return kept
 
 
 def _without_nulls(items: list[Any]) -> list[Any]:
@@ -242,23 +246,22 @@ def _without_nulls(items: list[Any]) -> list[Any]:
     ]
 
 
-def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
-    """Tell whether a field of two records says the same; one that is not said has its default.
+def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
+    """Return whether a field of two records is the same; one that is missing has its default.
 
     Args:
-        noun: flow, content, webhook or contact.
+        noun: What one record is called.
         field: Its name.
-        wanted: What one record says, None if it does not say it.
-        live: What the other one says.
+        left: What one record has, None if it has nothing.
+        right: What the other one has.
     """
-    if noun not in _BODIES:
-        return bool((wanted or None) == (live or None))
-    if noun == "flow" and field in ("flow_json", "template_name") and None in (wanted, live):
-        return True  # every flow has them: one service or the other does not show it
-    one, two = (default_of(noun, field) if v in EMPTY else v for v in (wanted, live))
+    declared = DECLARED[noun]
+    if field in declared.hidden and None in (left, right):
+        return True  # every record has it: one service or the other does not show it
+    one, two = (default_of(noun, field) if v in EMPTY else v for v in (left, right))
     if one in EMPTY or two in EMPTY:
         return one in EMPTY and two in EMPTY
-    if noun == "webhook" and field == "events":
+    if field in declared.unordered:
         return set(one) == set(two)
     return same_value(two, one) or same_value(one, two)
 
@@ -266,88 +269,49 @@ def same_field(noun: str, field: str, wanted: Any, live: Any) -> bool:
 # --- an account -------------------------------------------------------------------------
 
 
-def _rows(frame: pd.DataFrame, name: str) -> Iterator[tuple[Any, Any, Fields]]:
-    """Yield the name, the id and the fields of each record."""
-    rows = records(frame, range(len(frame)))
-    for key, fields in zip(frame.index.tolist(), rows, strict=True):
-        yield fields.get(name), key, fields
+def record_rows(
+    declared: type[Endpoints[Any]], frame: pd.DataFrame
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield the name and the fields of each record; None names one without a whole name."""
+    named = {*frame.index.names} & {*declared.account_key, "id"}
+    table = frame.reset_index(level=list(named)) if named else frame
+    counts = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.weighed}
+    table = table[[name for name in table.columns if name in counts]]
+    for fields in records(table, range(len(table))):
+        parts = tuple(fields.get(name) for name in declared.account_key)
+        name: Any = parts if len(parts) > 1 else parts[0]
+        yield name if all(parts) else None, fields
 
 
-def _named(
-    noun: str,
-    rows: Iterable[tuple[Any, Any, Fields]],
-    told: list[str],
-    unclear: dict[str, frozenset[str]],
-) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str]]:
-    """Take records by name; several of one name are told, and none of them is taken."""
-    found = list(rows)
-    count = Counter(name for name, _, _ in found)
+def _by_name(
+    noun: str, frame: pd.DataFrame, notes: list[str]
+) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str], frozenset[Any]]:
+    """Take records by name; several of one name are noted, and none of them is taken.
+
+    Returns:
+        The records, their ids, and the names that several have.
+    """
+    rows = list(record_rows(DECLARED[noun], frame))
+    count = Counter(name for name, _ in rows)
     for name, times in count.items():
-        if name and times > 1:
-            keys = ", ".join(str(key) for other, key, _ in found if other == name)
-            told.append(
+        if name is None:
+            verb = "is" if times == 1 else "are"
+            notes.append(f"{many(times, noun)} without a name {verb} left.")
+        elif times > 1:
+            keys = ", ".join(str(fields["id"]) for other, fields in rows if other == name)
+            notes.append(
                 f"{many(times, noun)} are called {values(name)} (ids {keys}): which is meant "
                 "cannot be told, so none of them is taken. Rename or delete all but one."
             )
-        elif not name:
-            told.append(f"{many(times, noun)} without a name {'is' if times == 1 else 'are'} left.")
-    unclear[noun] = frozenset(name for name, times in count.items() if name and times > 1)
-    taken = sorted((each for each in found if each[0] and count[each[0]] == 1), key=_by_name)
+    single = {name: fields for name, fields in rows if name is not None and count[name] == 1}
     return (
-        {name: canonical(noun, fields) for name, _, fields in taken},
-        {name: key for name, key, _ in taken},
+        {name: canonical(noun, single[name]) for name in sorted(single)},
+        {name: key for name in sorted(single) if (key := single[name].get("id")) is not None},
+        frozenset(name for name, times in count.items() if name is not None and times > 1),
     )
 
 
-def _holds_secret(url: str) -> bool:
-    """Whether an address seems to hold a password or a token of its receiver."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:  # half an IPv6 address
-        return False
-    return "@" in parts.netloc or any(SECRET.search(name) for name, _ in parse_qsl(parts.query))
-
-
-def _by_name(row: tuple[Any, Any, Fields]) -> Any:
-    return row[0]
-
-
-def _unshown(flows: pd.DataFrame) -> list[str]:
-    """Name the flows whose document the service does not show."""
-    if not len(flows):
-        return []
-    shown = int(flows["flow_json"].notna().sum()) if "flow_json" in flows else 0
-    hidden = len(flows) - shown
-    if not hidden:
-        return []
-    return [f"The service does not show the document of {many(hidden, 'flow')}."]
-
-
-def _contents(
-    client: Client, codes: Sequence[str], told: list[str]
-) -> tuple[dict[Any, dict[str, Any]], dict[Any, int | str]]:
-    if not codes:
-        told.append(
-            "No contents were read: the API has no list of templates. Say their codes with "
-            "codes=, or keep them with client.templates.remember(codes)."
-        )
-        return {}, {}
-    reader = bulk_templates(client.templates).reader(codes)
-    frame = reader.frame(full=True)
-    if without := [*reader.absent, *reader.empty]:
-        told.append(f"The account has no contents of these templates: {', '.join(without)}.")
-    rows = [
-        (key, fields.get("id"), fields)
-        for key, fields in zip(frame.index.tolist(), records(frame, range(len(frame))), strict=True)
-    ]
-    rows.sort(key=_by_name)
-    return (
-        {tuple(key): canonical("content", fields) for key, _, fields in rows},
-        {tuple(key): of for key, of, _ in rows if of is not None},
-    )
-
-
-def differing_people(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
+def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
     """Find where contacts differ. A name that a person wrote tells no parts, so none differ."""
     found = compare_frames(left, right, CONTACT)
     if not found.changed.keys().isdisjoint(NAME_PARTS):
@@ -361,23 +325,24 @@ def differing_people(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifference
     return found
 
 
-def _without_parts(people: pd.DataFrame) -> Any:
-    """Tell which contacts have a name of which no part is told."""
-    cells = people.reindex(columns=["name", *NAME_PARTS])
+def _without_parts(contacts: pd.DataFrame) -> Any:
+    """Mark the contacts that have a name of which no part is known."""
+    cells = contacts.reindex(columns=["name", *NAME_PARTS])
     told = cells.notna() & (cells != "")
     return (told["name"] & ~told[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
 
 
-def _contacts(client: Client, told: list[str]) -> pd.DataFrame:
-    """Read the contacts, sorted by their numbers."""
-    frame = endpoints_of(client.contacts).frame()
-    named = frame["number"].notna() & frame["country_code"].notna()
+def _contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:
+    """Sort the contacts by their numbers, each number once."""
+    named = frame[list(CONTACT)].notna().all(axis=1)
     if lost := len(frame) - int(named.sum()):
-        told.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
+        notes.append(f"{many(lost, 'contact')} without a whole number cannot be named.")
         frame = frame[named]
-    frame = sorted_rows(frame[list(CONTACT_COLUMNS)], ["country_code", "number"])
-    twice = frame.duplicated(["country_code", "number"])
+    frame = sorted_rows(frame[list(CONTACT_COLUMNS)], CONTACT)
+    twice = frame.duplicated(list(CONTACT))
     if lost := int(twice.sum()):
-        told.append(f"{many(lost, 'contact')} with the number of another one cannot be told apart.")
+        notes.append(
+            f"{many(lost, 'contact')} with the number of another one cannot be told apart."
+        )
         frame = frame[~twice]
     return frame

@@ -15,7 +15,7 @@ from chatkit.account.reading import read_account
 from chatkit.api.connection import account_words
 from chatkit.bulk.plan import Plan, note_rehearsal, plan_of_copy, setting_of, target_of
 from chatkit.bulk.stores import journal_folder
-from chatkit.client import Client, open_clients, source_of
+from chatkit.client import RESOURCES, Client, open_clients, source_of
 from chatkit.errors import InputError, PlanRefused
 from chatkit.imports import accessor
 from chatkit.report import FEW, Report, ReportPart, bullets, headline, paragraph
@@ -59,7 +59,8 @@ def rehearse(plan: Plan) -> Rehearsal:
     client = client or Client._made(transport.connection, transport)
     of_plan = [change.code for change in plan.changes if change.code]
     codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
-    contacts = any((change.noun or noun) == "contact" for change in plan.changes)
+    nouns = {change.noun or noun for change in plan.changes}
+    contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
     with client.copy(codes, contacts=contacts) as copy:
         before = read_account(copy, codes, contacts=contacts)
         attempt = plan_of_copy(plan, source_of(copy, noun))

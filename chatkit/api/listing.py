@@ -32,7 +32,7 @@ _PAGE = 200
 
 
 class Sender(Protocol):
-    """What sends the calls: a `Transport`, or what stands before one."""
+    """The sender of the calls: a `Transport`, or what stands before one."""
 
     def send(self, call: Call) -> Envelope:
         """Send a call and return its envelope, or raise the error it means."""
@@ -48,7 +48,7 @@ _BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class _RowId(msgspec.Struct):
-    """What tells a row from another: its id, where it has one."""
+    """The id of a row, where it has one: it tells rows apart."""
 
     id: Raw | UnsetType = UNSET
 
@@ -108,7 +108,7 @@ class ListReader:
 
     @property
     def moved(self) -> list[str]:
-        """What was odd, each in a few words. A list that stays quiet has nothing odd."""
+        """The signs that the list moved, each in a few words; none if it stayed quiet."""
         odd = [what if n == 1 else f"{what} ({n} times)" for what, n in self._odd.items()]
         if len({*self._totals}) > 1:
             odd.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
@@ -173,7 +173,7 @@ class ListReader:
         )
 
     def _refuse_break(self, answer: Refused, last: int, size: int) -> None:
-        """Tell the end of a list from a page in its middle that is refused.
+        """Take a refused page for the end of a list, unless it may be one in its middle.
 
         A page after the last is not found, or is refused where the profile says so. Some
         services also refuse pages that are far down.

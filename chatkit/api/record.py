@@ -110,7 +110,7 @@ class Record(BaseModel, metaclass=_RecordPage):  # type: ignore[metaclass]
 
 
 class Body(BaseModel):
-    """What may be sent of a record, checked before it is sent.
+    """The fields that may be sent of a record, checked before they are sent.
 
     Fields without a default are required on create. `create_only` cannot be updated.
     """
@@ -143,7 +143,7 @@ class Body(BaseModel):
 
     @classmethod
     def takes_text(cls, name: str) -> bool:
-        """Whether a field may hold text."""
+        """Return whether a field may hold text."""
         annotation = cls.model_fields[name].annotation
         either = get_origin(annotation) in (Union, UnionType)
         return annotation is str or (either and str in get_args(annotation))
@@ -218,7 +218,7 @@ class Body(BaseModel):
 
     @classmethod
     def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
-        """Say what pydantic found in our words, one problem for each place."""
+        """Return the errors of pydantic in our words, one problem for each place."""
         found: dict[str, Problem] = {}
         for detail in error.errors(include_url=False, include_input=False):
             field, value = _place(detail["loc"], fields)

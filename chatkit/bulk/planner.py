@@ -96,7 +96,7 @@ def make_plan(
             "edits a frame and returns None: pass the frame itself.)"
         )
     rows = unwrapped(frame, "plan", endpoints)
-    frame = None if rows is None else as_frame(rows, endpoints.noun)
+    frame = None if rows is None else as_frame(rows, endpoints.file_call)
     # who writes rows of what can be sent says what is to be; other rows may be an older copy
     states = frame is not rows and frame is not None and not _service_fields(endpoints, frame)
     states |= endpoints.chosen and existing is not None
@@ -130,10 +130,14 @@ def make_plan(
 # --- check the frame, and read what it is compared with -------------------------------
 
 
-def as_frame(source: Any, noun: str) -> pd.DataFrame:
+def as_frame(source: Any, file_call: str) -> pd.DataFrame:
     """Take what a plan is made of: a frame, or a list of dicts, one for each record.
 
     The rows of a list are counted from 1.
+
+    Args:
+        source: What was passed.
+        file_call: What reads such a frame from a file, for messages; the name of it goes into {}.
 
     Raises:
         InputError: It is neither; the text says how to make one of it.
@@ -147,11 +151,9 @@ def as_frame(source: Any, noun: str) -> pd.DataFrame:
         )
     if isinstance(source, str | bytes | PathLike):
         name = source.decode("utf-8", "replace") if isinstance(source, bytes) else str(source)
-        read = "chatkit.read_contacts" if noun == "contact" else "pd.read_excel"
-        dtype = "" if noun == "contact" else ", dtype=str"
         raise InputError(
             f"plan takes a frame, not the name of a file. Read the file first: "
-            f"plan({read}({name[:60]!r}{dtype}))."
+            f"plan({file_call.format(repr(name[:60]))})."
         )
     if isinstance(source, Mapping):
         raise InputError("plan takes a list of dicts, one for each record: plan([{…}, {…}]).")
@@ -256,7 +258,7 @@ def _read(
     if isinstance(delete, Iterable) and not one:
         delete = list(delete)
         if any(isinstance(row, Mapping) for row in delete):
-            delete = as_frame(delete, endpoints.noun)
+            delete = as_frame(delete, endpoints.file_call)
     for each in (frame, delete):
         if isinstance(each, pd.DataFrame):
             _refuse_fleet(each)

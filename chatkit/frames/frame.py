@@ -66,7 +66,7 @@ def _wrong(row: int, field: str, kind: Kind, found: object, whose: str = "") -> 
 
 
 def kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
-    """Tell the kind of column for each named field of a record, from its annotation."""
+    """Return the kind of column for each named field of a record, from its annotation."""
     return {name: _kind(record.model_fields[name].annotation) for name in names}
 
 
@@ -453,11 +453,6 @@ def without_repeats(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[~frame.index.duplicated(keep="last") | keyless]
 
 
-def beside(codes: Sequence[str], frames: Sequence[pd.DataFrame], name: str) -> pd.DataFrame:
-    """Put frames below each other; `name` is the level of the index that tells them apart."""
-    return pd.concat(frames, keys=codes, names=[name])
-
-
 def with_level(frame: pd.DataFrame, name: str, values: Sequence[str]) -> pd.DataFrame:
     """Put a text for each row before the index, as a level called `name`."""
     first = pd.Index(pd.array(values, dtype="str"))
@@ -492,17 +487,12 @@ def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return rows
 
 
-def table(rows: Sequence[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
-    """Make a frame of rows that are no records: each column of the kind of its values."""
-    values = zip(*rows, strict=True) if rows else [[] for _ in columns]
-    return pd.DataFrame(dict(zip(columns, map(list, values), strict=True)))
-
-
-def frame_of_texts(columns: Mapping[str, Any], order: Sequence[str] = ()) -> pd.DataFrame:
-    """Make a frame of Arrow columns of texts, in the order of some of them."""
-    table = pa.table(dict(columns))
-    if order and len(table):
-        table = table.sort_by([(name, "ascending") for name in order])
+def frame_of_texts(
+    columns: Mapping[str, Sequence[str | None]], order: Sequence[str]
+) -> pd.DataFrame:
+    """Make a frame of columns of texts, in the order of some of them."""
+    table = pa.table({name: _texts(values) for name, values in columns.items()})
+    table = table.sort_by([(name, "ascending") for name in order])
     cells = {name: pd.Series(pd.array(table[name], dtype=_STR), copy=False) for name in columns}
     return pd.DataFrame(cells, copy=False)
 
@@ -543,7 +533,7 @@ def listed(cells: pd.Series[Any]) -> list[Any]:
 
 
 def whole(value: Any) -> bool:
-    """Tell whether a value is a float that surely was a whole number."""
+    """Return whether a value is a float that surely was a whole number."""
     return isinstance(value, float) and value.is_integer() and abs(value) < INEXACT
 
 
@@ -558,5 +548,7 @@ def records(frame: pd.DataFrame, places: Sequence[int]) -> Iterator[dict[str, An
     """Return some rows of a frame as dicts of Python values."""
     if not len(places):  # to take none of many takes as long as to take some
         return
-    for record in frame.iloc[list(places)].astype(object).to_dict("records"):
-        yield {str(name): none(value) for name, value in record.items()}
+    part, names = frame.iloc[list(places)], [str(name) for name in frame.columns]
+    columns = [listed(part.iloc[:, n]) for n in range(len(names))]
+    for row in zip(*columns, strict=True) if columns else repeat((), len(part)):
+        yield dict(zip(names, row, strict=True))

@@ -103,7 +103,7 @@ def origins_of_parts(frame: pd.DataFrame) -> Mapping[str, dict[str, str]]:
 
 
 def is_remembered(frame: pd.DataFrame) -> bool:
-    """Whether chatkit made a frame, or what it was selected from."""
+    """Return whether chatkit made a frame, or the one that it was selected from."""
     return _ORIGIN in frame.attrs
 
 

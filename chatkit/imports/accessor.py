@@ -48,7 +48,7 @@ class Accessor(metaclass=HelpPage):
         self._frame = frame
 
     def summary(self) -> str:
-        """Say the counts of a result in words, and why it stopped if it did.
+        """Return the counts of a result in words, and why it stopped if it did.
 
         Raises:
             TypeError: The frame is no result of `plan.apply()`.
@@ -103,7 +103,7 @@ _STYLE = """
 
 
 def show_frames(formatter: Any) -> None:
-    """Tell a formatter of IPython how our frames look; others look as they did."""
+    """Register how our frames look with a formatter of IPython; others look as they did."""
 
     def shown(frame: pd.DataFrame) -> str | None:
         wanted = pd.get_option("display.notebook_repr_html")
@@ -163,7 +163,7 @@ class _Column:
 
 
 def _places(count: int, most: int | None, kept: int | None) -> list[int | None]:
-    """Say which of so many are shown; None stands for those between."""
+    """Return which of so many are shown; None stands for those between."""
     if not most or count <= most:
         return [*range(count)]
     kept = min(kept or most, most)

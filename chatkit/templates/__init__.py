@@ -9,7 +9,7 @@ from chatkit.templates.contents import (
     Header,
     checks_of,
 )
-from chatkit.templates.resource import Templates, bulk_templates
+from chatkit.templates.resource import Templates
 
 __all__ = [
     "App",
@@ -19,6 +19,5 @@ __all__ = [
     "Contents",
     "Header",
     "Templates",
-    "bulk_templates",
     "checks_of",
 ]

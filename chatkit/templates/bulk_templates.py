@@ -25,7 +25,6 @@ from chatkit.templates.contents import (
     ContentBody,
     ContentEndpoints,
     keep_written,
-    note_languages,
     origin_of,
     sorted_by_language,
 )
@@ -58,7 +57,7 @@ class BulkTemplates:
 
     def __init__(self, transport: Transport) -> None:
         self.transport = transport
-        self.checks = AccountChecks(transport.connection)
+        self.checks = AccountChecks(transport)
         self._opened: dict[str | None, ContentEndpoints] = {}
 
     def of(self, code: str | None, noun: str | None = None) -> ContentEndpoints:
@@ -94,9 +93,7 @@ class BulkTemplates:
 
     def full(self, keys: Sequence[tuple[str, str]]) -> pd.DataFrame:
         """Read these contents in full."""
-        columns, frame = ContentReader(self.transport, []).contents(
-            [(self.of(code), lang) for code, lang in keys]
-        )
+        columns, frame = self.reader([]).contents([(self.of(code), lang) for code, lang in keys])
         return frame.drop(columns=columns.missing)
 
     def keep(self, written: Sequence[Sequence[str]], run: str) -> None:
@@ -108,7 +105,25 @@ class BulkTemplates:
         from chatkit.imports import accessor
 
         accessor.register()
-        return ContentReader(self.transport, [self.of(code) for code in codes])
+        return ContentReader(self, [self.of(code) for code in codes])
+
+    def account_frame(self, codes: Iterable[str]) -> tuple[pd.DataFrame, list[str]]:
+        """Read the contents of these templates in full, and note which templates have none."""
+        reader = self.reader(dict.fromkeys(codes))
+        frame = self.kept(reader.frame(full=True))
+        absent = ", ".join([*reader.absent, *reader.empty])
+        if not reader._templates:
+            note = (
+                "No contents were read: the API has no list of templates. Say their codes with "
+                "codes=, or keep them with client.templates.remember(codes)."
+            )
+            return frame, [note]
+        note = f"The account has no contents of these templates: {absent}."
+        return frame, [note] if absent else []
+
+    def each(self, codes: Iterable[str]) -> Mapping[str | None, ContentEndpoints]:
+        """Return the endpoints of these template codes."""
+        return {code: self.of(code) for code in codes}
 
     def translations(
         self, codes: Iterable[str], languages: Iterable[str], source: str
@@ -196,14 +211,15 @@ class ContentReader:
     back is in columns at once: no more is kept than the frame will hold.
 
     Args:
-        transport: Sends the calls.
-        templates: The templates.
+        bulk: All templates of the account.
+        templates: Those to read.
     """
 
-    def __init__(self, transport: Transport, templates: Sequence[ContentEndpoints]) -> None:
+    def __init__(self, bulk: BulkTemplates, templates: Sequence[ContentEndpoints]) -> None:
         self.absent: list[str] = []  #: codes that the service does not know
         self.empty: list[str] = []  #: codes of templates without a content
-        self._transport, self._templates = transport, templates
+        self._transport, self._templates = bulk.transport, templates
+        self._languages = bulk.checks.languages
         self._lost: Refused = NotFound(Call("GET", ("templates",)), "not found", status=404)
 
     def frame(self, *, full: bool = False) -> pd.DataFrame:
@@ -238,7 +254,7 @@ class ContentReader:
         if doubles := frames.repeated(frame):
             _warn(f"the lists of contents moved while they were read: {doubles} rows came twice")
         frame = sorted_by_language(frames.without_repeats(frame))
-        note_languages(self._transport, frame)
+        self._languages.note(frame)
         if full:
             named = {str(template.code): template for template in self._templates}
             spots = [(named[code], lang) for code, lang in frame.index]

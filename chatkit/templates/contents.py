@@ -14,7 +14,6 @@ from typing import (
     NamedTuple,
     TypeAlias,
 )
-from weakref import WeakKeyDictionary
 
 from pydantic import AfterValidator, Field
 
@@ -36,7 +35,6 @@ if TYPE_CHECKING:
     from chatkit.finding import Finding, Severity
     from chatkit.localization.audit import Audit
     from chatkit.localization.content import Contents as Checked
-    from chatkit.localization.content import Entry
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger, WrittenText
     from chatkit.localization.rules import ContentFinding
@@ -106,7 +104,7 @@ def _language(code: str) -> str:
 
 
 class ContentBody(Body):
-    """What may be sent of a content. Which fields an update requires is not documented."""
+    """The fields that may be sent of a content; which an update requires is not documented."""
 
     lang_code: Annotated[
         str,
@@ -148,17 +146,18 @@ class ContentBody(Body):
 
 
 class AccountChecks:
-    """What an account tells of contents: what the rules and its glossary find and is not silenced.
+    """The checks of an account: the rules and its glossary, without what is silenced.
 
     All that checks contents of an account asks here, so that all tell the same.
 
     Args:
-        connection: Which account.
+        transport: Of the account.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, transport: Transport) -> None:
         self.glossary: Glossary | None = None  #: what translations say and never say
-        self._connection = connection
+        self.languages = KnownLanguages(transport)
+        self._connection = transport.connection
 
     def check(
         self, contents: Checked, source: str = "en", *, glossary: Glossary | None = None
@@ -195,7 +194,7 @@ class ContentEndpoints(Endpoints[Content]):
         checks: What the account tells of contents.
     """
 
-    noun = "content"
+    noun, attribute = "content", "templates"
     record = Content
     body = ContentBody
     key = "lang_code"
@@ -204,6 +203,9 @@ class ContentEndpoints(Endpoints[Content]):
     existing = "update"
     version = ""
     natural_key = ("lang_code",)
+    account_key = ("template_code", "lang_code")
+    file = "templates/*/*.json"
+    detailed = True
     refuses = "What breaks the API document is refused, and so is live what the platform rejects."
 
     def __init__(self, transport: Transport, code: str, checks: AccountChecks) -> None:
@@ -218,16 +220,16 @@ class ContentEndpoints(Endpoints[Content]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check a content as it would then be, and whether it goes live with what is refused."""
-        found = check_edit(fields, live)
+        findings = check_edit(fields, live)
         if live is not None and not live and (lang := fields.get("lang_code")):
-            known = _languages(self.transport)
-            if lang not in known.used:
-                known.ask(self.transport, self.code)
-            found[:0] = known.wrong(self.transport, lang)
-        return found
+            languages = self.checks.languages
+            if lang not in languages.used:
+                languages.ask(self.code)
+            findings[:0] = languages.wrong(lang)
+        return findings
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Whether these fields can get something refused into a content that is live."""
+        """Return whether these fields can make a content live that the platform refuses."""
         return fields.get("is_draft") is not True
 
     def examined(
@@ -238,20 +240,20 @@ class ContentEndpoints(Endpoints[Content]):
         Lists show a text without its buttons and samples: what a change leaves live, or makes
         live, is read in full, as for the update of one content.
         """
-        found = check_plan(
+        findings = check_plan(
             *(changes, base, full),
             source=self.source,
             wanted=self.wanted,
             check=self.checks.check,
         )
-        for n, said in check_languages(self.transport, changes, base).items():
-            found.setdefault(n, []).insert(0, said)
-        return found
+        for n, finding in self.checks.languages.check(changes, base).items():
+            findings.setdefault(n, []).insert(0, finding)
+        return findings
 
     def written(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> list[WrittenText]:
-        """Tell from which source each translation is made that is written."""
+        """Return from which source each translation is made that is written."""
         return written_texts(
             changes, base, full, source=self.source, how=self.how, by_rule=self.by_rule
         )
@@ -281,11 +283,11 @@ class ContentEndpoints(Endpoints[Content]):
 
     @property
     def place(self) -> str:
-        """What a person writes to reach these records."""
+        """The code by which a person reaches these records."""
         return f"client.templates({self.code!r})"
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
-        """Say how the API writes a language, and which languages there are."""
+        """Return how the API writes a language, and which languages there are."""
         asked = str(body.get("lang_code", "") if key is None else key)
         written = asked.replace("-", "_")
         if error.status in (409, self.profile.clash_status) and key is not None:
@@ -324,7 +326,7 @@ class ContentEndpoints(Endpoints[Content]):
         return list(dict.fromkeys(("lang_code", *self.profile.content_requires)))
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
-        """Tell that a deleted content comes back under its language, with another id."""
+        """Return how well a change can be undone: a deleted content gets another id."""
         if kind == "delete":
             return "not exactly", "made again it has another id"
         return super().undo(kind, known, after)
@@ -372,7 +374,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             BadAnswer: The list is not as documented.
         """
         frame = sorted_by_language(self._frame(self._endpoints.search(search), full=full))
-        note_languages(self._endpoints.transport, frame)
+        self._endpoints.checks.languages.note(frame)
         if frame.empty and search is None and (known := self._known(self.code)):
             warnings.warn(
                 f"The template {self.code} has no content; did you mean {known}?", stacklevel=2
@@ -392,72 +394,56 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             Conflict: The template has a content in that language.
             InDoubt: The answer was lost; the content may exist.
         """
-        transport = self._endpoints.transport
-        known, lang = _languages(transport), str(fields.get("lang_code", ""))
-        new = known.new(transport, lang)
+        known, lang = self._endpoints.checks.languages, str(fields.get("lang_code", ""))
+        new = known.new(lang)
         made = super().create(broken=broken, **fields)
         if new:
-            known.told.add(lang)
+            known.noted.add(lang)
             say(f"{new}.")
         return made
 
     def _landed(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Write into the ledger from which source the texts were made, as a plan does."""
-        from chatkit.localization import language
-        from chatkit.localization.ledger import LedgerFile, Spot, WrittenText, text_digest
+        from chatkit.localization.content import texts_in
+        from chatkit.localization.ledger import LedgerFile, Spot, WrittenText
 
         if not _TEXTS & sent.keys():
             return
-        texts = dict[str, str]()
-        was = {} if before is None else _texts(before, self.code)
-        for field, text in _texts(made, self.code).items():
-            if field.partition(".")[0] in sent and text.strip() and was.get(field) != text:
-                texts[field] = text
-        original = self._source_of(made.lang_code) if texts else None
+        was = {} if before is None else texts_in(before.model_dump(exclude_unset=True))
+        new = {
+            field: text
+            for field, text in texts_in(made.model_dump(exclude_unset=True)).items()
+            if field.partition(".")[0] in sent and text.strip() and was.get(field) != text
+        }
+        original = self._source_of(made.lang_code) if new else None
         if original is None:
             return
-        now = {field: text for field, _, text in original.pieces}
-        spot = self.code, language.normal(made.lang_code)
-        source = language.normal(original.lang_code)
+        source = texts_in(original.model_dump(exclude_unset=True))
+        places = self.code, made.lang_code, original.lang_code
+        written = translated_texts(*places, new, source, how="apply")
         if before is None:  # whether these texts are new is not known: what is recorded stays
             try:
                 recorded = {*LedgerFile(self._endpoints.transport.connection).read().origins}
             except (OSError, InputError):
                 recorded = set()  # who writes it says so
-            texts = {
-                field: text
-                for field, text in texts.items()
-                if Spot(*spot, field, source, text_digest(text)) not in recorded
-            }
-        keep_written(
-            self._endpoints.transport.connection,
-            [
-                WrittenText(*spot, field, source, text_digest(text), now[field], "apply")
-                for field, text in texts.items()
-                if now.get(field)
-            ],
-            "",
-        )
+            written = [each for each in written if Spot(*WrittenText(*each)[:5]) not in recorded]
+        keep_written(self._endpoints.transport.connection, written, "")
 
-    def _source_of(self, lang_code: str) -> Entry | None:
+    def _source_of(self, lang_code: str) -> Content | None:
         """Read the content that one in this language is translated from; None if it is none."""
         from chatkit.localization import language
-        from chatkit.localization.content import Entry
 
         endpoints = self._endpoints
         if language.same(lang_code, endpoints.source):
             return None
         try:
             call = endpoints.list_call()
-            there = endpoints.many(call, endpoints.transport.send(call).data)
-            code = language.find(endpoints.source, [one.lang_code for one in there])
-            if code is None or code == lang_code:
-                return None
-            fields = self.get(code).model_dump(exclude_unset=True)
+            contents = endpoints.many(call, endpoints.transport.send(call).data)
+            code = language.find(endpoints.source, [one.lang_code for one in contents])
+            return None if code is None or code == lang_code else self.get(code)
         except CallError as error:
             say(f"It is not recorded from which source this translation is made: {error.reason}.")
             return None
-        return Entry(fields, self.code, code)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -523,149 +509,127 @@ def sorted_by_language(frame: pd.DataFrame) -> pd.DataFrame:
 _TEXTS = frozenset(("text", "footer", "headers", "buttons"))
 
 
-def _texts(content: Content, code: str) -> dict[str, str]:
-    from chatkit.localization.content import Entry
+class KnownLanguages:
+    """The languages that a client knows of: of the lookup, in use, and noted as new.
 
-    entry = Entry(content.model_dump(exclude_unset=True), code, content.lang_code)
-    return {field: text for field, _, text in entry.pieces}
+    The lookup is read once, and only for a language that no content has that was read. Where it
+    cannot be read, the service has the last word.
 
+    Args:
+        transport: Of the account.
+    """
 
-class _Languages:
-    """What a client knows of languages: those of the lookup, those in use, those told as new."""
-
-    def __init__(self) -> None:
-        self.lookup: list[str] | None = None
+    def __init__(self, transport: Transport) -> None:
         self.used: set[str] = set()
-        self.told: set[str] = set()
+        self.noted: set[str] = set()
+        self._lookup: list[str] | None = None
+        self._transport = transport
+        self._refused = transport.connection.profile.unknown_language == "refuse"
 
-    def ask(self, transport: Transport, code: str) -> None:
-        """Read the lookup, unless that was done."""
-        if self.lookup is None:
+    def note(self, frame: pd.DataFrame) -> None:
+        """Remember which languages contents were read in."""
+        self.used |= {str(lang) for lang in frame.index.unique(level=-1)}
+
+    def ask(self, code: str) -> None:
+        """Read the lookup of a template, unless one was read."""
+        if self._lookup is None:
             try:
-                self.lookup = list(read_languages(transport, code).index)
+                self._lookup = list(read_languages(self._transport, code).index)
             except CallError:
-                self.lookup = []
+                self._lookup = []
 
-    def lacks(self, lang: str) -> bool:
-        """Whether the lookup does not have a language, if it was read."""
-        return bool(self.lookup) and lang not in (*(self.lookup or ()), *self.used)
+    def _lacks(self, lang: str) -> bool:
+        """Return whether the lookup does not have a language, if it was read."""
+        return bool(self._lookup) and lang not in (*(self._lookup or ()), *self.used)
 
-    def hint(self, lang: str) -> str:
-        """Say which language of the lookup may be meant by one that it lacks."""
+    def _hint(self, lang: str) -> str:
+        """Name the language of the lookup that may be meant by one that it lacks."""
         from chatkit.localization import language
 
-        asked = language.did_you_mean(lang, self.lookup or ())
+        asked = language.did_you_mean(lang, self._lookup or ())
         return asked[:1].upper() + asked[1:] or 'templates("code").languages() has all.'
 
-    def wrong(self, transport: Transport, lang: str) -> list[Finding]:
-        """Say that the lookup does not have a language, if it was read."""
+    def wrong(self, lang: str) -> list[Finding]:
+        """Return a finding if the lookup was read and does not have a language."""
         from chatkit.finding import Finding
 
-        if not self.lacks(lang):
+        if not self._lacks(lang):
             return []
-        severity: Severity = "error" if _refuses(transport) else "warning"
-        said = f"the lookup of languages does not have {values(lang)}"
-        return [Finding("language", severity, "/lang_code", said, self.hint(lang))]
+        severity: Severity = "error" if self._refused else "warning"
+        message = f"the lookup of languages does not have {values(lang)}"
+        return [Finding("language", severity, "/lang_code", message, self._hint(lang))]
 
-    def new(self, transport: Transport, lang: str) -> str:
-        """Say that no content is in a language yet; empty if there is, or if it was told."""
+    def new(self, lang: str) -> str:
+        """Return that no content is in a language yet; empty if there is, or if it was noted."""
         from chatkit.localization import language
         from chatkit.localization.ledger import LedgerFile
 
-        if not self.used or lang in self.used or lang in self.told:
+        if not self.used or lang in self.used or lang in self.noted:
             return ""
         try:
-            recorded = {spot.lang_code for spot in LedgerFile(transport.connection).read().origins}
+            origins = LedgerFile(self._transport.connection).read().origins
         except (OSError, InputError):
-            recorded = set()  # the board says what is wrong with it
-        if language.normal(lang) in recorded:
+            origins = {}  # the board says what is wrong with it
+        if language.normal(lang) in {spot.lang_code for spot in origins}:
             return ""
         return f"{language.name(lang)} is new: no content that was read is in it"
 
+    def check(self, changes: Sequence[Planned], base: pd.DataFrame) -> dict[int, Finding]:
+        """Check the languages of new contents: whether there is such a one, and whether it is new.
 
-_known_languages: WeakKeyDictionary[Transport, _Languages] = WeakKeyDictionary()
+        Args:
+            changes: Creates, updates and deletes of contents.
+            base: The contents as they were read.
 
+        Returns:
+            The findings, by the place of the change.
+        """
+        from chatkit.finding import Finding
 
-def _languages(transport: Transport) -> _Languages:
-    return _known_languages.setdefault(transport, _Languages())
+        used = {str(lang) for lang in base.index.unique(level=-1)}
+        new = {
+            n: each
+            for n, each in enumerate(changes)
+            if each.kind == "create" and str(each.key) not in used
+        }
+        for each in new.values():
+            self.ask(str(each.code))
+        several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
+        findings = {}
+        for n, each in new.items():
+            if wrong := self.wrong(lang := str(each.key)):
+                findings[n] = wrong[0]
+            elif several and (message := self.new(lang)):
+                self.noted.add(lang)
+                findings[n] = Finding("language new", "warning", "/lang_code", message)
+        return findings
 
+    def require(self, code: str, languages: Iterable[str]) -> None:
+        """Check the languages to translate into, before anybody works on them.
 
-def note_languages(transport: Transport, frame: pd.DataFrame) -> None:
-    """Remember which languages contents were read in."""
-    known = _languages(transport)
-    known.used |= {str(lang) for lang in frame.index.unique(level=-1)}
+        Where the service accepts any language, the ones that the lookup lacks are only named.
 
+        Args:
+            code: A template that is there.
+            languages: As they were named.
 
-def check_languages(
-    transport: Transport, changes: Sequence[Planned], base: pd.DataFrame
-) -> dict[int, Finding]:
-    """Check the languages of new contents: whether there is such a one, and whether it is new.
+        Raises:
+            InputError: The lookup does not have some.
+        """
+        from chatkit.localization import language
 
-    The lookup is read once a client, and only for a language that no content has that was read.
-    Where it cannot be read, the service has the last word.
-
-    Args:
-        transport: Of the account.
-        changes: Creates, updates and deletes of contents.
-        base: The contents as they were read.
-    """
-    from chatkit.finding import Finding
-
-    used = {str(lang) for lang in base.index.unique(level=-1)}
-    new = {
-        n: (str(each.code), str(each.key))
-        for n, each in enumerate(changes)
-        if each.kind == "create" and str(each.key) not in used
-    }
-    if not new:
-        return {}
-    known = _languages(transport)
-    known.ask(transport, next(iter(new.values()))[0])
-    several = bool(used) and base.index.nlevels > 1  # one template does not tell what is in use
-    found = {}
-    for n, (_, lang) in new.items():
-        if wrong := known.wrong(transport, lang):
-            found[n] = wrong[0]
-        elif several and (said := known.new(transport, lang)):
-            known.told.add(lang)
-            found[n] = Finding("language new", "warning", "/lang_code", said)
-    return found
-
-
-def require_languages(transport: Transport, code: str, languages: Iterable[str]) -> None:
-    """Check the languages to translate into, before anybody works on them.
-
-    The lookup is read as by `check_languages`. Where the service accepts any language, it is only
-    said that the lookup does not have one.
-
-    Args:
-        transport: Of the account.
-        code: A template that is there.
-        languages: As they were named.
-
-    Raises:
-        InputError: The lookup does not have some.
-    """
-    from chatkit.localization import language
-
-    known = _languages(transport)
-    used = {language.normal(lang) for lang in known.used}
-    new = [lang for lang in languages if language.normal(lang) not in used]
-    if new:
-        known.ask(transport, code)
-    problems = [
-        Problem("languages", values(lang), f"is not in the lookup of languages. {known.hint(lang)}")
-        for lang in new
-        if known.lacks(lang)
-    ]
-    if problems and _refuses(transport):
-        raise InputError("The service does not have these languages:", problems)
-    for each in problems:
-        say(f"{each.value} {each.reason}")
-
-
-def _refuses(transport: Transport) -> bool:
-    return transport.connection.profile.unknown_language == "refuse"
+        used = {language.normal(lang) for lang in self.used}
+        if new := [lang for lang in languages if language.normal(lang) not in used]:
+            self.ask(code)
+        problems = [
+            Problem("languages", values(lang), f"is not in the lookup of languages. {hint}")
+            for lang in new
+            if self._lacks(lang) and (hint := self._hint(lang))
+        ]
+        if problems and self._refused:
+            raise InputError("The service does not have these languages:", problems)
+        for each in problems:
+            say(f"{each.value} {each.reason}")
 
 
 # --- contents as they would be once they are sent ---------------------------------------
@@ -778,7 +742,7 @@ class _Edit(NamedTuple):
         return replace(found, severity="error" if self._stops(found) else "warning")
 
     def _stops(self, found: ContentFinding) -> bool:
-        """Whether the service refuses it, or the platform a content that is live with it.
+        """Return whether the service refuses it, or the platform a live content with it.
 
         An edit of something else does not stop at what is live with it already.
         """
@@ -828,7 +792,7 @@ def written_texts(
     how: str,
     by_rule: bool,
 ) -> list[WrittenText]:
-    """Tell of each translated text that is written from which source text it is made.
+    """Return from which source text each translated text that is written is made.
 
     That is the source as it will be: as it was read, with what the plan changes in it. A list
     shows no footers, headers and buttons: where those are written too, the source is read in full.
@@ -843,62 +807,95 @@ def written_texts(
     """
     from chatkit.localization import language
     from chatkit.localization.content import texts_in
-    from chatkit.localization.ledger import WrittenText, text_digest
 
-    edits = [each for each in changes if each.kind in ("create", "update")]
-    codes = {each.code for each in edits}
-    known = dict(_contents_of(base, codes)) if edits else {}
-    planned = {(each.code or "", str(each.key)): each.after for each in edits}
+    edits = {
+        (each.code or "", str(each.key)): each
+        for each in changes
+        if each.kind in ("create", "update")
+    }
+    if not edits:
+        return []
+    codes = {code for code, _ in edits}
+    known = dict(_contents_of(base, codes))
     languages: dict[str, list[str]] = {}
-    for code, lang in (*known, *planned):
+    for code, lang in (*known, *edits):
         languages.setdefault(code, []).append(lang)
-    originals = {code: language.find(source, there) for code, there in languages.items()}
-    touched: dict[str, list[tuple[str, dict[str, str], dict[str, str]]]] = {}
-    for each in edits:
-        code, lang = each.code or "", str(each.key)
-        if originals[code] in (None, lang):
+    sources = {
+        code: (code, original)
+        for code, each in languages.items()
+        if (original := language.find(source, each)) is not None
+    }
+    texts: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
+    for place, each in edits.items():
+        if sources.get(place[0], place) == place:
             continue
         before, after = (
             {field: text for field, text in texts_in(fields).items() if text.strip()}
             for fields in (each.before, each.after)
         )
-        new = {field: text for field, text in after.items() if before.get(field) != text}
-        if new:
-            touched.setdefault(code, []).append((lang, before, new))
-    short = [
-        (code, own)
-        for code, found in touched.items()
-        if (own := originals[code] or "") and (code, own) in known
-        if not {"headers", "footer", "buttons"} <= known[code, own].keys()
-        if any(field != "text" for _, _, new in found for field in new)
-    ]
-    if short:
-        many = base.index.nlevels > 1
-        known |= _contents_of(full(short if many else [own for _, own in short]), codes)
+        if new := {field: text for field, text in after.items() if before.get(field) != text}:
+            texts[place] = before, new
+    partly_read = {
+        sources[code]: None
+        for (code, _), (_, new) in texts.items()
+        if new.keys() - {"text"} and sources[code] in known and _TEXTS - known[sources[code]].keys()
+    }
+    if partly_read:
+        several = base.index.nlevels > 1
+        known |= _contents_of(
+            full([place if several else place[1] for place in partly_read]), codes
+        )
     written = []
-    for code, found in touched.items():
-        own = originals[code] or ""
-        was = known.get((code, own), {})
-        first, now = texts_in(was), texts_in({**was, **planned.get((code, own), {})})
-        for lang, before, new in found:
-            for field, text in new.items():
-                if not now.get(field):
-                    continue
-                carried = by_rule and field in before and field in first
-                written.append(
-                    WrittenText(
-                        code,
-                        language.normal(lang),
-                        field,
-                        language.normal(own),
-                        text_digest(text),
-                        now[field],
-                        how,
-                        text_digest(before[field]) if carried else "",
-                        text_digest(first[field]) if carried else "",
-                    )
-                )
+    for (code, lang), (before, new) in texts.items():
+        place = sources[code]
+        read = known.get(place, {})
+        now = {**read, **edits[place].after} if place in edits else read
+        written += translated_texts(
+            *(code, lang, place[1], new, texts_in(now)),
+            how=how,
+            carried=(before, texts_in(read)) if by_rule else ({}, {}),
+        )
     return written
+
+
+def translated_texts(
+    code: str,
+    lang: str,
+    source: str,
+    new: Mapping[str, str],
+    originals: Mapping[str, str],
+    *,
+    how: str,
+    carried: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
+) -> list[WrittenText]:
+    """Return from which source text each of these texts is made, where there is one.
+
+    Args:
+        code: The template code.
+        lang: The language of the texts.
+        source: The language that they are translated from.
+        new: The texts by field.
+        originals: The texts of the source by field.
+        how: What writes them.
+        carried: The texts before and those of their source, where they are only replaced.
+    """
+    from chatkit.localization import language
+    from chatkit.localization.ledger import WrittenText, text_digest
+
+    place, own = (code, language.normal(lang)), language.normal(source)
+    before, first = carried
+    return [
+        WrittenText(
+            *(*place, field, own, text_digest(text), originals[field], how),
+            *(
+                (text_digest(before[field]), text_digest(first[field]))
+                if field in before and field in first
+                else ()
+            ),
+        )
+        for field, text in new.items()
+        if originals.get(field)
+    ]
 
 
 def origin_of(transport: Transport) -> dict[str, str]:

@@ -14,7 +14,7 @@ from chatkit.frames.snapshot import inherit_origin
 from chatkit.report import FEW
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
-from chatkit.templates.contents import Contents, require_languages
+from chatkit.templates.contents import ContentEndpoints, Contents
 from chatkit.util.display import many
 from chatkit.util.progress import say
 
@@ -67,10 +67,17 @@ class Templates(metaclass=HelpPage):
     #: What to pass where one resource is meant, for messages.
     _resource_instead: ClassVar[str] = 'here the contents of one template: client.templates("code")'
 
+    _declaration = ContentEndpoints
+
     def __init__(self, transport: Transport) -> None:
         self._bulk = BulkTemplates(transport)
         self._opened: dict[str, Contents] = {}
         self._remembered = Remembered(transport.connection)
+
+    @property
+    def _target(self) -> BulkTemplates:
+        """Where plans for many templates read and write."""
+        return self._bulk
 
     @steady
     def __repr__(self) -> str:
@@ -392,7 +399,7 @@ class Templates(metaclass=HelpPage):
             return None
         named = language.listed(languages)
         if len(frame):
-            require_languages(self._bulk.transport, str(frame.index[0][0]), named)
+            self._bulk.checks.languages.require(str(frame.index[0][0]), named)
         return named
 
     def _taken(self, units: Sequence[Unit], there: pd.DataFrame) -> Plan:
@@ -773,8 +780,3 @@ def _glossary(source: GlossarySource) -> Glossary:
     from chatkit.localization.glossary import Glossary
 
     return Glossary(source)
-
-
-def bulk_templates(templates: Templates) -> BulkTemplates:
-    """Return where plans for many templates read and write."""
-    return templates._bulk

@@ -195,14 +195,15 @@ def _read(
 def _texts(state: AccountState, paths: layout.Paths, names: layout.PathNames) -> dict[str, str]:
     """Write what an account holds as the texts of files."""
     texts: dict[str, bytes] = {}
-    for noun in ("flow", "content"):
+    for noun in layout.RECORD_FILES:
         for name, fields in state.of(noun).items():
             if (noun, name) not in paths:
                 paths[noun, name] = names.new(noun, name)
             path = paths[noun, name]
             texts[path] = layout.record_text(noun, name, fields, path)
-    if state.webhooks:
-        texts[layout.WEBHOOKS] = layout.webhooks_text(state.webhooks)
+    for noun, path in layout.TABLE_FILES.items():
+        if records := state.of(noun):
+            texts[path] = layout.table_text(noun, records)
     if state.contacts is not None:
         table = io.BytesIO()
         layout.write_contacts(state.contacts, layout.EDITED, table)

@@ -4,6 +4,7 @@ import copy
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -31,11 +32,9 @@ def two() -> Iterator[tuple[Client, Client]]:
         yield left, right
 
 
-def state(origin: str = "one", **held: object) -> AccountState:
-    return AccountState(**{
-        "origin": origin, "flows": {}, "contents": {}, "webhooks": {}, "contacts": None,
-        "codes": (), "ids": {}, "not_carried": (), **held,
-    })  # fmt: skip
+def state(origin: str = "one", **held: Any) -> AccountState:
+    records = {noun: held.pop(f"{noun}s", {}) for noun in ("flow", "content", "webhook")}
+    return AccountState(origin, records, **held)
 
 
 def people(*rows: tuple[str, str, str]) -> pd.DataFrame:

@@ -67,13 +67,10 @@ webhooks = st.fixed_dictionaries(
 
 def people(rows: Mapping[tuple[str, str], str]) -> pd.DataFrame:
     """Contacts as an account has them, sorted by number."""
-    import pyarrow as pa
-
     first = {name: [key[n] for key in rows] for n, name in enumerate(CONTACT_COLUMNS[:2])}
     cells = first | {"name": [each or None for each in rows.values()]}
     cells |= {name: [None] * len(rows) for name in CONTACT_COLUMNS[3:]}
-    arrays = {name: pa.array(texts, pa.large_string()) for name, texts in cells.items()}
-    return frame_of_texts(arrays, ["country_code", "number"])
+    return frame_of_texts(cells, ["country_code", "number"])
 
 
 numbers = st.tuples(st.sampled_from(["+1", "+44"]), st.text("0123456789", min_size=1, max_size=3))
@@ -99,13 +96,9 @@ def account(found: Mapping[str, Any]) -> AccountState:
     }
     return AccountState(
         origin="any account",
-        flows=kept["flow"],
-        contents=kept["content"],
-        webhooks=kept["webhook"],
+        records=kept,
         contacts=None if found["contact"] is None else people(found["contact"]),
         codes=tuple(sorted({code for code, _ in kept["content"]})),
-        ids={},
-        not_carried=[],
     )
 
 

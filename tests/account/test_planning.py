@@ -79,7 +79,11 @@ def test_an_empty_plan_tells_what_it_leaves_otherwise_than_the_state_says(
     assert len(plan) == 0
     assert "The account has 1 flow that" in repr(plan) and "it stays. delete=" in repr(plan)
     other = {"Order": {**held.flows["Order"], "template_name": "another"}}
-    plan = plan_state(replace(held, flows={**held.flows, **other}), client, broken=True)
+    plan = plan_state(
+        replace(held, records={**held.records, "flow": {**held.flows, **other}}),
+        client,
+        broken=True,
+    )
     assert len(plan) == 0
     assert "Flows with another template_name, which can only be set when" in " ".join(plan.notes)
     assert "says what the account already holds" not in repr(plan)
@@ -89,7 +93,7 @@ def test_an_empty_state_reads_and_plans_nothing(
     demo: tuple[chatkit.Sandbox, chatkit.Client],
 ) -> None:
     _, client = demo
-    nothing = AccountState("shop/", {}, {}, {}, None, (), {}, ())
+    nothing = AccountState("shop/", {})
     assert len(plan_state(nothing, client)) == 0
 
 
@@ -143,8 +147,8 @@ def test_a_damaged_account_gets_back_what_was_lost_and_changed_and_nothing_else(
     plan = plan_state(held, client, broken=True)
     assert [(c.noun, c.kind) for c in plan.changes] == [
         *(("flow", "update"), ("flow", "create"), ("content", "create"), ("content", "update")),
-        *(("webhook", "create"), ("webhook", "update"), ("contact", "update")),
-        ("contact", "create"),
+        *(("webhook", "create"), ("webhook", "update"), ("contact", "create")),
+        ("contact", "update"),
     ]
     assert set(states(plan.apply(many=True))) == {"applied"}
     assert not compare(held, state(client))
@@ -195,7 +199,13 @@ def test_what_only_the_account_has_stays_and_is_told(
     content(sandbox, "ready", lang_code="fr")
     people(sandbox, 0)
     call(sandbox, "POST", "contacts", number="2025550177", country_code="+1", name="Mai Fay")
-    less = replace(held, flows={n: f for n, f in held.flows.items() if n != "Return"})
+    less = replace(
+        held,
+        records={
+            **held.records,
+            "flow": {n: f for n, f in held.flows.items() if n != "Return"},
+        },
+    )
     client.webhooks.delete(client.webhooks.frame().index[0])
     plan = plan_state(less, client, broken=True)
     assert [c.kind for c in plan.changes] == ["create"]
@@ -253,7 +263,7 @@ def test_a_name_that_cannot_be_deleted_is_refused(
 def test_deletions_that_name_no_record_are_refused_as_a_whole(
     empty: tuple[chatkit.Sandbox, chatkit.Client], wrong: Any
 ) -> None:
-    nothing = AccountState("shop/", {}, {}, {}, None, (), {}, ())
+    nothing = AccountState("shop/", {})
     with pytest.raises(chatkit.InputError, match="delete="):
         plan_state(nothing, empty[1], delete=wrong)
 
@@ -314,7 +324,11 @@ def test_names_that_the_service_splits_otherwise_are_told_before(
             note.startswith("Names that the service splits into other parts than they have: Ana")
             for note in plan.notes
         )
-    same = plan_state(replace(odd, flows={"New": next(iter_flow())}), client, broken=True)
+    same = plan_state(
+        replace(odd, records={**odd.records, "flow": {"New": next(iter_flow())}}),
+        client,
+        broken=True,
+    )
     assert [c.noun for c in same.changes] == ["flow"]
     assert any("no call can set these" in note for note in same.notes)
 
@@ -334,7 +348,9 @@ def test_what_is_fixed_once_a_flow_exists_is_told_and_left(
     other = {"Order": {**held.flows["Order"], "categories": ["SIGN_UP"]}}
     with account() as (there, one):
         flow(there, "Order", categories=["SURVEY"])
-        plan = plan_state(replace(held, flows={**other, "New": held.flows["Order"]}), one,
-                          broken=True)  # fmt: skip
+        wanted = replace(
+            held, records={**held.records, "flow": {**other, "New": held.flows["Order"]}}
+        )
+        plan = plan_state(wanted, one, broken=True)
         assert [c.kind for c in plan.changes] == ["create"]
         assert any("Flows with another categories, which" in note for note in plan.notes)

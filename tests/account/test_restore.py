@@ -167,7 +167,8 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
         made(other, there)
         held, before = pulled(client, path), read(target)
         fixed = [n for n in {*held.flows, *before.flows} if both_flows(held, before, n)]
-        held = replace(held, flows={n: f for n, f in held.flows.items() if n not in fixed})
+        others = {n: f for n, f in held.flows.items() if n not in fixed}
+        held = replace(held, records={**held.records, "flow": others})
         before_left = {n: before.flows[n] for n in fixed if n in before.flows}
         gone = [each for each in extras(held, before) if each[1] not in fixed or each[0] != "flow"]
         plan = plan_state(held, target, delete=gone, broken=True)
@@ -178,7 +179,8 @@ def test_an_account_brought_to_a_state_holds_it_and_its_undo_brings_it_back(
         result = plan.apply(many=True, irreversible=True)
         assert set(states(result)) <= {"applied"}, result[["label", "state", "reason"]]
         now = read(target)
-        left = compare(replace(held, flows={**held.flows, **before_left}), now).frame()
+        kept = {**held.records, "flow": {**held.flows, **before_left}}
+        left = compare(replace(held, records=kept), now).frame()
         assert not len(left), left
         assert len(plan_state(held, target)) == 0
         assert result.index.names == ["resource", "record"]

@@ -23,8 +23,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.plan import Plan, Setting
 from chatkit.client import Client
 from chatkit.profile import ServiceProfile
-from chatkit.resource import endpoints_of
-from chatkit.templates import Templates, bulk_templates
+from chatkit.templates import Templates
 
 Answer = tuple[int, Mapping[str, str], bytes]
 #: Does the call when it is told to, and answers as it likes.
@@ -292,7 +291,7 @@ def deletion(n: int, key: int, name: str = "Ana Cruz") -> Change:
 def plan_of(resource: Any, changes: Sequence[Change], *, known: Sequence[int] = ()) -> Plan:
     """A plan of these changes, in an account that has plenty of records."""
     many = isinstance(resource, Templates)
-    source: Any = bulk_templates(resource) if many else endpoints_of(resource)
+    source: Any = resource._target
     account = source.transport.connection.account
     noun = "content" if many else source.noun
     return Plan(source, Setting(account, noun, ("row",), 10**6, tuple(known)), changes)
