@@ -28,7 +28,7 @@ def test_the_numbers_of_the_policy_are_in_one_file() -> None:
         for path in PACKAGE.rglob("*.py")
         if CONSTANT.search(path.read_text(encoding="utf-8"))
     }
-    assert {name for name in files if not name.startswith("sandbox/")} == {"retry.py"}
+    assert {name for name in files if not name.startswith("sandbox/")} == {"api/retry.py"}
 
 
 @pytest.mark.parametrize(("retry", "sent"), [(None, 1), (RetryPolicy(tries=3, base=0), 3)])
