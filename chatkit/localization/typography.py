@@ -64,8 +64,8 @@ def check_characters(case: Case) -> Iterator[Flaw]:
 _UNSEEN = {"control characters", "invisible", "direction marks", "unknown characters"}
 #: Letters of these look like letters of another: a word may hold both.
 _ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
-#: A letter, and what may be the second byte of it in UTF-8, read as cp1252.
-_PAIR = re.compile("[\xc2-\xf4][\x80-\xbf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
+#: A letter, and what may be a later byte of it in UTF-8, read as cp1252, once or twice.
+_PAIR = re.compile("[\xc2-\xf4][\x80-\xff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
 
 _Kind = Literal["plain", "mark", "odd"]
 

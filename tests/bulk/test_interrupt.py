@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from datetime import datetime
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -278,7 +279,10 @@ def test_the_first_press_finishes_what_is_under_way_and_returns_the_truth(applie
     assert set(run.told["states"]) == {"applied", "not sent"}
     landed = sorted(run.there())
     assert landed == [number_of(n) for n, s in enumerate(run.told["states"]) if s == "applied"]
-    assert all(entry.time <= run.told["ended"] for entry in run.arrivals())
+    assert all(
+        datetime.fromisoformat(entry.time).timestamp() <= run.told["ended"]
+        for entry in run.arrivals()
+    )
     assert run.told["stopped"] == "you stopped it"
     assert any("Interrupt again" in line for line in run.printed)
 
