@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, get_args
 
@@ -754,7 +755,9 @@ def _html_wanted() -> bool:
 
 
 def _moments(texts: Iterable[Any]) -> pd.Series[Any]:
-    moments = pd.Series(pd.to_datetime(list(texts), utc=True, format="ISO8601"))
+    # As the journal reads them: pandas refuses some times that are valid there.
+    times = [datetime.fromisoformat(text) if isinstance(text, str) else text for text in texts]
+    moments = pd.Series(pd.to_datetime(times, utc=True))
     return moments.astype("datetime64[us, UTC]")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
 import shutil
 import sqlite3
@@ -191,6 +192,18 @@ def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
         with pytest.raises(chatkit.JournalError, match=path.stem):
             use(path.stem)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def test_a_run_whose_time_is_written_in_an_odd_way_is_listed(client):
+    plan = client.contacts.plan(newcomers(1))
+    plan.apply()
+    path = journal_path(plan.id)
+    with closing(sqlite3.connect(path)) as connection:
+        (header,) = connection.execute("SELECT header FROM chatkit_run").fetchone()
+    started = json.loads(header)["started"]
+    with_header(path, header.replace(started, "2026-11-25T21" + "1" * 60))
+    assert chatkit.runs().loc[plan.id, "started"] == pd.Timestamp("2026-11-25T21:11:11.111111Z")
+    path.unlink()
 
 
 def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, client):
