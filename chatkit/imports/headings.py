@@ -124,14 +124,19 @@ def _roles() -> dict[str, str]:
     return dict(heading_phrases())
 
 
+#: Characters of a compound at most: no word of a heading is longer, in any language.
+_COMPOUND = 60
+
+
 @lru_cache(4096)
 def parse_heading(text: str) -> Heading:
     """Find the known phrases in a heading, the longest first."""
-    words, phrases = heading_words(text), dict[str, set[str]]()
-    while words:
-        sizes = range(min(5, len(words)), 0, -1)
-        size = next((size for size in sizes if "".join(words[:size]) in _roles()), 1)
-        phrase, words = "".join(words[:size]), words[size:]
+    words, phrases, start = heading_words(text), dict[str, set[str]](), 0
+    while start < len(words):
+        sizes = range(min(5, len(words) - start), 0, -1)
+        known = (size for size in sizes if "".join(words[start : start + size]) in _roles())
+        end = start + next(known, 1)
+        phrase, start = "".join(words[start:end]), end
         phrases[phrase] = _compound_roles(phrase)
     return Heading(
         frozenset[str]().union(*phrases.values()),
@@ -147,6 +152,8 @@ def _compound_roles(text: str) -> set[str]:
         return {_roles()[text]}
     if text.isdigit():
         return {"filler" if int(text) < 2 else "secondary"} if len(text) < 3 else set()
+    if len(text) > _COMPOUND:
+        return set()
     for end in range(len(text) - 1, 0, -1):
         role, rest = _roles().get(text[:end]), text[end:]
         short = text.isascii() and (end < 3 or (len(rest) < 3 and _roles().get(rest) != "number"))

@@ -226,13 +226,13 @@ def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
 
 def _split(value: str, separator: str) -> list[str]:
     """Split a value, and take the escapes off."""
-    parts = [""]
+    parts: list[list[str]] = [[]]
     for token in re.findall(r"\\[nN,;:\\]|.", value, re.DOTALL):
         if token == separator:
-            parts.append("")
+            parts.append([])
         else:
-            parts[-1] += "\n" if token in (r"\n", r"\N") else token[-1]
-    return [part.strip() for part in parts]
+            parts[-1].append("\n" if token in (r"\n", r"\N") else token[-1])
+    return ["".join(part).strip() for part in parts]
 
 
 def _phone_rank(phone: _Property) -> tuple[bool, bool, int]:

@@ -130,3 +130,8 @@ def test_what_looks_like_data() -> None:
 def test_data_has_few_words_that_name_columns() -> None:
     assert count_column_names(["Name", "Handy", "Notiz", None, 3]) == 2
     assert count_column_names(["Ana", "+49 171", "NA", "x" * 100]) == 0
+
+
+@pytest.mark.parametrize("text", ["handy" * 50_000, "x" * 300_000, "a " * 150_000])
+def test_a_heading_of_any_length_is_read(text):
+    assert "mobile" not in headings.parse_heading(text).roles
