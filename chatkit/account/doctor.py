@@ -28,6 +28,7 @@ from chatkit.api.record import document
 from chatkit.api.transport import Transport
 from chatkit.client import Client, connect
 from chatkit.errors import BadAnswer, CallError, ChatkitError, NotFound, Refused
+from chatkit.frames.snapshot import remember
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart, folded, frame_of_objects, html_heading, table
 from chatkit.settings import TokenPlace, save
@@ -83,7 +84,9 @@ class CheckupReport(Report):
     def frame(self) -> pd.DataFrame:
         """Return the checks as a DataFrame: `state`, `detail` and `next_step` by `check`."""
         names = [field.name for field in fields(Check)]
-        return frame_of_objects(self.checks, names, texts=names).set_index("check")
+        frame = frame_of_objects(self.checks, names, texts=names).set_index("check")
+        remember(frame)
+        return frame
 
     def painted(self) -> str:
         """Return the text for a terminal that shows colours: what is wrong stands out."""

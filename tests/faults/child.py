@@ -246,9 +246,7 @@ def _plan_account(job: Job, client: Any) -> Any:
     new = [r.fields for r in load.of("create") if r.room == "contacts"]
     wanted = replace(
         state,
-        flows=held["flows"],
-        contents=held["templates"],
-        webhooks=held["webhooks"],
+        records={noun: held[room] for noun, room in NOUNS.items() if room in held},
         contacts=pd.concat([people, pd.DataFrame(new)], ignore_index=True),
     )
     (job.folder / "wanted").write_bytes(pickle.dumps(wanted))
