@@ -340,6 +340,9 @@ class FolderReader:
 
     def __init__(self, folder: FolderFiles) -> None:
         self._files, self._name = folder.files, folder.name
+        #: By file its lines, and the numbers of those that begin a table: places are looked for in
+        #: them once a record.
+        self._lines: dict[str, tuple[list[str], list[int]]] = {}
         self.problems = [*folder.problems]
         self.found = FolderContents(interrupted=folder.interrupted)
         #: The account as it was pulled: what a service has, it may have.
@@ -451,13 +454,15 @@ class FolderReader:
 
     def _line(self, path: str, text: str, table: int | None = None) -> LineColumn | None:
         """Find a text in a file, in the n-th of its tables if that is said."""
-        lines = self._files[path].decode("utf-8-sig").splitlines()
-        first, last = 0, len(lines)
-        if table is not None:
+        if path not in self._lines:
+            lines = self._files[path].decode("utf-8-sig").splitlines()
             heads = [n for n, line in enumerate(lines) if line.lstrip().startswith("[[")]
-            if table < len(heads):
-                first = heads[table]
-                last = heads[table + 1] if table + 1 < len(heads) else last
+            self._lines[path] = lines, heads
+        lines, heads = self._lines[path]
+        first, last = 0, len(lines)
+        if table is not None and table < len(heads):
+            first = heads[table]
+            last = heads[table + 1] if table + 1 < len(heads) else last
         for n in range(first, last):
             if text in lines[n] and not lines[n].lstrip().startswith("#"):
                 return LineColumn(n + 1, lines[n].index(text) + 1)
