@@ -25,7 +25,7 @@ for name in [name for name in os.environ if name.startswith("CHATKIT_")]:
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-from chatkit.util import temporary  # noqa: E402  (what its module reads is right only now)
+from chatkit.util import files  # noqa: E402  (what its module reads is right only now)
 
 IN_MEMORY = Path("/dev/shm")  # noqa: S108  (a folder of its own is made in it)
 ENOUGH = 2 << 30  #: bytes; a run has needed a hundredth of them
@@ -43,10 +43,10 @@ def has_room(folder: Path) -> bool:
 if "TMPDIR" not in os.environ and has_room(IN_MEMORY) and os.access(IN_MEMORY, os.W_OK):
     tempfile.tempdir = str(IN_MEMORY)
 inherited = Path(tempfile.gettempdir())
-if "PYTEST_XDIST_WORKER" in os.environ and inherited.parent.name.startswith(temporary.PREFIX):
+if "PYTEST_XDIST_WORKER" in os.environ and inherited.parent.name.startswith(files.TEMPORARY_PREFIX):
     # One of several processes of a run: its folder stands beside the run's, not deep within it.
     tempfile.tempdir = str(inherited.parents[1])
-home = temporary.folder()  # removed by the next run if this one is killed
+home = files.temporary_folder()  # removed by the next run if this one is killed
 home.chmod(0o711)  # a database server of the tests runs as another user
 for name in (
     *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"),  # chatkit's own files
@@ -65,7 +65,7 @@ LEFT = pytest.StashKey[list[str]]()
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Fail if a process that the tests started has left something of chatkit, or still runs."""
-    temporary.sweep()  # of those that tests killed on purpose, as the next process does
+    files.sweep_temporary_folders()  # of processes that tests killed on purpose
     left = session.config.stash.get(LEFT, [])
     left += sorted(place.name for place in Path(os.environ["TMPDIR"]).glob("chatkit-*"))
     told = getattr(session.config, "workeroutput", None)  # of one of several processes of a run

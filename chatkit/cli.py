@@ -327,7 +327,7 @@ def _put_notebooks(source: Path, folder: Path) -> list[str]:
     Returns:
         The names of those that were changed, and of which there is a newer one.
     """
-    from chatkit.util.lock import replacing
+    from chatkit.util.files import replacing
 
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -489,7 +489,7 @@ def _inbox(args: _Arguments) -> None:
     from chatkit.inbox.inbox import Inbox
     from chatkit.signature import BadSignature
     from chatkit.util.asgi_server import until_signal
-    from chatkit.util.lock import replacing
+    from chatkit.util.files import replacing
 
     if args.plain and args.authority:
         raise chatkit.SettingsError("--plain has no certificate to write: leave out --authority.")
@@ -866,8 +866,8 @@ def _resume(args: _Arguments) -> int:
 
     What is in doubt is looked at first; what was not sent is sent. A finished run sends nothing.
     """
+    from chatkit.bulk.endpoints import ACCOUNT
     from chatkit.client import RESOURCES
-    from chatkit.endpoints import ACCOUNT
 
     nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
     secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost} | {ACCOUNT}

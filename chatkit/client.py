@@ -21,8 +21,8 @@ from chatkit.api.listing import answers_in_order
 from chatkit.api.retry import DEFAULT, RetryPolicy
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
+from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.contacts import Contacts
-from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import (
     HelpPage,
     NotFound,

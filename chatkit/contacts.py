@@ -16,17 +16,17 @@ from pydantic import AfterValidator, Field
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Record
-from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import CallError, Refused
 from chatkit.resource import Resource
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.finding import Finding
     from chatkit.frames.frame import Table
-    from chatkit.imports.numbers import Plus
     from chatkit.imports.quality import Quality
+    from chatkit.numbers import Plus
+    from chatkit.report import Finding
 
 #: How many pages are looked through for who has a number.
 _MOST_PAGES = 100
@@ -66,7 +66,7 @@ class Contact(Record):
 
 
 def _digits(text: str) -> str:
-    from chatkit.imports.numbers import split
+    from chatkit.numbers import split
 
     if not re.search("[0-9]", text):
         raise ValueError("must be digits only: not a telephone number")
@@ -142,7 +142,7 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def rearranged(self, name: str, text: str) -> Mapping[str, Any]:
         """Split a whole number, like '+49 151 2345678', into country code and number."""
-        from chatkit.imports.numbers import split
+        from chatkit.numbers import split
 
         if name not in self.natural_key or not re.search("[+＋].*[0-9]{3}", text):
             return {}

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from chatkit.api.record import Body, Document, Id, Record, document
-from chatkit.endpoints import Endpoints, Key, Undo
+from chatkit.bulk.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Refused
 from chatkit.resource import Resource
 from chatkit.util.display import many
@@ -21,8 +21,8 @@ from chatkit.util.display import many
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.finding import Finding
     from chatkit.frames.frame import Kind
+    from chatkit.report import Finding
 
 
 class Flow(Record):
@@ -297,9 +297,9 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             service shows its document), how many `errors` and `warnings` it has, and the
             `finding` that comes first. `chatkit.flowjson.lint(document)` tells them all.
         """
-        from chatkit.finding import errors, finding_line
         from chatkit.flowjson.lint import lint
         from chatkit.frames.frame import Columns, records
+        from chatkit.report import errors, finding_line
 
         frame = self.frame(full=self._endpoints.profile.flow_json_in_get)
         rows = []

@@ -15,7 +15,7 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import described
 from chatkit.api.transport import Transport
-from chatkit.endpoints import Endpoints, Key, R
+from chatkit.bulk.endpoints import Endpoints, Key, R
 from chatkit.errors import (
     BadAnswer,
     CallError,
@@ -27,13 +27,13 @@ from chatkit.errors import (
     first_line,
     steady,
 )
-from chatkit.finding import Finding, cell_problem, document_problem, doubts, errors, summary
+from chatkit.report import Finding, cell_problem, document_problem, doubts, errors, summary
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.endpoints import Existing
     from chatkit.bulk.plan import Plan
-    from chatkit.endpoints import Existing
 
 
 class Resource(Generic[R], metaclass=HelpPage):

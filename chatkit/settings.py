@@ -289,7 +289,7 @@ def save(name: str, connection: StoredConnection, place: TokenPlace = "keyring")
 def _keep_token(name: str, token: Secret, file: Path | None) -> None:
     """Write a token into a file, or into the keyring."""
     if file is not None:
-        from chatkit.util.lock import make_folder, replacing
+        from chatkit.util.files import make_folder, replacing
 
         try:
             if not file.parent.exists():
@@ -440,7 +440,7 @@ def _edit(change: Callable[[Any], object]) -> None:
     """Change the configuration file: no process loses what another writes at the same time."""
     import tomlkit
 
-    from chatkit.util.lock import rewrite
+    from chatkit.util.files import rewrite
 
     def changed(content: bytes) -> bytes:
         try:

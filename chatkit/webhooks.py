@@ -27,10 +27,10 @@ from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Moment, Record
 from chatkit.api.secret import SECRET, Secret
-from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
-from chatkit.finding import Finding
 from chatkit.profile import ServiceProfile
+from chatkit.report import Finding
 from chatkit.resource import Resource
 from chatkit.settings import ask_keyring
 from chatkit.util.display import many, shortened, values

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
-from chatkit.finding import Finding
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.visitor import RULES, visit
+from chatkit.report import Finding
 
 Json = dict[str, Any]
 

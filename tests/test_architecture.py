@@ -31,11 +31,10 @@ ORDER = [
     ("localization",),
     ("imports",),
     ("bulk",),
-    ("endpoints",),
     ("frames",),
     ("settings",),
     ("api",),
-    ("finding", "profile", "report", "signature"),
+    ("numbers", "profile", "report", "signature"),
     ("util",),
     ("errors",),
 ]
@@ -63,12 +62,12 @@ DOORS = {
     ),
     "pyarrow": ("account/layout", "frames/", "bulk/comparison", "imports/"),
     "openpyxl": ("imports/tables/workbook",),
-    "phonenumbers": ("imports/numbers",),
+    "phonenumbers": ("numbers",),
     "babel": (
-        *("localization/language", "localization/translation/files", "imports/numbers"),
+        *("localization/language", "localization/translation/files", "numbers"),
         "imports/tables/encodings",
     ),
-    "filelock": ("util/lock", "util/temporary"),
+    "filelock": ("util/files",),
     "ipywidgets": ("widgets",),
     "anywidget": ("widgets",),
     "keyring": ("settings",),
@@ -183,7 +182,7 @@ def test_imports_point_down() -> None:
 
 def test_flow_documents_stand_alone() -> None:
     """A flow document can be checked without an account, so flowjson knows of none."""
-    allowed = ("flowjson", "util", "errors", "finding", "report")
+    allowed = ("flowjson", "util", "errors", "report")
     wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in allowed]
     assert not wrong, list(map(str, wrong))
 

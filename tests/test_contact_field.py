@@ -144,7 +144,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pydantic import Field
 
-from chatkit.endpoints import Endpoints
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.api.record import Body, Id, Record
 from chatkit.resource import Resource
 

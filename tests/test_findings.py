@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.finding import (
+from chatkit.report import (
     FEW,
     Finding,
     FindingCounts,
@@ -19,7 +19,7 @@ from chatkit.finding import (
     summary,
 )
 from chatkit.util.display import MISSING
-from chatkit.util.json_pointer import value_at
+from chatkit.util.json import value_at
 
 WRONG = Finding("MISSING", "error", "/screens/0/title", "It needs a title.", "Write one.")
 LONG = Finding("LONG", "warning", "/screens/0/id", "It is long.")

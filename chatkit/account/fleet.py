@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from chatkit.endpoints import Existing
-    from chatkit.imports.numbers import Plus
+    from chatkit.bulk.endpoints import Existing
+    from chatkit.numbers import Plus
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
     from chatkit.templates.resource import Templates

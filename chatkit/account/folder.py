@@ -64,16 +64,15 @@ from chatkit.api.connection import Connection, account_words
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, client_of
 from chatkit.errors import InputError, Problem, command, steady
-from chatkit.finding import SEVERITIES
 from chatkit.flowjson.document import read_source
 from chatkit.flowjson.lint import lint
 from chatkit.localization.audit import check_contents
 from chatkit.localization.ledger import Ledger, LedgerFile
-from chatkit.report import FEW, Report, ReportPart, html_list, marked
+from chatkit.report import FEW, SEVERITIES, Report, ReportPart, html_list, marked
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
-from chatkit.util.json_reader import read_json
-from chatkit.util.lock import make_folder, replacing, writing
+from chatkit.util.files import make_folder, replacing, writing
+from chatkit.util.json import read_json
 from chatkit.util.progress import say
 
 if TYPE_CHECKING:

@@ -54,8 +54,7 @@ from chatkit.imports.tables import guarded, unguarded
 from chatkit.localization.ledger import Ledger
 from chatkit.templates.codes import template_codes
 from chatkit.util.display import many, values, visible
-from chatkit.util.json_pointer import escape
-from chatkit.util.json_reader import is_deeper
+from chatkit.util.json import escape, is_deeper
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -26,9 +26,9 @@ from chatkit.account.reading import (
     record_rows,
     same_field,
 )
+from chatkit.bulk.endpoints import ACCOUNT, Endpoints
 from chatkit.bulk.plan import Plan, RefusedCell, join_plans
 from chatkit.client import Client, resource_of, source_of
-from chatkit.endpoints import ACCOUNT, Endpoints
 from chatkit.errors import InputError
 from chatkit.frames.snapshot import inherit_origin
 from chatkit.imports import accessor

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from chatkit.api.connection import Connection, account_words
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.client import RESOURCES, Client, resource_of
 from chatkit.contacts import ContactEndpoints
-from chatkit.endpoints import Endpoints
 from chatkit.flows import FlowEndpoints
 from chatkit.frames.frame import records, sorted_rows
 from chatkit.util.display import many, values

@@ -27,10 +27,10 @@ from chatkit.api.record import Record
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Flight, Transport
 from chatkit.bulk.changes import Change, Kind
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import RunRow, RunState, count_states, replayed
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
-from chatkit.endpoints import Endpoints
 from chatkit.errors import CallError, Fault, InputError, JournalError
 from chatkit.util.progress import Progress, Watch, say
 

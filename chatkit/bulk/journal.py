@@ -48,7 +48,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change, change_texts
 from chatkit.errors import InputError, JournalError, steady
-from chatkit.util.lock import account_busy, busy, lock, make_folder, sync_folder
+from chatkit.util.files import account_busy, busy, lock, make_folder, sync_folder
 
 _VERSION = 3  #: of the tables
 _UNSENT = " Nothing was sent."

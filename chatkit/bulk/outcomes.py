@@ -22,8 +22,8 @@ from chatkit.api.retry import OUTAGES, PATIENCE, REFUSALS, UNKNOWN_OUTCOMES, Ret
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal
-from chatkit.endpoints import Endpoints
 from chatkit.errors import (
     BadAnswer,
     CallError,

@@ -29,16 +29,16 @@ from chatkit.bulk.changes import (
     label_from_json,
     memory_needed,
 )
+from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
-from chatkit.endpoints import ACCOUNT
 from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
 from chatkit.report import Report
 from chatkit.util.display import duration
 from chatkit.util.display import many as many_of
-from chatkit.util.lock import replacing
+from chatkit.util.files import replacing
 from chatkit.util.progress import LONG, Pace, Watch, say
 
 if TYPE_CHECKING:

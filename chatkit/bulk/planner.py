@@ -22,13 +22,13 @@ from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
 from chatkit.bulk.comparison import Edits, compare, same_look, same_value
+from chatkit.bulk.endpoints import Endpoints, Existing
 from chatkit.bulk.matching import DELETE, Identity, Mask, Natural, Rows
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
-from chatkit.endpoints import Endpoints, Existing
 from chatkit.errors import InputError, Problem
-from chatkit.finding import Finding, FindingCounts, cell_problem, document_problem, doubts, errors
 from chatkit.frames.frame import collector_paused, column_or_level, none, records
 from chatkit.frames.snapshot import Snapshot, memory
+from chatkit.report import Finding, FindingCounts, cell_problem, document_problem, doubts, errors
 from chatkit.util.display import many
 from chatkit.util.display import values as shown
 

@@ -20,8 +20,8 @@ from chatkit.api.record import Record
 from chatkit.api.retry import LIST_READS
 from chatkit.api.throttle import Throttle
 from chatkit.api.transport import Transport
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.outcomes import Row, agrees, documented
-from chatkit.endpoints import Endpoints
 from chatkit.errors import BadAnswer, CallError, Fault, NotFound
 
 #: Fewer records than these are read one by one: they may be on any page.

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from chatkit.api.secret import Secret
 from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.journal import (
     At,
     DatabaseStore,
@@ -28,10 +29,8 @@ from chatkit.bulk.journal import (
     is_finished,
 )
 from chatkit.bulk.outcomes import rows_of_journal
-from chatkit.endpoints import ACCOUNT
 from chatkit.errors import InputError, JournalError
-from chatkit.util import temporary
-from chatkit.util.lock import make_folder
+from chatkit.util.files import existing_temporary_folder, make_folder, temporary_folder
 
 #: So many journals, the latest, are looked at for a run that was interrupted.
 _LATEST = 50
@@ -45,7 +44,7 @@ def journal_folder(passing: bool) -> Path:
             folder that goes with it.
     """
     if passing:
-        folder = temporary.folder() / "runs"
+        folder = temporary_folder() / "runs"
         make_folder(folder)
         return folder
     from platformdirs import user_data_path
@@ -123,7 +122,7 @@ def store_at(at: At | None = None, *, passing: bool = False) -> JournalStore:
 
 def stores_at(at: At | None = None) -> list[JournalStore]:
     """List the homes where journals of this user may lie, as this process sees them."""
-    if at is not None or (made := temporary.existing()) is None:
+    if at is not None or (made := existing_temporary_folder()) is None:
         return [store_at(at)]
     return [FolderStore(made / "runs"), store_at()]
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.journal import Journal, KeptRun
 from chatkit.bulk.outcomes import Row, rows_of_journal
 from chatkit.bulk.plan import Left, Plan, PlanPart, RefusedCell, Setting
-from chatkit.endpoints import Endpoints
 from chatkit.errors import JournalError
 from chatkit.util.display import many
 

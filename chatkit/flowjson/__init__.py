@@ -18,7 +18,7 @@ _BLOCKS = "chatkit.flowjson.build.blocks"
 _HOME = {
     name: f"chatkit.{home}"
     for home, names in {
-        "finding": "Finding",
+        "report": "Finding",
         "flowjson.build.flow": "Flow Screen parse to_code",
         "flowjson.build.kinds": "example",
         "flowjson.build.blocks": "Complete DataExchange Navigate OpenUrl Range UpdateData",

@@ -1,5 +1,4 @@
 # What a type checker and an editor see: at run time names are loaded when they are first used.
-from chatkit.finding import Finding as Finding
 from chatkit.flowjson.build.blocks import Complete as Complete
 from chatkit.flowjson.build.blocks import DataExchange as DataExchange
 from chatkit.flowjson.build.blocks import Navigate as Navigate
@@ -24,5 +23,6 @@ from chatkit.flowjson.texts import texts as texts
 from chatkit.flowjson.texts import with_texts as with_texts
 from chatkit.flowjson.upgrade import Upgrade as Upgrade
 from chatkit.flowjson.upgrade import upgrade as upgrade
+from chatkit.report import Finding as Finding
 
 __all__: list[str]

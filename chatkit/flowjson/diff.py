@@ -28,7 +28,7 @@ from chatkit.flowjson.nodes import (
 from chatkit.flowjson.texts import OPTIONS, WORDING
 from chatkit.report import Report, frame_of_objects, html_heading
 from chatkit.util.display import MISSING, cut, escaped, json_pair, many
-from chatkit.util.json_pointer import escape, steps, unescape
+from chatkit.util.json import escape, steps, unescape
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from chatkit.errors import InputError
-from chatkit.util.json_pointer import escape, steps
-from chatkit.util.json_reader import JsonFault, is_deeper, read_json
+from chatkit.util.json import JsonFault, escape, is_deeper, read_json, steps
 
 #: Levels of nesting that are read: a flow document has some 20.
 DEEPEST = 60

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes
 from chatkit.util.display import cut, many
-from chatkit.util.json_pointer import escape
+from chatkit.util.json import escape
 
 Kind = Literal["navigate", "data_exchange", "routing_model"]
 

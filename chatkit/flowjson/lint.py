@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from chatkit.finding import SEVERITIES, Finding, FindingSequence
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
@@ -27,9 +26,9 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
 )
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
 from chatkit.flowjson.visitor import visit
-from chatkit.report import Report, frame_of_objects, marked
+from chatkit.report import SEVERITIES, Finding, FindingSequence, Report, frame_of_objects, marked
 from chatkit.util.display import escaped, many, visible
-from chatkit.util.json_pointer import patched, steps
+from chatkit.util.json import patched, steps
 
 if TYPE_CHECKING:
     import pandas as pd

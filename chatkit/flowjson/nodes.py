@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.property import ComponentShape, Property
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.util.json_pointer import escape
+from chatkit.util.json import escape
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
 CHILD_KEYS = ("children", "then", "else", "cases")

@@ -15,7 +15,7 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.property import Shape
 from chatkit.report import frame_of_objects
 from chatkit.util.display import many, short_json
-from chatkit.util.json_pointer import at, escape, steps
+from chatkit.util.json import at, escape, steps
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
 from chatkit.report import Report, frame_of_objects, html_heading
 from chatkit.util.display import MISSING, escaped, many, short_json
-from chatkit.util.json_pointer import escape
+from chatkit.util.json import escape
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from chatkit.finding import Finding
 from chatkit.flowjson.nodes import FlowNode
+from chatkit.report import Finding
 
 Rule = Callable[[FlowNode, Any], Iterator[Finding]]
 R = TypeVar("R", bound=Callable[..., Iterator[Finding]])

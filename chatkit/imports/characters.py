@@ -16,7 +16,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from chatkit.finding import Severity
+from chatkit.report import Severity
 from chatkit.util.display import has_half_character, many, right_to_left, unseen
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))

@@ -29,7 +29,6 @@ from chatkit.imports.headings import (
     read_headings,
     row_of_names,
 )
-from chatkit.imports.numbers import DATE, GROUP
 from chatkit.imports.tables import (
     ROW,
     RawTable,
@@ -43,6 +42,7 @@ from chatkit.imports.tables import (
     read_digits,
     read_word,
 )
+from chatkit.numbers import DATE, GROUP
 from chatkit.util.display import many, shortened
 
 #: Also amounts in any currency, with words beside them; a longer one has lost its digits.

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from chatkit.finding import Severity
 from chatkit.imports.characters import TextFinding
-from chatkit.imports.numbers import (
+from chatkit.numbers import (
     CERTAIN,
     Country,
     Number,
@@ -23,7 +22,7 @@ from chatkit.imports.numbers import (
     read,
     text_of,
 )
-from chatkit.report import row_label
+from chatkit.report import Severity, row_label
 from chatkit.util.display import values, visible
 
 #: A country code and a number, as they are sent.

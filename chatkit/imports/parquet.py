@@ -27,11 +27,11 @@ from msgspec import Raw
 
 from chatkit.api.connection import account_words
 from chatkit.api.listing import ListReader
-from chatkit.endpoints import Endpoints
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.errors import BadAnswer, ChatkitError, InputError, NotFound, Refused, StoreError
 from chatkit.frames import frame as frames
 from chatkit.util.display import cut, many
-from chatkit.util.lock import make_folder, replacing, sync_folder, writing
+from chatkit.util.files import make_folder, replacing, sync_folder, writing
 from chatkit.util.progress import Forecast, Progress, say
 
 #: Rows of a part, at least: so many are read again after a kill, and 10⁸ rows are 10⁴ files.

@@ -18,7 +18,6 @@ import pandas as pd
 
 from chatkit.bulk.matching import number_keys
 from chatkit.errors import InputError
-from chatkit.finding import SEVERITIES, Finding, Severity
 from chatkit.frames.frame import collector_paused, column_or_level, listed
 from chatkit.frames.snapshot import Snapshot, memory, remember
 from chatkit.imports.characters import NAME, TextFinding, mended, of_name
@@ -31,14 +30,17 @@ from chatkit.imports.number_checks import (
     duplicates_inside,
     pair_of,
 )
-from chatkit.imports.numbers import Country, Plus, country_of, known_country
+from chatkit.numbers import Country, Plus, country_of, known_country
 from chatkit.report import (
     FEW,
     LABEL,
     MANY,
+    SEVERITIES,
     STYLE,
     WIDTH,
+    Finding,
     Report,
+    Severity,
     html_heading,
     html_list,
     html_side,

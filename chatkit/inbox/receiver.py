@@ -23,9 +23,9 @@ from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, steady
 from chatkit.inbox.delivery import Intake, Selection
 from chatkit.inbox.store import InboxStore
-from chatkit.util import temporary
 from chatkit.util.asgi_server import Server, listen
 from chatkit.util.display import many
+from chatkit.util.files import temporary_folder
 
 #: The upstream platform sends up to 3 MB.
 MAX_BODY = 4 * 1024 * 1024
@@ -288,6 +288,6 @@ class Authority:
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         certificate = self._authority.issue_cert(*names).private_key_and_cert_chain_pem
         # Python reads a key from a file alone: one that no killed process leaves for ever.
-        with certificate.tempfile(dir=str(temporary.folder())) as path:
+        with certificate.tempfile(dir=str(temporary_folder())) as path:
             context.load_cert_chain(path)
         return context

@@ -29,7 +29,7 @@ from chatkit.api.secret import Secret
 from chatkit.bulk.journal import is_busy, pause, prepare
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, ReceivedDelivery, Selection
-from chatkit.util.lock import make_folder
+from chatkit.util.files import make_folder
 
 _SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes

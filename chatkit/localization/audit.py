@@ -9,13 +9,23 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from chatkit.finding import SEVERITIES, FindingSequence
 from chatkit.localization import language
 from chatkit.localization.checks import CHECKS, DECISIVE_CHECKS, findings
 from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
 from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
 from chatkit.localization.table import frame_of
-from chatkit.report import FEW, LABEL, MANY, STYLE, Report, html_heading, marked, wrapped
+from chatkit.report import (
+    FEW,
+    LABEL,
+    MANY,
+    SEVERITIES,
+    STYLE,
+    FindingSequence,
+    Report,
+    html_heading,
+    marked,
+    wrapped,
+)
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:

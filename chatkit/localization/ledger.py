@@ -33,7 +33,7 @@ from chatkit.localization.content import Contents, Entry, entries, grouped, sour
 from chatkit.localization.table import frame_of
 from chatkit.report import Report, marked
 from chatkit.util.display import changed_words, many, values, visible
-from chatkit.util.lock import replacing, rewrite
+from chatkit.util.files import replacing, rewrite
 from chatkit.util.progress import say
 
 if TYPE_CHECKING:

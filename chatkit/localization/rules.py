@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from chatkit.finding import Finding, Severity
 from chatkit.localization.content import Entry
+from chatkit.report import Finding, Severity
 from chatkit.util.display import visible
-from chatkit.util.json_pointer import escape, steps
+from chatkit.util.json import escape, steps
 
 if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary

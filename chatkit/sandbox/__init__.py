@@ -19,7 +19,7 @@ from chatkit.sandbox.replies import QUIRKS, Quirk
 from chatkit.sandbox.request import PERMISSIONS, Request
 from chatkit.sandbox.service import Service
 from chatkit.sandbox.store import SandboxStore
-from chatkit.util.lock import replacing
+from chatkit.util.files import replacing
 
 if TYPE_CHECKING:
     from chatkit.sandbox.scenario import Played

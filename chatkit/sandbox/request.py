@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, unquote
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.replies import FieldProblem, RefusedRequest, invalid
-from chatkit.util.json_reader import JsonFault, read_json
+from chatkit.util.json import JsonFault, read_json
 
 Decoded = TypeVar("Decoded")
 

@@ -20,24 +20,24 @@ from pydantic import AfterValidator, Field
 from chatkit.api.call import Call, why_no_segment
 from chatkit.api.record import Body, Id, Record
 from chatkit.api.transport import Transport
-from chatkit.endpoints import Endpoints, Key, Planned, ReadFull, Undo
+from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import BadAnswer, CallError, InputError, NotFound, Problem, Refused
 from chatkit.frames.snapshot import Snapshot, snapshot_of
 from chatkit.resource import Resource
 from chatkit.util.display import values
-from chatkit.util.json_pointer import value_at
+from chatkit.util.json import value_at
 from chatkit.util.progress import say
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.api.connection import Connection
-    from chatkit.finding import Finding, Severity
     from chatkit.localization.audit import Audit
     from chatkit.localization.content import Contents as Checked
     from chatkit.localization.glossary import Glossary
     from chatkit.localization.ledger import Ledger, WrittenText
     from chatkit.localization.rules import ContentFinding
+    from chatkit.report import Finding, Severity
 
 
 class Content(Record):
@@ -551,7 +551,7 @@ class KnownLanguages:
 
     def wrong(self, lang: str) -> list[Finding]:
         """Return a finding if the lookup was read and does not have a language."""
-        from chatkit.finding import Finding
+        from chatkit.report import Finding
 
         if not self._lacks(lang):
             return []
@@ -584,7 +584,7 @@ class KnownLanguages:
         Returns:
             The findings, by the place of the change.
         """
-        from chatkit.finding import Finding
+        from chatkit.report import Finding
 
         used = {str(lang) for lang in base.index.unique(level=-1)}
         new = {

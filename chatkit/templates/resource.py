@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
+    from chatkit.bulk.endpoints import Existing
     from chatkit.bulk.plan import Plan
-    from chatkit.endpoints import Existing
     from chatkit.localization.audit import Audit
     from chatkit.localization.board import Board
     from chatkit.localization.glossary import Glossary, GlossarySource

@@ -27,12 +27,12 @@ from pydantic.fields import FieldInfo
 
 from chatkit.api.record import Body
 from chatkit.api.secret import Secret
-from chatkit.endpoints import Key
+from chatkit.bulk.endpoints import Key
 from chatkit.errors import InputError, Problem
 from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import values as shortly
 from chatkit.util.display import visible
-from chatkit.util.json_reader import JsonFault, read_json
+from chatkit.util.json import JsonFault, read_json
 from chatkit.widgets.controls import START, ActsOnce, call_code, joined_module, joined_text
 
 _ids = count(1)

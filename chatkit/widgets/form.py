@@ -15,8 +15,8 @@ import traitlets
 
 from chatkit.api.record import Record
 from chatkit.api.secret import Secret
+from chatkit.bulk.endpoints import Key
 from chatkit.bulk.outcomes import agrees
-from chatkit.endpoints import Key
 from chatkit.errors import (
     CallError,
     ChatkitError,

@@ -43,8 +43,8 @@ from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet,
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.bulk.endpoints import Existing
     from chatkit.bulk.plan import Plan
-    from chatkit.endpoints import Existing
 
 
 _PAGE = 100  #: rows that are sent at once

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import ipywidgets as w
 
 from chatkit.api.connection import account_words, is_live
+from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.plan import fleet_of_run
-from chatkit.endpoints import ACCOUNT
 from chatkit.errors import PlanRefused
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
 from chatkit.util.display import escaped, many, visible

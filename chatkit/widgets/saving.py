@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from chatkit.api.record import Record
 from chatkit.api.throttle import Throttle
 from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Key
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
-from chatkit.endpoints import Key
 from chatkit.errors import Conflict, InDoubt
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView

@@ -39,7 +39,7 @@ from chatkit.account.fleet_plan import FleetPlan
 from chatkit.account.history import _opened
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.stores import journal_folder
-from chatkit.util.lock import lock
+from chatkit.util.files import lock
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,10 +12,10 @@ from displayed import html_of
 from documents import DOCUMENT
 
 import chatkit
+from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.plan import join_plans
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import Client, source_of
-from chatkit.endpoints import ACCOUNT
 
 Account = tuple[chatkit.Sandbox, Client]
 

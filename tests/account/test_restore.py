@@ -19,7 +19,7 @@ from chatkit.account.comparison import compare
 from chatkit.account.folder import state_of
 from chatkit.account.planning import plan_state
 from chatkit.account.reading import AccountState
-from chatkit.endpoints import ACCOUNT
+from chatkit.bulk.endpoints import ACCOUNT
 
 # What people write in names and texts, and what breaks a careless file or query.
 WORDS = st.sampled_from(

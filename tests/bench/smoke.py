@@ -35,7 +35,7 @@ SHARED = (
     ),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
     *("chatkit.cli", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.inbox"),
-    *("chatkit.flowjson", "chatkit.localization", "chatkit.imports.numbers", "chatkit.imports"),
+    *("chatkit.flowjson", "chatkit.localization", "chatkit.numbers", "chatkit.imports"),
 )
 TIMEOUT = 100.0
 

@@ -36,6 +36,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.bulk import journal as written
+from chatkit.bulk import stores
 from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import FolderStore, person, run_id
 from chatkit.bulk.stores import (
@@ -46,8 +47,7 @@ from chatkit.bulk.stores import (
     stores_at,
 )
 from chatkit.errors import AccountBusy, InputError, JournalError
-from chatkit.util import temporary
-from chatkit.util.lock import lock
+from chatkit.util.files import lock, temporary_folder
 
 # --- what is written is read --------------------------------------------------------------
 
@@ -225,7 +225,7 @@ def test_journals_live_in_the_data_folder_of_the_user(tmp_path, monkeypatch):
 
 
 def test_journals_of_an_account_in_memory_lie_in_the_temporary_folder_of_the_process():
-    assert journal_folder(True) == temporary.folder() / "runs" != journal_folder(False)
+    assert journal_folder(True) == temporary_folder() / "runs" != journal_folder(False)
     assert [s.folder for s in stores_at()] == [journal_folder(True), journal_folder(False)]
 
 
@@ -242,8 +242,8 @@ print([*kept_runs()])
 
 def test_a_run_is_found_by_as_much_of_its_name_as_is_needed(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "kept"))
-    monkeypatch.setattr(temporary, "folder", lambda: tmp_path)
-    monkeypatch.setattr(temporary, "existing", lambda: tmp_path)
+    monkeypatch.setattr(stores, "temporary_folder", lambda: tmp_path)
+    monkeypatch.setattr(stores, "existing_temporary_folder", lambda: tmp_path)
     runs = ["19991120-1", "19991120-12", "19991121-1"]
     for run in runs:
         created(journal_folder(False), run=run).close()

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 import chatkit
 from chatkit.bulk.changes import Change
+from chatkit.bulk.endpoints import Endpoints
 from chatkit.bulk.plan import Plan, RefusedCell, Setting, refused_cells
 from chatkit.bulk.rendering import run_heading, state_counts
 from chatkit.contacts import Contact
-from chatkit.endpoints import Endpoints
 from chatkit.report import FEW, MANY, WIDTH
 from chatkit.resource import endpoints_of
 from chatkit.util.display import LONG

@@ -18,7 +18,7 @@ def _both(*names: str) -> tuple[str, ...]:
 #: Met once, before anything is sent: the plan's file, the lock, the new journal.
 BEGINNINGS = _both(
     "bulk.plan:Plan.save",
-    "util.lock:_file_lock",
+    "util.files:_file_lock",
     "bulk.journal:FolderStore.create",
     "bulk.journal:_write",
     "bulk.journal:sync_folder",
@@ -56,7 +56,7 @@ ENDS = _both(
 
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
-    "util.lock:_file_lock": "bulk.journal:DatabaseStore._lock",
+    "util.files:_file_lock": "bulk.journal:DatabaseStore._lock",
     "bulk.journal:FolderStore.create": "bulk.journal:HeldSession.create",
     "bulk.journal:sync_folder": "",
     "bulk.journal:FolderStore.open": "bulk.journal:HeldSession.open",

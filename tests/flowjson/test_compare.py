@@ -13,7 +13,7 @@ from volume import volume
 
 from chatkit.flowjson.diff import Difference, compare
 from chatkit.util.display import MISSING
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 
 
 def found(a: Any, b: Any) -> list[tuple[str, str]]:

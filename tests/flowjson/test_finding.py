@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from displayed import html_of
 
-from chatkit.finding import Finding
 from chatkit.flowjson.lint import Findings
+from chatkit.report import Finding
 
 BAD = Finding("BAD", "error", "/screens/10/id", "It is bad.", "Mend it.")
 LONG = Finding("LONG", "warning", "/screens/2/title", "It is long.")

@@ -6,8 +6,8 @@ from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.finding import Finding
 from chatkit.flowjson.lint import WIDE, AnnotatedSource
+from chatkit.report import Finding
 
 
 def at(line: int, column: int, severity: str = "error") -> Finding:

@@ -8,7 +8,7 @@ from flowjson.strangers import screen
 from chatkit.flowjson.upgrade import Rewrite
 from chatkit.flowjson.version import Version
 from chatkit.util.display import MISSING
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 
 CHILD = "/screens/0/layout/children/0"
 

@@ -16,7 +16,7 @@ from chatkit.flowjson.lint import lint
 from chatkit.flowjson.upgrade import upgrade
 from chatkit.flowjson.version import RELEASED
 from chatkit.util.display import MISSING
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 
 
 def old(**more: Any) -> dict[str, Any]:

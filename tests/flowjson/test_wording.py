@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from volume import volume
 
 from chatkit.flowjson.texts import count_code, count_references, is_expression, wording
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:

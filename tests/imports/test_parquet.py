@@ -32,7 +32,7 @@ from chatkit.contacts import Contact, ContactEndpoints
 from chatkit.errors import Fault, NotPermitted
 from chatkit.imports import parquet
 from chatkit.imports.parquet import write_parquet
-from chatkit.util.lock import writing
+from chatkit.util.files import writing
 from chatkit.util.progress import Pace
 
 SIZE = 5  # rows of a page

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.util.json_reader import JsonFault, is_deeper, read_json
+from chatkit.util.json import JsonFault, is_deeper, read_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)

@@ -21,12 +21,12 @@ from filelock import FileLock
 
 import chatkit
 from chatkit.errors import AccountBusy, JournalError
-from chatkit.util.lock import lock, make_folder, replacing, rewrite
+from chatkit.util.files import lock, make_folder, replacing, rewrite
 
 HOLDER = """
 import sys
 from pathlib import Path
-from chatkit.util.lock import lock
+from chatkit.util.files import lock
 with lock(Path(sys.argv[1]), "https://api.example.com 1001", "20261120-101502-7f3a"):
     print("held", flush=True)
     sys.stdin.readline()
@@ -117,7 +117,7 @@ def test_it_may_be_let_go_by_another_thread_than_took_it(folder, monkeypatch):
         made.append(FileLock(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr("chatkit.util.lock.FileLock", kept)
+    monkeypatch.setattr("chatkit.util.files.FileLock", kept)
     stack = ExitStack()
     thread = threading.Thread(target=stack.enter_context, args=(lock(folder, ACCOUNT),))
     thread.start()
@@ -321,8 +321,7 @@ def test_what_sixteen_processes_write_at_once_is_all_kept(name, tmp_path):
 
 #: Which modules make or replace files, and why no path there is anybody else's.
 WRITERS = {
-    "util/lock": "the one way to replace a file, and locks beside the files that are locked",
-    "util/temporary": "below the folder for temporary files of this process, made 0700 by itself",
+    "util/files": "the one way to replace a file, locks, and the temporary folder of this process",
     "imports/tables/__init__": "a device or a pipe that the user named is written, not replaced",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "inbox/store": "the file of the inbox that the user named, made where it is missing",

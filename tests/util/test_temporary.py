@@ -11,12 +11,12 @@ import pytest
 from bulk.journalling import child
 
 from chatkit.errors import ChatkitError
-from chatkit.util import temporary
+from chatkit.util import files
 
 OWNER = """
 import sys
-from chatkit.util import temporary
-folder = temporary.folder()
+from chatkit.util import files
+folder = files.temporary_folder()
 (folder / "runs").mkdir()
 (folder / "runs" / "a.db").write_text("a")
 print(folder, flush=True)
@@ -53,7 +53,7 @@ def test_it_is_for_its_owner_alone_and_one_for_each_process(here):
         folders = {one.stdout.readline().strip(), other.stdout.readline().strip()}
         assert folders == {str(place) for place in here.iterdir()} and len(folders) == 2
         assert all(stat.S_IMODE(place.stat().st_mode) == 0o700 for place in here.iterdir())
-    assert temporary.folder() == temporary.folder() == temporary.existing()
+    assert files.temporary_folder() == files.temporary_folder() == files.existing_temporary_folder()
 
 
 def test_it_goes_with_its_process(here):
@@ -89,7 +89,7 @@ def test_a_stopped_process_is_not_a_dead_one(here):
 
 def test_what_a_process_left_before_it_had_the_lock_is_removed(here):
     """A folder without a lock belongs to nobody: its owner makes itself another one."""
-    (here / f"{temporary.PREFIX}half").mkdir()
+    (here / f"{files.TEMPORARY_PREFIX}half").mkdir()
     with owner(here) as process:
         folder = process.stdout.readline().strip()
         assert [str(place) for place in here.iterdir()] == [folder]
@@ -105,23 +105,23 @@ def test_a_folder_that_is_taken_away_before_it_is_locked_is_made_again(here, mon
         done = real(*arguments, **options)
         if not swept:
             swept.extend(here.iterdir())
-            temporary.sweep()
+            files.sweep_temporary_folders()
             assert not any(here.iterdir())
         return done
 
     monkeypatch.setattr(moment, swept_after)
-    held = temporary._make()
+    held = files._make_temporary_folder()
     assert len(swept) == 1 and [*here.iterdir()] == [held.folder] != swept
     assert stat.S_IMODE(held.folder.stat().st_mode) == 0o700
-    temporary._remove(held)
+    files._remove_temporary_folder(held)
     assert not any(here.iterdir())
 
 
 def test_links_and_what_has_another_name_are_left_alone(here, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter").write_text("dear")
-    (here / f"{temporary.PREFIX}link").symlink_to(tmp_path / "mine")
-    (here / f"{temporary.PREFIX}file").write_text("")
+    (here / f"{files.TEMPORARY_PREFIX}link").symlink_to(tmp_path / "mine")
+    (here / f"{files.TEMPORARY_PREFIX}file").write_text("")
     (here / "chatkit-notes").mkdir()
     with owner(here) as process:
         process.stdout.readline()
@@ -133,8 +133,8 @@ FORKING = OWNER.replace(
     "print(",
     """import os
 if os.fork() == 0:
-    assert temporary.existing() is None
-    assert temporary.folder() != folder
+    assert files.existing_temporary_folder() is None
+    assert files.temporary_folder() != folder
     raise SystemExit
 assert os.wait()[1] == 0
 assert (folder / "runs" / "a.db").exists()
@@ -170,7 +170,7 @@ def test_an_apply_and_a_receiver_leave_nothing(here, tmp_path, end):
 
 
 def test_where_no_folder_can_be_made_it_is_said_what_to_do(monkeypatch, tmp_path):
-    monkeypatch.setattr(temporary, "_held", None)
+    monkeypatch.setattr(files, "_temporary", None)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
     with pytest.raises(ChatkitError, match="Set TMPDIR"):
-        temporary.folder()
+        files.temporary_folder()

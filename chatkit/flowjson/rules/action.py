@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import ACTIONS, NEXT
 from chatkit.flowjson.nodes import (
     DEPTH,
@@ -32,7 +31,8 @@ from chatkit.flowjson.property import Shape
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.model import TYPES, json_types, mismatches
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation, child, escape, removing
+from chatkit.report import Finding, Severity
+from chatkit.util.json import PatchOperation, child, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
 _ENDS = ("complete", "data_exchange")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.nodes import (
     Binding,
     ComponentNode,
@@ -27,6 +26,7 @@ from chatkit.flowjson.nodes import (
 )
 from chatkit.flowjson.rules.reference import too_early
 from chatkit.flowjson.visitor import rule
+from chatkit.report import Finding, Severity
 
 _TOKEN = re.compile(
     r"""\s*(?:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.flowjson.nodes import ComponentNode, FlowNode
 from chatkit.flowjson.rules.shape import (
@@ -20,7 +19,8 @@ from chatkit.flowjson.rules.shape import (
 )
 from chatkit.flowjson.version import Version
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import escape, removing
+from chatkit.report import Finding, Severity
+from chatkit.util.json import escape, removing
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields
 _PATTERN_TYPES = ("text", "number", "password", "passcode")

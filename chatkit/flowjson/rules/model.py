@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding
 from chatkit.flowjson.nodes import DEPTH, FlowNode, ScreenNode, named, types_of, whole
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import escape
+from chatkit.report import Finding
+from chatkit.util.json import escape
 
 EXAMPLE = "__example__"
 TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.nodes import (
     ActionNode,
     Binding,
@@ -29,7 +28,8 @@ from chatkit.flowjson.nodes import (
 )
 from chatkit.flowjson.property import Property, Shape
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation, escape, unescape
+from chatkit.report import Finding, Severity
+from chatkit.util.json import PatchOperation, escape, unescape
 
 _FORM_MAPS = ("init-values", "error-messages")
 #: The names of inputs and screens that a reference can hold.

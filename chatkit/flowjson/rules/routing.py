@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.nodes import FlowNode
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation, escape, removing
+from chatkit.report import Finding, Severity
+from chatkit.util.json import PatchOperation, escape, removing
 
 _BRANCHES = 10
 _ROUTING = "/routing_model"

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.finding import Finding, Severity
 from chatkit.flowjson.components import (
     ADVISED_COMPONENTS,
     COMPONENTS,
@@ -31,7 +30,8 @@ from chatkit.flowjson.version import (
     data_api_versions,
 )
 from chatkit.flowjson.visitor import rule
-from chatkit.util.json_pointer import PatchOperation, escape
+from chatkit.report import Finding, Severity
+from chatkit.util.json import PatchOperation, escape
 
 _LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
 _RESERVED = ("success", "SUCCESS")

@@ -22,7 +22,7 @@ import pandas as pd
 
 from chatkit.errors import InputError, Problem, file_bytes
 from chatkit.util.display import has_half_character
-from chatkit.util.lock import replacing
+from chatkit.util.files import replacing
 
 #: The index of a frame that was read from a file: the number of each row in the file.
 ROW = "row"

@@ -10,9 +10,9 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.errors import ChatkitError, InputError, Problem, steady
-from chatkit.finding import Finding
 from chatkit.flowjson.build.flow import to_code
 from chatkit.flowjson.lint import Findings
+from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import (
     ActionButton,
@@ -32,8 +32,8 @@ from chatkit.widgets.player import Player, screens, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
+    from chatkit.bulk.endpoints import Key
     from chatkit.bulk.plan import Plan
-    from chatkit.endpoints import Key
     from chatkit.flows import Flows
 
 

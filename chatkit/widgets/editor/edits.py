@@ -20,7 +20,7 @@ from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes, whole
 from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.rules.action import PICKERS
 from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.util.json_pointer import (
+from chatkit.util.json import (
     PatchOperation,
     at,
     changed,

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, Protocol
 import ipywidgets as w
 
 from chatkit.errors import ChatkitError
-from chatkit.finding import Finding
 from chatkit.flowjson.components import ACTIONS
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.property import ComponentShape, Property
 from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
+from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
-from chatkit.util.json_pointer import at, child, steps
+from chatkit.util.json import at, child, steps
 from chatkit.widgets.controls import Message
 from chatkit.widgets.editor.edits import ENDS, unused
 from chatkit.widgets.editor.state import DocumentState

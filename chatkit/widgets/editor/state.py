@@ -10,15 +10,16 @@ from functools import partial
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.finding import Finding
 from chatkit.flowjson.document import DEEPEST, read_source
 from chatkit.flowjson.lint import Findings, lint
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.util.json_pointer import (
+from chatkit.report import Finding
+from chatkit.util.json import (
     PatchOperation,
     at,
     changed,
     child,
+    is_deeper,
     item,
     nothing_at,
     patched,
@@ -26,7 +27,6 @@ from chatkit.util.json_pointer import (
     with_value_at,
     without,
 )
-from chatkit.util.json_reader import is_deeper
 from chatkit.widgets.controls import call_code
 from chatkit.widgets.editor.edits import copied, renamed, require_space, with_action, without_part
 

@@ -11,11 +11,11 @@ import anywidget
 import traitlets
 
 from chatkit.errors import ChatkitError
-from chatkit.finding import Finding
 from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
 from chatkit.flowjson.property import Shape
+from chatkit.report import Finding
 from chatkit.util.display import cut, many
-from chatkit.util.json_pointer import child
+from chatkit.util.json import child
 from chatkit.widgets.controls import joined_text, packed_module
 
 

@@ -33,8 +33,8 @@ from flowjson.faults import (
     TEXT,
 )
 
-from chatkit.finding import Finding
 from chatkit.flowjson.lint import lint
+from chatkit.report import Finding
 
 TAP = "/screens/0/layout/children/{}/on-click-action"
 TEXTS = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.imports.number_checks import NumberCheck, check_numbers, pair_of
-from chatkit.imports.numbers import CERTAIN, country_of, known_country, split
+from chatkit.numbers import CERTAIN, country_of, known_country, split
 
 HERE = Path(__file__).parent
 CASES = list(csv.DictReader((HERE / "cases/cells.csv").read_text("utf-8").splitlines()))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit import InputError
-from chatkit.imports.numbers import CERTAIN, VERDICTS, split
+from chatkit.numbers import CERTAIN, VERDICTS, split
 
 REGIONS = sorted(library.SUPPORTED_REGIONS)
 #: What can come with a country code and a number.

@@ -10,7 +10,7 @@ from volume import volume
 from widgets.showcase import DOCUMENT
 
 from chatkit.flowjson import Finding
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 from chatkit.widgets.editor.edits import new_flow
 from chatkit.widgets.editor.tree import branches, owner
 

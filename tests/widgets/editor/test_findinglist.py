@@ -6,7 +6,7 @@ from widgets.screen import tell
 
 from chatkit.flowjson import Finding
 from chatkit.flowjson.lint import Findings
-from chatkit.util.json_pointer import removing
+from chatkit.util.json import removing
 from chatkit.widgets.editor import FindingList
 
 

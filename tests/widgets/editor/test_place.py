@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.util.json_pointer import changed, child, item, nothing_at, with_value_at
+from chatkit.util.json import changed, child, item, nothing_at, with_value_at
 from chatkit.widgets.editor.state import same
 
 

@@ -13,7 +13,7 @@ from widgets.screen import kind, part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.util.json_pointer import at
+from chatkit.util.json import at
 from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import new_flow, with_addition, without_part
 from chatkit.widgets.editor.inspector import Inspector

@@ -7,7 +7,7 @@ from flowjson.strangers import anything, booking, places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.util.json_pointer import at, escape, steps
+from chatkit.util.json import at, escape, steps
 
 
 def test_a_key_is_escaped_as_a_step_of_a_pointer() -> None:

@@ -39,8 +39,8 @@ from chatkit.util.progress import Forecast, Progress
 if TYPE_CHECKING:
     import pandas as pd
 
-    from chatkit.finding import Finding
     from chatkit.frames.frame import Columns, Table
+    from chatkit.report import Finding
 
 R = TypeVar("R", bound=Record)
 Key = int | str

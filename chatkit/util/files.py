@@ -1,24 +1,31 @@
-"""Locks, and files that are never half written.
+"""Locks, files that are never half written, and a temporary folder for each process.
 
-The account's lock: one apply at a time, and the kernel frees it when a process dies.
+The lock of an account allows one apply at a time, and the kernel frees it when a process dies.
+A process removes its temporary folder when it ends. One that is killed cannot, so the next process
+of the same user that needs a folder removes that too: a lock shows whether its owner lives, since
+the number of a process may be used again.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import platform
 import secrets
+import shutil
 import stat
+import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from filelock import BaseFileLock, FileLock, Timeout
 
-from chatkit.errors import AccountBusy, JournalError
+from chatkit.errors import AccountBusy, ChatkitError, JournalError
 
 _PATIENCE = 30  #: seconds for which a file may be written by others
 
@@ -205,3 +212,112 @@ def rewrite(path: Path, change: Callable[[bytes], bytes]) -> None:
         if after != before:
             with replacing(path) as file:
                 file.write(after)
+
+
+TEMPORARY_PREFIX = "chatkit-process-"
+
+
+class _TemporaryFolder(NamedTuple):
+    folder: Path
+    lock: FileLock
+
+
+_temporary: _TemporaryFolder | None = None
+_guard = threading.Lock()
+
+
+def temporary_folder() -> Path:
+    """Return the folder of this process, for its owner alone; made when first asked for.
+
+    Raises:
+        ChatkitError: It cannot be made.
+    """
+    global _temporary
+    with _guard:
+        if _temporary is None or not _temporary.folder.is_dir():  # machines clean what is weeks old
+            try:
+                sweep_temporary_folders()
+                _temporary = _make_temporary_folder()
+            except OSError as error:
+                raise ChatkitError(
+                    f"No temporary folder can be made ({error}). Set TMPDIR to a folder where "
+                    "you may write, on a disk that can lock files."
+                ) from error
+        return _temporary.folder
+
+
+def existing_temporary_folder() -> Path | None:
+    """Return the folder of this process if it was made."""
+    return None if _temporary is None else _temporary.folder
+
+
+@atexit.register
+def remove_temporary_folder() -> None:
+    """Remove the folder of this process with all that is in it, as its end does."""
+    global _temporary
+    with _guard:
+        if _temporary is not None:
+            _remove_temporary_folder(_temporary)
+            _temporary = None
+
+
+def sweep_temporary_folders() -> None:
+    """Remove the folders of this user's processes that were killed."""
+    for path in Path(tempfile.gettempdir()).glob(f"{TEMPORARY_PREFIX}*"):
+        if _is_own_folder(path):
+            mine = _TemporaryFolder(path, _owner_lock(path))
+            try:
+                mine.lock.acquire(blocking=False)
+            except (Timeout, OSError):  # its owner lives, or another process removes it
+                continue
+            _remove_temporary_folder(mine)
+
+
+def _make_temporary_folder() -> _TemporaryFolder:
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX))  # 0700
+        mine = _TemporaryFolder(path, _owner_lock(path))
+        try:
+            descriptor = os.open(mine.lock.lock_file, os.O_CREAT | os.O_RDWR, 0o600)
+        except FileNotFoundError:  # another process found it without a lock, and removed it
+            continue
+        try:
+            mine.lock.acquire()
+            if os.fstat(descriptor).st_nlink:
+                return mine
+        finally:
+            os.close(descriptor)
+        _remove_temporary_folder(
+            mine
+        )  # it was removed until now, and made again by the lock for everybody
+
+
+def _owner_lock(path: Path) -> FileLock:
+    return FileLock(path / "owner.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
+
+
+def _remove_temporary_folder(mine: _TemporaryFolder) -> None:
+    """Remove a folder whose lock we hold: who waits for the lock finds it gone, and goes on."""
+    shutil.rmtree(mine.folder, ignore_errors=True)
+    mine.lock.release()
+    if os.name == "nt":  # where a file that is open cannot be removed
+        shutil.rmtree(mine.folder, ignore_errors=True)
+
+
+def _is_own_folder(path: Path) -> bool:
+    """Return whether it is a real folder of this user: others may put links into a shared path."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and (os.name == "nt" or status.st_uid == os.geteuid())
+
+
+def _after_fork() -> None:
+    """In a forked child: the folder is its parent's, and the guard may be mine for ever."""
+    global _temporary, _guard
+    _temporary, _guard = None, threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
