@@ -96,6 +96,7 @@ check: .venv/ready-test compiled
 	.venv/bin/ruff format --check
 	.venv/bin/mypy
 	@$(PY) tests/size.py
+	@$(PY) tests/wording.py
 	@PYTHONPATH=tests $(PY) tests/crossings.py
 
 # Without the conftest.py above it, which hides your connections from all other tests.

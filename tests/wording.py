@@ -1,0 +1,69 @@
+"""Print names and docstrings of chatkit that use retired words.
+
+A name is what it holds, in the term of the field. Docstrings begin with an imperative or a noun
+phrase. `make check` prints the sums; with paths it prints each place below them.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+RETIRED = frozenset(Path(__file__).with_name("retired.txt").read_text("utf-8").split())
+#: Names of the platform, of a library, or of what a user reads, and why they stay.
+ALLOWED: dict[str, str] = {}
+FIRST_WORDS = re.compile(
+    r"(Tell|Say|What|Whether|Who|Whose|Whom|How|Where|Let|Had|Has|Is|Are|It|So|All that|And)\b"
+)
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each name that a module binds."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.lineno, node.name
+            case ast.Name(ctx=ast.Store()):
+                yield node.lineno, node.id
+            case ast.Attribute(ctx=ast.Store()):
+                yield node.lineno, node.attr
+            case ast.arg():
+                yield node.lineno, node.arg
+            case ast.alias(asname=str(name)):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+
+
+def places(path: Path) -> Iterator[str]:
+    """Yield each retired name, and each docstring that does not begin as it should."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for line, name in sorted(names(tree)):
+        words = {word.lower() for word in WORDS.findall(name)}
+        if name not in ALLOWED and words & RETIRED:
+            yield f"{path}:{line} name {name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node) or ""
+            if FIRST_WORDS.match(text):
+                yield f"{path}:{node.lineno} docstring {text.splitlines()[0]}"
+
+
+def main(paths: list[str]) -> None:
+    """Print each place below the paths, or the sums of the package."""
+    folders = [Path(path) for path in paths] or [Path("chatkit")]
+    modules = [module for folder in folders for module in sorted(folder.rglob("*.py")) or [folder]]
+    lines = [line for module in modules for line in places(module)]
+    if paths:
+        print(*lines, sep="\n")
+    kinds = [line.split(" ")[1] for line in lines]
+    print(
+        f"retired words: {kinds.count('name')} names, "
+        f"{kinds.count('docstring')} docstrings that begin with one"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
