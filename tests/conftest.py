@@ -1,4 +1,4 @@
-"""What all tests share: the ../shared corpora, and the law that nothing is skipped silently.
+"""What all tests share: the ../shared corpora, and the rule that nothing is skipped silently.
 
 A test that cannot run because something is missing calls `pytest.skip(reason)`, and a person
 sees the reason at the end of the run. In CI (CI=true) such a skip is a failure. Two kinds of
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 SHARE = 8
 
 # Speed is measured by benches: a clock in a test fails on a busy machine, and says nothing.
-settings.register_profile("house", deadline=None, max_examples=volume(30, 500))
-settings.load_profile("house")
+settings.register_profile("chatkit", deadline=None, max_examples=volume(30, 500))
+settings.load_profile("chatkit")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 NO_SHARED = "../shared is not beside this clone"

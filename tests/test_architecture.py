@@ -1,6 +1,6 @@
-"""The laws of the house, each with its reason.
+"""Rules of the architecture, each with its reason.
 
-A new file needs a line in ORDER: that is the moment to think about where it stands.
+A new folder or top-level module needs a place in ORDER.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ ORDER = [
     ("util",),
     ("errors",),
 ]
-RANK = {room: rank for rank, line in enumerate(ORDER) for room in line}
-ROOMS = {"contacts", "flows", "templates", "webhooks"}
+RANK = {package: rank for rank, line in enumerate(ORDER) for package in line}
+RESOURCES = {"contacts", "flows", "templates", "webhooks"}
 
 # Who may import a library at run time: a successor is then a change of one file.
-DOORS = {
+IMPORTERS = {
     "aiohttp": ("util/webhook_sender", "api/wire"),
     "httpx": ("api/wire",),
     "pandas": (
@@ -133,27 +133,27 @@ def parsed(path: Path) -> ast.Module:
 
 @cache
 def imports() -> list[Import]:
-    """All imports of the house: found when a test asks, not wherever tests are collected."""
+    """Return all imports of the package, read when a test first needs them."""
     return [
-        found
+        each
         for file, path in FILES.items()
-        for found in imports_of(file, parsed(path), typing=False, inside=False)
+        for each in imports_of(file, parsed(path), typing=False, inside=False)
     ]
 
 
-def room_of(name: str) -> str:
-    """The part of the house a dotted name or a file belongs to."""
+def package_of(name: str) -> str:
+    """Return the folder or top-level module that a dotted name or a file belongs to."""
     parts = name.removesuffix(".py").replace("/", ".").split(".")
     return parts[1] if len(parts) > 1 and parts[1] != "__init__" else "chatkit"
 
 
-def of_the_house(*rooms: str) -> list[Import]:
-    """Imports of chatkit by the named parts of the house; by all of them without a name."""
+def internal_imports(*packages: str) -> list[Import]:
+    """Return the imports of chatkit by these folders or modules, or by all."""
     return [
-        found
-        for found in imports()
-        if found.name.split(".")[0] == "chatkit"
-        and (not rooms or room_of(str(found.file)) in rooms)
+        each
+        for each in imports()
+        if each.name.split(".")[0] == "chatkit"
+        and (not packages or package_of(str(each.file)) in packages)
     ]
 
 
@@ -169,12 +169,12 @@ def test_imports_point_down() -> None:
     Resources never import each other.
     """
     wrong = []
-    for each in of_the_house():
-        source, target = room_of(str(each.file)), room_of(each.name)
+    for each in internal_imports():
+        source, target = package_of(str(each.file)), package_of(each.name)
         if {source, target} & {"flowjson", "sandbox"} or source == target:
             continue  # tests of their own below
         assert source in RANK, f"{each.file}: give it a place in ORDER"
-        siblings = {source, target} <= ROOMS
+        siblings = {source, target} <= RESOURCES
         if RANK.get(target, -1) < RANK[source] or siblings:
             wrong.append(f"{each.file} imports {each.name}")
     assert set(wrong) == {*UPWARD}
@@ -183,11 +183,11 @@ def test_imports_point_down() -> None:
 def test_flow_documents_stand_alone() -> None:
     """A flow document can be checked without an account, so flowjson knows of none."""
     allowed = ("flowjson", "util", "errors", "report")
-    wrong = [i for i in of_the_house("flowjson") if room_of(i.name) not in allowed]
+    wrong = [i for i in internal_imports("flowjson") if package_of(i.name) not in allowed]
     assert not wrong, list(map(str, wrong))
 
 
-def test_the_sandbox_is_a_second_witness() -> None:
+def test_the_sandbox_shares_no_code_with_the_client() -> None:
     """Client and sandbox may not share a mistake: each reads the API document for itself.
 
     What the platform publishes about flow documents and contents is no fact of that document: it
@@ -200,45 +200,47 @@ def test_the_sandbox_is_a_second_witness() -> None:
     single = ("chatkit.errors.StoreError", "chatkit.localization.checks.check_content")
     wrong = [
         i
-        for i in of_the_house("sandbox")
-        if room_of(i.name) not in allowed and i.name not in single
+        for i in internal_imports("sandbox")
+        if package_of(i.name) not in allowed and i.name not in single
     ]
     assert not wrong, list(map(str, wrong))
 
 
 def test_the_sandbox_is_opened_only_when_it_is_needed() -> None:
-    """Who works on a live account never loads the sandbox: imports stand inside functions."""
+    """A live account never loads the sandbox: its imports are inside functions."""
     wrong = [
-        found
-        for found in of_the_house()
-        if room_of(found.name) == "sandbox"
-        and room_of(str(found.file)) != "sandbox"
-        and not found.typing
-        and not (found.inside_function and room_of(str(found.file)) in ("client", "cli"))
+        each
+        for each in internal_imports()
+        if package_of(each.name) == "sandbox"
+        and package_of(str(each.file)) != "sandbox"
+        and not each.typing
+        and not (each.inside_function and package_of(str(each.file)) in ("client", "cli"))
     ]
     assert not wrong, list(map(str, wrong))
 
 
-def test_each_outside_library_has_one_door() -> None:
+def test_each_outside_library_has_one_importer() -> None:
     """A library that ends, or is replaced by a better one, is a change of one file."""
     wrong = [
-        str(found)
-        for found in imports()
-        if (doors := DOORS.get(found.name.split(".")[0]))
-        and not found.typing
-        and not any(str(found.file).startswith(f"chatkit/{door}") for door in doors)
+        str(each)
+        for each in imports()
+        if (importers := IMPORTERS.get(each.name.split(".")[0]))
+        and not each.typing
+        and not any(str(each.file).startswith(f"chatkit/{importer}") for importer in importers)
     ]
     assert not wrong
 
 
-def test_each_room_has_its_tests() -> None:
-    """Who changes a room finds what speaks for it: tests/bulk/ for chatkit/bulk/.
+def test_each_folder_has_its_tests() -> None:
+    """Tests of chatkit/bulk/ are in tests/bulk/, and so on.
 
     Tests speak to public behaviour, so they mirror folders and not files: a merge moves none.
     """
-    rooms = {file.parts[1] for file in FILES if len(file.parts) > 2}
+    folders = {file.parts[1] for file in FILES if len(file.parts) > 2}
     without = [
-        room for room in sorted(rooms) if not any((ROOT / "tests" / room).rglob("test_*.py"))
+        folder
+        for folder in sorted(folders)
+        if not any((ROOT / "tests" / folder).rglob("test_*.py"))
     ]
     assert not without
 
@@ -272,7 +274,7 @@ def test_one_concept_has_one_name() -> None:
 # --- small enough to read -----------------------------------------------------------------
 
 #: Two halves of one thought are two files to open: a new module needs a reason here.
-MODULES = 201
+MODULES = 181
 #: A module of fewer code lines with a single importer is a part of that importer.
 SLIVER = 80
 SLIVERS: dict[str, str] = {}
@@ -292,14 +294,14 @@ MODULE_NAMES = {module_of(file) for file in FILES}
 
 
 def needs() -> dict[str, set[str]]:
-    """Which modules each module imports, at the top or inside a function."""
-    found: dict[str, set[str]] = {name: set() for name in MODULE_NAMES}
-    for each in of_the_house():
+    """Return the modules that each module imports, at the top or inside a function."""
+    modules: dict[str, set[str]] = {name: set() for name in MODULE_NAMES}
+    for each in internal_imports():
         source, name = module_of(each.file), each.name
         target = name if name in MODULE_NAMES else name.rpartition(".")[0]
         if not each.typing and target in MODULE_NAMES and target != source:
-            found[source].add(target)
-    return found
+            modules[source].add(target)
+    return modules
 
 
 def code_lines(path: Path) -> int:
@@ -400,7 +402,7 @@ def test_a_small_part_of_one_module_is_in_that_module() -> None:
 
 
 def test_one_class_name_means_one_class() -> None:
-    """Who reads `Listing` in a traceback or a review knows which; a few have a reason."""
+    """A name like `Listing` in a traceback is one class; the exceptions have a reason."""
     places: dict[str, set[str]] = {}
     for file, path in FILES.items():
         for node in parsed(path).body:
@@ -419,6 +421,6 @@ RENDERS = {
 
 
 def test_a_report_is_rendered_in_one_place() -> None:
-    """What escapes and folds what strangers wrote is `chatkit.report`, not a copy of it."""
-    found = {str(f) for f, path in FILES.items() if "def _repr_html_" in path.read_text()}
-    assert found <= {"chatkit/report.py", *RENDERS}
+    """Only `chatkit.report` escapes and folds what strangers wrote; no module copies that."""
+    renderers = {str(f) for f, path in FILES.items() if "def _repr_html_" in path.read_text()}
+    assert renderers <= {"chatkit/report.py", *RENDERS}

@@ -8,7 +8,7 @@ import pytest
 from bent import Bent
 from hypothesis import given
 from hypothesis import strategies as st
-from rooms import client, sandbox, scripted  # noqa: F401
+from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.api.answer import Envelope

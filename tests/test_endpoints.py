@@ -43,7 +43,7 @@ def made(kind, *arguments, **points):
     return kind(Transport(connection), *arguments)
 
 
-def rooms(**points):
+def targets(**points):
     return [
         made(ContactEndpoints, **points),
         made(FlowEndpoints, **points),
@@ -60,7 +60,7 @@ def raw(data):
 
 
 def test_each_operation_is_one_call():
-    contacts, flows, contents, hooks = rooms()
+    contacts, flows, contents, hooks = targets()
     said = [
         (contacts.list_call(), "GET", ("contacts",)),
         (contacts.get_call(7), "GET", ("contacts", 7)),
@@ -80,7 +80,7 @@ def test_each_operation_is_one_call():
 
 @pytest.mark.parametrize("base", [0, 1])
 def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
-    contacts, flows, contents, hooks = rooms(page_base=base, max_page_size=7, search_param="q")
+    contacts, flows, contents, hooks = targets(page_base=base, max_page_size=7, search_param="q")
     assert contacts.list_call().query == {"page": base, "pageSize": 7}
     assert flows.list_call(3).query == {"page": 3, "pageSize": 7}
     assert contacts.list_call(filters=contacts.search("ana")).query["q"] == "ana"
@@ -153,7 +153,7 @@ def test_an_answer_about_another_record_is_refused():
 
 
 def test_a_record_that_was_read_is_there():
-    _, flows, contents, hooks = rooms()
+    _, flows, contents, hooks = targets()
     for at, key, data in (
         (flows, 7, {"id": 7}), (contents, "en", ENGLISH), (hooks, 7, [{"id": 8}, {"id": 7}]),
     ):  # fmt: skip
@@ -200,7 +200,7 @@ def test_a_record_that_is_not_as_documented_is_a_bad_answer(data):
 
 
 def test_what_was_created_has_the_key_that_was_sent_or_answered():
-    contacts, flows, contents, _ = rooms()
+    contacts, flows, contents, _ = targets()
     answer = Envelope(success=True, data=raw({"id": 9}))
     assert contacts.key_of(contacts.create_call({}), answer, {"number": "1"}) == 9
     assert flows.key_of(flows.create_call({}), answer, {"name": "x"}) == 9
@@ -237,7 +237,7 @@ def test_fields_that_were_not_sent_are_not_sent_back():
 @pytest.mark.parametrize("put", ["merge", "replace"])
 @pytest.mark.parametrize("requires", ["nothing", "create_fields"])
 def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
-    contacts, _, contents, hooks = rooms(put=put, put_requires=requires)
+    contacts, _, contents, hooks = targets(put=put, put_requires=requires)
     ana, english = Contact.model_validate(ANA), Content.model_validate(ENGLISH)
     fields = {"number": "2025550143", "country_code": "+1"}
     if put == "replace":
@@ -256,7 +256,7 @@ def test_an_update_carries_what_the_service_would_clear_or_miss(put, requires):
 
 
 def test_records_are_named_by_what_people_know_them_by():
-    contacts, flows, contents, hooks = rooms()
+    contacts, flows, contents, hooks = targets()
     assert contacts.natural({"number": "2025550143", "country_code": "+1"}) == "2025550143"
     assert flows.natural({"name": "Order"}) == "Order"
     assert contents.natural({"lang_code": "en"}) == "en"
@@ -271,7 +271,7 @@ def test_records_are_named_by_what_people_know_them_by():
 @pytest.mark.parametrize("rule", ["refuse", "allow"])
 def test_the_profile_says_of_which_there_may_be_two_of_one_name(rule):
     points = {"duplicate_flow_name": rule, "duplicate_webhook_url": rule}
-    contacts, flows, contents, hooks = rooms(**points)
+    contacts, flows, contents, hooks = targets(**points)
     assert [flows.single, hooks.single] == [rule == "refuse"] * 2
     assert contacts.single and contents.single
 
@@ -306,7 +306,7 @@ def test_a_name_that_the_service_split_itself_is_promised_exactly(rule, words):
 
 
 def test_what_each_kind_of_change_promises():
-    contacts, flows, contents, hooks = rooms()
+    contacts, flows, contents, hooks = targets()
     assert contacts.undo("create", {}, {"number": "1"})[0] == "not exactly"
     assert flows.undo("create", {}, {"name": "x"}) == ("exactly", "")
     assert flows.undo("delete", {"name": "x"}, {})[0] == "never"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from displayed import html_of
 from documents import DOCUMENT, document
-from rooms import client, sandbox
+from profiled import client, sandbox
 
 import chatkit
 from chatkit import flowjson

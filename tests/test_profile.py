@@ -1,4 +1,4 @@
-"""Every open point is documented, and every pair of them is tried by the rooms' tests."""
+"""Every open point is documented, and every pair of them is tried by the tests of resources."""
 
 import pydoc
 from itertools import combinations, product

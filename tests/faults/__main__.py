@@ -18,7 +18,7 @@ from faults.campaign import Part, preload, work
 from faults.killer import Run
 from faults.points import BEGINNINGS, ENDS, POINTS, points_in
 
-#: The loads of 10,000 rows, each a plan and a run of its own; "account" is one for all rooms.
+#: The loads of 10,000 rows, each a plan and a run of its own; "account" is one for all resources.
 PARTS = (
     *[("contacts", 800, 320, 156)] * 3,
     *[("flows", 400, 350, 150), ("templates", 400, 350, 150), ("contacts", 800, 320, 156)] * 2,

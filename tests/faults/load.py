@@ -169,7 +169,7 @@ def _webhooks(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row
 
 
 def _account(account: Account, rng: random.Random, size: Sizes) -> Iterator[Row]:
-    """All four rooms in one plan, as a state of the account wants it.
+    """All four resources in one plan, as a state of the account wants it.
 
     It goes by numbers, so no contact gets another one.
     """
@@ -189,7 +189,7 @@ _ROOMS = {
     "templates": _contents,
     "webhooks": _webhooks,
 }
-#: The rooms by what one of their records is called.
+#: The resources by what one of their records is called.
 NOUNS = {"contact": "contacts", "flow": "flows", "content": "templates", "webhook": "webhooks"}
 
 

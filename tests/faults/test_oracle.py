@@ -41,8 +41,8 @@ class Case:
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Case]:
-    rooms = ("contacts", "flows", "templates", "webhooks")
-    return {room: Case(room, tmp_path_factory.mktemp(room)) for room in rooms}
+    resources = ("contacts", "flows", "templates", "webhooks")
+    return {name: Case(name, tmp_path_factory.mktemp(name)) for name in resources}
 
 
 @pytest.fixture(params=["contacts", "flows", "templates", "webhooks"])

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from rooms import client, sandbox, scripted  # noqa: F401
+from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 

@@ -490,7 +490,7 @@ def test_of_rows_that_came_twice_the_last_stays():
     assert without_repeats(kept) is kept
 
 
-# --- rooms, as a person meets them ----------------------------------------------------------
+# --- resources, as a person meets them ----------------------------------------------------------
 
 SECRET = "5ecret0f64" * 6
 ANA = {"number": "2025550143", "country_code": "+1", "name": "Ana Cruz"}

@@ -2,7 +2,7 @@
 
 import pytest
 from bulk.planning import content, log
-from rooms import client, sandbox, scripted  # noqa: F401
+from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.bulk.plan import refused_cells

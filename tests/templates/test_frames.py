@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from bulk.planning import account, call
-from rooms import client, sandbox
+from profiled import client, sandbox
 
 import chatkit
 from chatkit.api.call import Call

@@ -5,7 +5,7 @@ import csv
 import pytest
 from bulk.planning import account, call
 from localization.contents import DEMO
-from rooms import client, sandbox
+from profiled import client, sandbox
 
 import chatkit
 from chatkit.bulk.plan import refused_cells

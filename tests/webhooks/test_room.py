@@ -12,7 +12,7 @@ import pytest
 from displayed import html_of
 from keyrings import FileKeyring, ForgetfulKeyring
 from listening import answering, listening
-from rooms import client, sandbox, scripted  # noqa: F401
+from profiled import client, sandbox, scripted  # noqa: F401
 
 import chatkit
 from chatkit.api.call import Call

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from bulk.wayward import DOCUMENT, Answer, dropped, lost, says, slow, wayward
-from rooms import client, sandbox
+from profiled import client, sandbox
 from widgets.screen import find, html, page_of, part, press, static, tell, type_into
 
 import chatkit

@@ -8,7 +8,7 @@ from typing import Any
 import ipywidgets as w
 import pytest
 from bulk.wayward import dropped, lost, wayward
-from rooms import client, sandbox
+from profiled import client, sandbox
 from widgets.inbox.stored import account
 from widgets.screen import Clock, find, html, label, parts, press, static, tell, type_into
 

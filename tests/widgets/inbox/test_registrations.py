@@ -1,6 +1,6 @@
 """The list says who needs a person first, and switches on and off what it names."""
 
-from rooms import client, sandbox
+from profiled import client, sandbox
 from widgets.inbox.stored import account
 from widgets.screen import buttons, html, page_of, press, static
 

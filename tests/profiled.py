@@ -1,7 +1,7 @@
-"""What the tests of the four rooms share: a client of an empty sandbox under many profiles.
+"""Fixtures of the four resources: a client of an empty sandbox under many profiles.
 
 Each test meets the default profile and a share of the others, another one for each test, so
-that a room meets them all; `make fuzz` has each test meet all of them (tests/conftest.py).
+that a resource meets them all; `make fuzz` has each test meet all of them (tests/conftest.py).
 """
 
 import json
@@ -35,17 +35,17 @@ Script = Callable[[str, str, Any], tuple[int, Any]]
 def scripted(script: Script, **points: Any) -> Client:
     """A client of a service that answers as a function says; a list or dict below 300 is data."""
 
-    def door(method: str, target: str, headers: Any, body: bytes) -> Any:
+    def answer(method: str, target: str, headers: Any, body: bytes) -> Any:
         path = target.split("/accounts/1001/")[1]
-        status, told = script(method, path, json.loads(body) if body else None)
-        if isinstance(told, bytes):
-            return status, {"content-type": "application/json"}, told
-        whole: Any = {"success": True, "data": told} if status < 300 else told
-        if isinstance(told, list) and status < 300 and not path.startswith(("webhooks", "templ")):
-            count = len(told)
+        status, data = script(method, path, json.loads(body) if body else None)
+        if isinstance(data, bytes):
+            return status, {"content-type": "application/json"}, data
+        whole: Any = {"success": True, "data": data} if status < 300 else data
+        if isinstance(data, list) and status < 300 and not path.startswith(("webhooks", "templ")):
+            count = len(data)
             pages = {"page": 1, "pageSize": 100, "totalCount": count, "totalPages": 1}
             whole |= {"pagination": pages}
         return status, {"content-type": "application/json"}, json.dumps(whole).encode()
 
     profile = chatkit.ServiceProfile(**points)
-    return client_through(door, account_id="1001", token="a-token-of-tests", profile=profile)
+    return client_through(answer, account_id="1001", token="a-token-of-tests", profile=profile)

@@ -1,4 +1,4 @@
-"""Buildings come off: each of five parts can be missing, and everything else works.
+"""Each of five parts can be missing, and everything else works.
 
 Each test runs a whole session in an interpreter of its own, in which one part of chatkit cannot
 be imported: an account over HTTP is read, edited, undone and checked. What is missing says so in
@@ -95,7 +95,7 @@ with contextlib.ExitStack() as stack:
     work(stack.enter_context(client))
 """
 
-#: The other buildings are all used, and the commands shown.
+#: All other parts are used, and the commands run.
 OTHERS = """
 from chatkit import cli
 
