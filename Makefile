@@ -22,6 +22,7 @@
 #   make qa MUTATIONS=100000 SEED=7
 # `make mutants` plants small faults in the core modules and prints those that no test notices.
 #   make mutants MODULES="listing bulk/undo" COUNT=20 SEED=7
+# `make docs` builds the API reference in .cache/docs.
 # `make pictures` takes the pictures of the README anew, half a minute, in real JupyterLab.
 PYTHON  ?= python3
 PORT    ?= 8888
@@ -76,7 +77,7 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check contract bench faults fuzz qa mutants pictures clean compiled
+.PHONY: lab test check docs contract bench faults fuzz qa mutants pictures clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
@@ -131,6 +132,9 @@ compiled: .venv/ready-lab  # what was edited since the installation
 mutants: .venv/ready-test
 	@PYTHONPATH=tests $(PY) -m mutants $(MODULES) --count $(COUNT) --seed $(SEED)
 
+docs: .venv/ready-docs
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --config-file docs/mkdocs.yml
+
 pictures: .venv/ready-test compiled
 	@$(PY) tests/browser/chromium.py
 	@PYTHONPATH=tests $(PY) -m browser.pictures
@@ -144,7 +148,7 @@ clean:
 	@echo '$(quiet)' > .venv/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
-.venv/ready-test .venv/ready-bench: .venv/ready-%: .venv/ready-lab
+.venv/ready-test .venv/ready-bench .venv/ready-docs: .venv/ready-%: .venv/ready-lab
 	$(call install,--group $*)
 	@touch $@
 

@@ -15,6 +15,7 @@ from browser.pictures import IMAGES, PICTURES
 import chatkit
 
 README = Path(__file__).parents[1] / "README.md"
+PAGES = sorted((README.parent / "docs" / "pages").glob("*.md"))
 CONTRIBUTING = README.parent / ".github" / "CONTRIBUTING.md"
 MODULES = [
     "chatkit",
@@ -41,6 +42,21 @@ def test_the_python_of_the_readme_runs_in_order(
         said.append(capsys.readouterr().out)
     shown = re.findall(r"^```text\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert shown == said[:1], "the ten lines, with their output"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_python_of_a_page_of_the_reference_runs(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, object] = {"__name__": "page"}
+    for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
+        exec(block, namespace)
+
+
+def test_the_reference_names_what_exists() -> None:
+    names = [name for page in PAGES for name in re.findall(r"^::: (\S+)", page.read_text(), re.M)]
+    assert len(names) > 20 and all(map(pkgutil.resolve_name, names))
 
 
 def test_the_commands_of_the_readme_are_make_and_those_of_the_onboarding_tasks() -> None:
