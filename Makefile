@@ -68,10 +68,13 @@ export UV_HTTP_TIMEOUT ?= 180
 # modules for itself, again and again where the shell says not to keep them.
 export UV_COMPILE_BYTECODE ?= 1
 unexport PYTHONDONTWRITEBYTECODE
-# uv is quick; pip knows the mirrors in its own configuration and tries again where uv could not.
+# uv is quick; pip knows the mirrors and the authorities in its own configuration, and goes on where
+# uv could not. Then one line says so; what uv wrote is in .venv/uv.log.
 # UV_RESOLUTION=lowest-direct tries the lower bounds of pyproject.toml, which pip cannot.
-install = .venv/bin/uv pip install --python $(PY) $(1) \
-  $(if $(filter lowest%,$(UV_RESOLUTION)),,|| $(PY) -m pip install $(1))
+install = @echo "Installing $(1): a minute or two, the first time."; \
+  .venv/bin/uv pip install --python $(PY) $(1) 2>.venv/uv.log || \
+  $(if $(filter lowest%,$(UV_RESOLUTION)),{ cat .venv/uv.log; exit 1; },{ \
+    echo "uv could not install it: pip goes on, slower."; $(PY) -m pip install --quiet $(1); })
 # Debian and Ubuntu ship Python without venv: fetched where this user may.
 as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninteractive
 # Lab asks about news on its first start unless the default says no; your own settings still win.
@@ -160,4 +163,4 @@ $(PY):
 	  { echo "This Python makes no virtual environments: install python3-venv, or pass PYTHON="; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(PY) -m pip install --quiet --upgrade pip
-	$(PY) -m pip install --quiet uv || echo "uv cannot be installed here: pip does its work, slower."
+	@$(PY) -m pip install --quiet uv 2>.venv/uv.log || true

@@ -310,6 +310,7 @@ def _lab(args: _Arguments) -> None:
             )
     flags = ["--ip=127.0.0.1", f"--port={args.port}", "--allow-root"]
     flags.append("--Application.log_level=WARN")  # the address once, not a screen of notes
+    flags.append("-y")  # Ctrl-C ends it without a question
     flags += ["--no-browser"] * args.no_browser
     if (folder / "0_start.ipynb").exists():
         flags.append("--LabApp.default_url=/lab/tree/0_start.ipynb")
