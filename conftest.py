@@ -10,6 +10,7 @@ thousands of journals, and each waits for the disk again and again.
 """
 
 import os
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +21,11 @@ import pytest
 for name in [name for name in os.environ if name.startswith("CHATKIT_")]:
     if not name.startswith("CHATKIT_CONTRACT_"):  # an account that was made for tests
         del os.environ[name]
+
+# A shell lets its jobs in the background ignore Ctrl-C, and so would all processes of the tests,
+# some of which are about an interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Each process that a test starts would compile all of chatkit and its libraries anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
