@@ -1,4 +1,4 @@
-"""Render the recipes' notebook as a page, so that a recipe is written once."""
+"""Render the recipes' notebook as a page, and take the pictures from beside the notebooks."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from nbconvert import MarkdownExporter
 
-RECIPES = Path(__file__).parents[1] / "notebooks" / "5_recipes.ipynb"
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page; outputs are left out, for they are tables of a notebook's width."""
+    """Add both; outputs are left out, for they are tables of a notebook's width."""
     exporter = MarkdownExporter(exclude_output=True)
-    text, _ = exporter.from_filename(str(RECIPES))
+    text, _ = exporter.from_filename(str(NOTEBOOKS / "5_recipes.ipynb"))
     files.append(File.generated(config, "recipes.md", content=text))
+    for path in (NOTEBOOKS / "images").iterdir():
+        files.append(File.generated(config, f"images/{path.name}", abs_src_path=str(path)))
     return files
