@@ -6,7 +6,7 @@ from typing import Any
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.visitor import RULES, visit
+from chatkit.flowjson.rules import RULES, visit
 from chatkit.report import Finding
 
 Json = dict[str, Any]

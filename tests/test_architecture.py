@@ -414,7 +414,7 @@ def test_one_class_name_means_one_class() -> None:
 
 #: What renders itself without being a report, and why.
 RENDERS = {
-    "chatkit/flowjson/build/flow.py": "a document as a tree of its screens",
+    "chatkit/flowjson/build/__init__.py": "a document as a tree of its screens",
     "chatkit/flowjson/lint.py": "the source of a document, with findings under its lines",
     "chatkit/webhooks.py": "three steps for a person to take",
 }

@@ -19,10 +19,9 @@ _HOME = {
     name: f"chatkit.{home}"
     for home, names in {
         "report": "Finding",
-        "flowjson.build.flow": "Flow Screen parse to_code",
-        "flowjson.build.kinds": "example",
+        "flowjson.build": "Flow Screen parse to_code",
         "flowjson.build.blocks": "Complete DataExchange Navigate OpenUrl Range UpdateData",
-        "flowjson.build.piece": "Action Block",
+        "flowjson.build.piece": "Action Block example",
         "flowjson.diff": "Diff diff",
         "flowjson.graph": "Graph graph",
         "flowjson.lint": "Findings lint",

@@ -1,21 +1,234 @@
-"""The table of the flow document: every component, every property, every version of them.
+"""The table of the flow document: every version, component and property.
 
 `components.toml` is the single source of lint, builder, editor and documentation; here it is
 read. `COMPONENTS` holds the components by name, in the order in which they are usually shown;
 `SHAPES` the objects around and in them, `ACTIONS` what may happen. A new component is an entry in
 that file.
+
+A version compares like a number with a point: `Version(6, 3) < Version(7, 0)`. Facts as of March
+2026; a version released later is one line here.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from chatkit.flowjson.property import ComponentShape, Property, Shape
-from chatkit.flowjson.version import FIRST, Version
+_TEXT = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\Z")
+
+
+class Version(NamedTuple):
+    """A version of the flow document, `major.minor`."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def parse(cls, text: object) -> Version | None:
+        """Read "7.3"; None when it is anything else."""
+        found = _TEXT.match(text) if isinstance(text, str) else None
+        return cls(int(found[1]), int(found[2])) if found else None
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+#: The first version whose rules are known.
+FIRST = Version(2, 1)
+#: The first version that refuses blank strings everywhere.
+STRICT = Version(6, 0)
+#: What the platform recommends for new flows.
+RECOMMENDED = Version(7, 3)
+
+#: Every public version and the day of its release, as far as it was announced.
+RELEASED: dict[Version, date | None] = {
+    Version(2, 1): None,
+    Version(3, 0): None,
+    Version(3, 1): None,
+    Version(4, 0): None,
+    Version(5, 0): date(2024, 8, 13),
+    Version(5, 1): date(2024, 9, 16),
+    Version(6, 0): date(2024, 11, 12),
+    Version(6, 1): date(2024, 11, 12),
+    Version(6, 2): date(2024, 12, 10),
+    Version(6, 3): date(2025, 1, 14),
+    Version(7, 0): date(2025, 3, 11),
+    Version(7, 1): date(2025, 6, 10),
+    Version(7, 2): date(2025, 7, 8),
+    Version(7, 3): date(2025, 9, 10),
+}
+#: Versions before the first known one: they were, and are no longer supported.
+RETIRED = frozenset({Version(1, 0), Version(1, 1), Version(2, 0)})
+#: A variant for catalogues, which no account outside may use.
+INTERNAL = frozenset({Version(5, 2)})
+#: The platform's own checker knows them, no announcement does.
+UNANNOUNCED = frozenset({Version(7, 4)})
+
+#: Still sent, no longer published: since that day.
+FROZEN: dict[Version, date] = {
+    Version(2, 1): date(2025, 4, 8),
+    Version(3, 0): date(2025, 4, 8),
+    Version(3, 1): date(2025, 4, 8),
+    Version(4, 0): date(2025, 4, 8),
+    Version(5, 0): date(2025, 9, 10),
+}
+
+
+def data_api_versions(version: Version) -> tuple[str, ...]:
+    """Return the values of `data_api_version` that a document of that version may name."""
+    return ("3.0", "4.0") if version >= (7, 3) else ("3.0",)
+
+
+#: What kind of value a property takes when it is written out.
+Kind = Literal[
+    "text",  # a string for people; may hold ${…}
+    "name",  # a string that stands as it is: never a binding
+    "boolean",
+    "integer",
+    "number",
+    "date",  # "YYYY-MM-DD"; before 5.0 milliseconds as text
+    "dates",  # an array of dates
+    "base64",  # an image, JPEG or PNG
+    "url",
+    "regex",
+    "color",  # "#RRGGBB"
+    "choice",  # one of `enum`
+    "choices",  # an array of values of `enum`
+    "strings",  # an array of strings
+    "items",  # an array of objects of the shape `item`
+    "object",  # one object of the shape `item`
+    "map",  # an object with keys of the author's own
+    "range",  # {"start-date": …, "end-date": …} of `part`
+    "action",  # an action: `actions` tells which
+    "components",  # an array of components
+    "cases",  # an object: value of a Switch -> array of components
+    "condition",  # what an If asks
+    "reference",  # one ${…} and nothing else
+]
+
+#: Which JSON type each kind is written in.
+JSON_TYPES: dict[Kind, str] = {
+    "boolean": "boolean",
+    "integer": "number",
+    "number": "number",
+    "dates": "array",
+    "choices": "array",
+    "strings": "array",
+    "items": "array",
+    "components": "array",
+    "object": "object",
+    "map": "object",
+    "range": "object",
+    "action": "object",
+    "cases": "object",
+}
+
+#: Where among others a property may stand. "range": only with "mode": "range".
+Place = Literal["anywhere", "outside Form", "range mode"]
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One key of a shape: what it takes, from which version, and what it is for."""
+
+    name: str
+    kind: Kind
+    about: str
+    required: Version | None = None  # from which version it must be there
+    since: Version = FIRST
+    until: Version | None = None  # the first version that no longer knows it
+    also: tuple[tuple[Kind, Version], ...] = ()  # other kinds it takes, and since when
+    binding: bool = True  # ${…} or an expression may stand for the whole value
+    enum: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    least: int | None = None  # items of an array: fewer are refused
+    advised_least: int | None = None  # items of an array: fewer are only advised against
+    most: int | None = None  # items of an array: more are refused
+    advised: int | None = None  # items of an array: more are only advised against
+    length: int | None = None  # characters that are documented; more are cut or not shown
+    not_blank: Version | None = STRICT  # from which version a blank string is refused
+    kilobytes: tuple[tuple[Version, int], ...] = ()  # size of an image, from a version on
+    place: Place = "anywhere"
+    actions: tuple[tuple[str, Version], ...] = ()  # of an action: names, and since when
+    item: Shape | None = None
+    part: Kind = "text"  # of a range: what its two dates hold
+    default: object = None
+    doubtful: bool = False  # the sources disagree whether it exists: a warning, no error
+
+    def known(self, version: Version) -> bool:
+        """Return whether a version knows this property."""
+        return self.since <= version and (self.until is None or version < self.until)
+
+    def needed(self, version: Version) -> bool:
+        """Return whether a version demands this property."""
+        return self.required is not None and self.required <= version and self.known(version)
+
+    def kinds(self, version: Version) -> tuple[Kind, ...]:
+        """List the kinds of value it takes in a version, the usual one first."""
+        return (self.kind, *(kind for kind, since in self.also if since <= version))
+
+    def json_types(self, version: Version) -> tuple[str, ...]:
+        """List the JSON types a written value may have: what a binding must resolve to."""
+        found = [JSON_TYPES.get(kind, "string") for kind in self.kinds(version)]
+        return tuple(dict.fromkeys(found))
+
+    def allowed_actions(self, version: Version) -> tuple[str, ...]:
+        """List the actions that may stand here in a version."""
+        return tuple(name for name, since in self.actions if since <= version)
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """An object whose keys are known. Two are the same when they are one."""
+
+    name: str
+    about: str
+    properties: tuple[Property, ...]
+
+    @cached_property
+    def by_name(self) -> dict[str, Property]:
+        """The properties by their keys."""
+        return {each.name: each for each in self.properties}
+
+    def property(self, name: str) -> Property | None:
+        """Find a property by its key."""
+        return self.by_name.get(name)
+
+
+Group = Literal["text", "input", "action", "media", "media input", "container"]
+
+
+@dataclass(frozen=True, eq=False)
+class ComponentShape(Shape):
+    """A component: its keys, and what holds for it among the others of its screen."""
+
+    group: Group
+    since: Version = FIRST
+    announced: Version | None = None  # documented only from this version, though checked earlier
+    value: str = ""  # JSON type of what a person enters, when it is an input
+    per_screen: int | None = None
+    per_screen_since: Version = FIRST
+    per_flow: int | None = None
+    #: What may stand in it: name of a component -> since which version. Empty: no container.
+    children: dict[str, Version] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()  # said in words, for documentation and forms
+
+    @property
+    def is_input(self) -> bool:
+        """Return whether a person enters something, so that ${form.name} exists."""
+        return bool(self.value)
+
+    def known(self, version: Version) -> bool:
+        """Return whether a version knows this component."""
+        return self.since <= version
+
 
 #: Fields of the table that hold a version.
 _VERSIONS = {"required", "since", "until", "not_blank", "announced", "per_screen_since"}

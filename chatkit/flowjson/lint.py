@@ -13,19 +13,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from chatkit.flowjson.components import RECOMMENDED, RELEASED, UNANNOUNCED, Version
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     action,
     expression,
     field,
-    model,
     reference,
     routing,
     structure,
+    visit,
 )
-from chatkit.flowjson.version import RECOMMENDED, RELEASED, UNANNOUNCED, Version
-from chatkit.flowjson.visitor import visit
 from chatkit.report import SEVERITIES, Finding, FindingSequence, Report, frame_of_objects, marked
 from chatkit.util.display import escaped, many, visible
 from chatkit.util.json import patched, steps

@@ -12,9 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import ComponentShape, Property
-from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.flowjson.components import COMPONENTS, RECOMMENDED, ComponentShape, Property, Version
 from chatkit.util.json import escape
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import InputError, Problem
+from chatkit.flowjson.components import Shape
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.property import Shape
 from chatkit.report import frame_of_objects
 from chatkit.util.display import many, short_json
 from chatkit.util.json import at, escape, steps

@@ -9,11 +9,20 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
+from chatkit.flowjson.components import (
+    COMPONENTS,
+    DOCUMENT,
+    FROZEN,
+    LAYOUT,
+    RECOMMENDED,
+    RELEASED,
+    SCREEN,
+    Property,
+    Shape,
+    Version,
+)
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
-from chatkit.flowjson.property import Property, Shape
-from chatkit.flowjson.version import FROZEN, RECOMMENDED, RELEASED, Version
 from chatkit.report import Report, frame_of_objects, html_heading
 from chatkit.util.display import MISSING, escaped, many, short_json
 from chatkit.util.json import escape

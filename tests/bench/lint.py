@@ -20,9 +20,17 @@ import fastjsonschema
 from jsonschema import Draft7Validator
 from measure import SMOKE, at_least, left_out, rounds, run, show, sized
 
-from chatkit.flowjson.components import COMPONENTS, DOCUMENT, LAYOUT, SCREEN
-from chatkit.flowjson.property import Kind, Property, Shape
-from chatkit.flowjson.version import RELEASED, Version
+from chatkit.flowjson.components import (
+    COMPONENTS,
+    DOCUMENT,
+    LAYOUT,
+    RELEASED,
+    SCREEN,
+    Kind,
+    Property,
+    Shape,
+    Version,
+)
 
 lint = import_module("chatkit.flowjson.lint").lint
 ROOT = Path(__file__).parents[2]

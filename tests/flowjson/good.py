@@ -7,9 +7,14 @@ from typing import Any
 
 from flowjson.base import GO, OPTIONS, PICTURE, flow
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import ComponentShape, Property
-from chatkit.flowjson.version import RELEASED, STRICT, Version
+from chatkit.flowjson.components import (
+    COMPONENTS,
+    RELEASED,
+    STRICT,
+    ComponentShape,
+    Property,
+    Version,
+)
 
 LATER = Version(4, 0)
 TEXT = {"type": "TextBody", "text": "Hello"}

@@ -18,9 +18,8 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.errors import InputError
-from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.components import COMPONENTS, RELEASED
 from chatkit.flowjson.lint import MOST_BYTES, Findings, lint
-from chatkit.flowjson.version import RELEASED
 
 KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_TOO_LARGE",
          "NESTED_TOO_DEEPLY", "TEXT_LONGER_THAN_DOCUMENTED", "UNREACHED_SCREEN",

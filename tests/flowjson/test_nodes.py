@@ -10,9 +10,9 @@ from screens import alone, body, entry, flow, foot, good, last, screen, to
 from volume import volume
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
+from chatkit.flowjson.components import RECOMMENDED, Version
 from chatkit.flowjson.nodes import DEPTH, FlowNode, read_nodes
-from chatkit.flowjson.version import RECOMMENDED, Version
-from chatkit.flowjson.visitor import visit
+from chatkit.flowjson.rules import visit
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from flowjson.strangers import screen
 
+from chatkit.flowjson.components import Version
 from chatkit.flowjson.upgrade import Rewrite
-from chatkit.flowjson.version import Version
 from chatkit.util.display import MISSING
 from chatkit.util.json import at
 

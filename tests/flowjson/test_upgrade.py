@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from volume import volume
 
 from chatkit.errors import InputError
+from chatkit.flowjson.components import RELEASED
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.upgrade import upgrade
-from chatkit.flowjson.version import RELEASED
 from chatkit.util.display import MISSING
 from chatkit.util.json import at
 

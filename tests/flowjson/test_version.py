@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.version import (
+from chatkit.flowjson.components import (
     FROZEN,
     RECOMMENDED,
     RELEASED,

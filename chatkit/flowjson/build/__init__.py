@@ -1,1 +1,365 @@
-"""The typed builder: a flow as objects of Python, written from the table of components."""
+"""A flow document as an object: built in Python, or read, changed, and written as code."""
+
+import builtins
+import json
+import keyword
+import re
+from collections.abc import Iterable, Iterator
+from copy import copy
+from dataclasses import KW_ONLY
+from itertools import count
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from chatkit.errors import InputError
+from chatkit.flowjson.build.blocks import CLASSES, DataExchange, Navigate
+from chatkit.flowjson.build.piece import (
+    Action,
+    Block,
+    CodeWriter,
+    Items,
+    Map,
+    Nest,
+    Node,
+    Piece,
+    WriteContext,
+    laid_out,
+    listing,
+    piece_of,
+    quoted,
+    rebuilt,
+    walk,
+    write,
+)
+from chatkit.flowjson.components import DOCUMENT, RECOMMENDED, SCREEN, Version
+from chatkit.flowjson.document import read_document
+from chatkit.util.display import cut, escaped, many, short_json
+
+if TYPE_CHECKING:
+    from chatkit.flowjson.lint import Findings
+
+
+_FORMLESS = Version(4, 0)  # the first version in which inputs may stand outside a Form
+_OF_FORM = {"init_value": "init_values", "error_message": "error_messages"}
+
+
+@piece_of(SCREEN)
+class Screen(Piece):
+    """A screen.
+
+    `screen["email"]` is the component of that name.
+
+    >>> from chatkit.flowjson import Complete, Footer, TextInput
+    >>> email = TextInput("email", "Your e-mail", input_type="email")
+    >>> done = Footer("Send", Complete({"email": email}))
+    >>> Screen("CONTACT", "Contact", [email, done], terminal=True)
+    <Screen CONTACT: 2 components>
+    """
+
+    nests: ClassVar = {"children": Nest("layout", "children", {"type": "SingleColumnLayout"})}
+    order: ClassVar = (
+        *("id", "title", "terminal", "success", "refresh_on_back", "sensitive"),
+        *("data", "children"),
+    )
+
+    id: str
+    title: str
+    children: Items[Block]
+    _: KW_ONLY
+    terminal: bool | None = None
+    success: bool | None = None
+    refresh_on_back: bool | None = None
+    sensitive: list[str] | None = None
+    data: Map | None = None
+
+    def __getitem__(self, name: str) -> Block:
+        for block in self.blocks():
+            if getattr(block, "name", None) == name:
+                return block
+        raise KeyError(f"The screen {self.id} has no component {name!r}.")
+
+    def blocks(self) -> list[Block]:
+        """List all its components, also those in others, in the order of the document."""
+        return list(walk(self.children))
+
+    def written(self, place: WriteContext) -> dict[str, Any]:
+        """Write it as JSON; its version may want the inputs of a built screen in a Form."""
+        return super().written(place._replace(screen=self.id))
+
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
+        """Write one property."""
+        if name == "children" and place.forms and self._memory is None:
+            return [write(block, place) for block in in_form(self.children)]
+        return super().put(name, value, place)
+
+    def __repr__(self) -> str:
+        return f"<Screen {self.id}: {many(len(self.blocks()), 'component')}>"
+
+
+def in_form(blocks: list[Block]) -> list[Block]:
+    """Put components into a Form if there are inputs outside of one.
+
+    What an input says of its start and its error is said by the Form then.
+    """
+    inside = [copy(each) for each in blocks]
+    inputs = [each for each in inside if isinstance(each, Block) and each.entered]
+    if not inputs or any(isinstance(each, CLASSES["Form"]) for each in blocks):
+        return blocks
+    form: Block = CLASSES["Form"]("form", inside)
+    for own, of_all in _OF_FORM.items():
+        told = {}
+        for each in inputs:
+            if (value := getattr(each, own, None)) is not None:
+                told[each.entered] = value
+                setattr(each, own, None)
+        setattr(form, of_all, write(told, WriteContext()) or None)
+    return [form]
+
+
+@piece_of(DOCUMENT)
+class Flow(Piece):
+    """A flow.
+
+    `flow["CONTACT"]` is the screen of that id. A flow with an endpoint (`data_api_version`) gets
+    its `routing_model` from its actions if you give none; before version 4.0 the inputs of a
+    screen are put into a Form. Neither touches what was read from a document.
+
+    >>> from chatkit.flowjson import Complete, Footer, TextBody
+    >>> done = Screen("DONE", "Done", [TextBody("Bye"), Footer("OK", Complete())], terminal=True)
+    >>> flow = Flow([done])
+    >>> flow
+    <Flow 7.3: 1 screen, 2 components>
+    >>> list(flow.to_json()["screens"][0])
+    ['id', 'title', 'terminal', 'layout']
+    """
+
+    order: ClassVar = (
+        *("version", "data_api_version", "data_channel_uri", "routing_model", "meta", "screens"),
+    )
+
+    screens: Items[Screen]
+    _: KW_ONLY
+    version: str = str(RECOMMENDED)
+    data_api_version: str | None = None
+    routing_model: Map | None = None
+    data_channel_uri: str | None = None
+    meta: Map | None = None
+
+    def __getitem__(self, id: str) -> Screen:
+        for screen in self.screens:
+            if screen.id == id:
+                return screen
+        raise KeyError(f"There is no screen {id!r}.")
+
+    def blocks(self) -> Iterator[tuple[Screen, Block]]:
+        """Yield every component with its screen, in the order of the document."""
+        for screen in self.screens:
+            for block in walk(screen.children):
+                yield screen, block
+
+    def to_json(self) -> dict[str, Any]:
+        """Write the flow document as a dict."""
+        homes = {id(block): screen.id for screen, block in reversed(list(self.blocks()))}
+        version = Version.parse(self.version)
+        return self.written(WriteContext(homes=homes, forms=bool(version and version < _FORMLESS)))
+
+    def put(self, name: str, value: Any, place: WriteContext) -> Any:
+        """Write one property; a built flow with an endpoint needs a routing model."""
+        if name == "routing_model" and value is None and self.data_api_version:
+            return self.route() if self._memory is None else None
+        return super().put(name, value, place)
+
+    def text(self) -> str:
+        """Write the flow document as JSON text, indented."""
+        return json.dumps(self.to_json(), ensure_ascii=False, indent=2)
+
+    def route(self) -> dict[str, list[str]]:
+        """Derive the routing model: which screens follow each screen.
+
+        `navigate` leads to its target, and on a tap `data_exchange` is taken to lead to the
+        screen that follows. Where your endpoint decides otherwise, change what you get here and
+        set `flow.routing_model`.
+        """
+        screens = [screen for screen in self.screens if screen.id]
+        routes: dict[str, list[str]] = {screen.id: [] for screen in screens}
+        for screen, after in zip(screens, [*screens, None][1:], strict=True):
+            for key, action in (each for block in screen.blocks() for each in block.actions()):
+                if isinstance(action, Navigate):
+                    target = str(action.next)
+                elif isinstance(action, DataExchange) and key == "on-click-action" and after:
+                    target = screen.id if screen.terminal else after.id
+                else:
+                    continue
+                # only forward: the way back needs no route, and may have none
+                known = target in routes and target not in (screen.id, *routes[screen.id])
+                if known and screen.id not in routes[target]:
+                    routes[screen.id].append(target)
+        return routes
+
+    def lint(self, version: str | None = None) -> "Findings":
+        """Check it as the platform would: see `flowjson.lint`."""
+        from chatkit.flowjson.lint import lint
+
+        return lint(self, version)
+
+    def to_code(self) -> str:
+        """Write the Python that builds it: see `flowjson.to_code`."""
+        return to_code(self)
+
+    def __repr__(self) -> str:
+        counts = (len(self.screens), "screen"), (len(list(self.blocks())), "component")
+        return f"<Flow {self.version}: {', '.join(many(*count) for count in counts)}>"
+
+    def _repr_html_(self) -> str:
+        return tree(self)
+
+
+def parse(document: object) -> Flow:
+    """Read a flow document: a dict, JSON text, a file, or a flow of your account.
+
+    Nothing gets lost: `parse(document).to_json()` is the document again, in the same order. What
+    does not fit is kept as it is: `lint` says what is wrong with it.
+
+    Raises:
+        InputError: It is no JSON object.
+    """
+    value = read_document(document)
+    if not isinstance(value, dict):
+        raise InputError(f"A flow document is an object, and not {short_json(value)}.")
+    return cast(Flow, Flow.read(value))
+
+
+# --- as code ----------------------------------------------------------------------------
+
+#: Names that no variable may have.
+_TAKEN = {"example", "flow", "parse", *keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
+
+
+def to_code(document: object) -> str:
+    r"""Write the Python that builds a flow document.
+
+    What the classes refuse is written as the JSON that it is, so that the code always builds an
+    equal document.
+
+    >>> from chatkit.flowjson import Complete, Flow, Footer, Screen
+    >>> done = Screen("BYE", "Good-bye", [Footer("Done", Complete())], terminal=True)
+    >>> print(to_code(Flow([done])), end="")
+    from chatkit.flowjson import Complete, Flow, Footer, Screen
+    <BLANKLINE>
+    bye = Screen("BYE", "Good-bye", [Footer("Done", Complete())], terminal=True)
+    <BLANKLINE>
+    flow = Flow([bye], version="7.3")
+
+    Args:
+        document: A Flow, a dict, JSON text, or a file.
+
+    Raises:
+        InputError: It is no JSON object.
+    """
+    return _Module().module(parse(document))
+
+
+class _Module(CodeWriter):
+    """Writes the module that builds a whole flow."""
+
+    def module(self, flow: Flow) -> str:
+        """Write a whole module: imports, pictures, one statement a screen, the flow."""
+        whole = flow.to_json()
+        lines = []
+        if rebuilt(flow) != whole:
+            lines.append(self.statement("flow", self.called("parse", [self.json(whole)])))
+        else:
+            names = _names([screen.id for screen in flow.screens])
+            for name, screen in zip(names, flow.screens, strict=True):
+                lines.append(self.statement(name, self.screen(screen, flow)))
+            given = [node for node in self.arguments(flow) if node[0] != "screens"]
+            lines.append(self.statement("flow", self.called("Flow", [listing(names)], given)))
+        pictures = [f"{name} = {quoted(text)}\n" for text, name in self.pictures.items()]
+        return "\n".join([self.imports(), *(["".join(pictures)] if pictures else []), *lines])
+
+    def statement(self, name: str, node: Node) -> str:
+        """Write an assignment."""
+        return f"{name} = {laid_out(node, len(name) + 3)}\n"
+
+    def imports(self) -> str:
+        """Write the line of imports, sorted as a formatter sorts them."""
+        names = sorted(self.imported, key=lambda name: (not name[0].isupper(), name))
+        line = f"from chatkit.flowjson import {', '.join(names)}\n"
+        if len(line) <= 89:
+            return line
+        return "".join(
+            ["from chatkit.flowjson import (\n", *(f"    {name},\n" for name in names), ")\n"]
+        )
+
+    def screen(self, screen: Screen, flow: Flow) -> Node:
+        """Write a screen; one whose inputs a built flow would put into a Form as JSON."""
+        version = Version.parse(flow.version)
+        if version and version < (4, 0) and in_form(screen.children) is not screen.children:
+            return self.json(screen.to_json())
+        return self.piece(screen)
+
+
+def _names(ids: Iterable[object]) -> list[str]:
+    """Make a variable of each screen's id: WELCOME, welcome."""
+    taken = set(_TAKEN)
+    names = []
+    for id in ids:
+        base = re.sub(r"[^a-z0-9]+", "_", str(id).lower()).strip("_") or "screen"
+        base = base if base[0].isalpha() and base not in _TAKEN else f"screen_{base}"
+        name = next(n for i in count(1) if (n := base if i == 1 else f"{base}_{i}") not in taken)
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+# --- as a picture in a notebook ---------------------------------------------------------
+
+_SAID = ("label", "text", "condition", "value", "alt_text")
+
+
+def tree(flow: Flow) -> str:
+    """Show a flow as a list of screens and components. All of it is escaped."""
+    screens = [_screen(each) for each in flow.screens if isinstance(each, Screen)]
+    head = f"<b>Flow</b> {escaped(str(flow.version))}, {many(len(flow.screens), 'screen')}"
+    return f'<div class="chatkit-flow">{head}{_list(screens)}</div>'
+
+
+def _screen(screen: Screen) -> str:
+    end = " <i>(terminal)</i>" if screen.terminal is True else ""
+    head = f"<b>{escaped(cut(str(screen.id)))}</b> {escaped(cut(str(screen.title or '')))}{end}"
+    return head + _blocks(screen.children)
+
+
+def _blocks(blocks: object) -> str:
+    if not isinstance(blocks, list):
+        return ""
+    return _list([_block(each) if isinstance(each, Block) else _unknown(each) for each in blocks])
+
+
+def _block(block: Block) -> str:
+    words = [type(block).__name__]
+    if name := getattr(block, "name", None):
+        words.append(f"<code>{escaped(cut(str(name)))}</code>")
+    said = next((text for key in _SAID if (text := getattr(block, key, None))), None)
+    if said is not None and not isinstance(said, Piece):
+        words.append(f"“{escaped(cut(' '.join(said) if isinstance(said, list) else str(said)))}”")
+    words += [_action(action) for _, action in block.actions()]
+    return " ".join(words) + "".join(_branch(name, blocks) for name, blocks in block.branches())
+
+
+def _branch(name: str, blocks: object) -> str:
+    return f"<div><i>{escaped(cut(name))}</i>{_blocks(blocks)}</div>" if name else _blocks(blocks)
+
+
+def _action(action: Action) -> str:
+    return "→ " + escaped(
+        cut(str(action.next) if isinstance(action, Navigate) else action.shape.name)
+    )
+
+
+def _unknown(value: object) -> str:
+    kind = value.get("type") if isinstance(value, dict) else None
+    return f"<i>{escaped(cut(str(kind or 'unknown')))}</i>"
+
+
+def _list(items: list[str]) -> str:
+    return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""

@@ -9,25 +9,29 @@ from dataclasses import KW_ONLY
 from types import new_class
 from typing import Any, ClassVar, Literal, Union
 
-from chatkit.flowjson.build.kinds import (
+from chatkit.flowjson.build.piece import (
+    Action,
     Base64,
+    Block,
     Date,
     Flag,
     Integer,
     Items,
     Map,
+    Nest,
     Number,
     One,
     Payload,
+    Piece,
     Reference,
     Target,
+    attribute,
+    piece_of,
 )
-from chatkit.flowjson.build.piece import Action, Block, Nest, Piece, attribute, piece
-from chatkit.flowjson.components import ACTIONS, COMPONENTS
-from chatkit.flowjson.property import ComponentShape, Kind, Property, Shape
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, ComponentShape, Kind, Property, Shape
 
 
-@piece(ACTIONS["navigate"])
+@piece_of(ACTIONS["navigate"])
 class Navigate(Action):
     """Shows another screen, which is named by its id or by itself.
 
@@ -42,7 +46,7 @@ class Navigate(Action):
     payload: Payload | None = None
 
 
-@piece(ACTIONS["complete"])
+@piece_of(ACTIONS["complete"])
 class Complete(Action):
     """Ends the flow and sends what was entered."""
 
@@ -51,7 +55,7 @@ class Complete(Action):
     payload: Payload | None = None
 
 
-@piece(ACTIONS["data_exchange"])
+@piece_of(ACTIONS["data_exchange"])
 class DataExchange(Action):
     """Asks your endpoint what comes next."""
 
@@ -60,7 +64,7 @@ class DataExchange(Action):
     payload: Payload | None = None
 
 
-@piece(ACTIONS["update_data"])
+@piece_of(ACTIONS["update_data"])
 class UpdateData(Action):
     """Changes the data of the screen that is shown."""
 
@@ -69,7 +73,7 @@ class UpdateData(Action):
     payload: Payload
 
 
-@piece(ACTIONS["open_url"])
+@piece_of(ACTIONS["open_url"])
 class OpenUrl(Action):
     """Opens a web page."""
 
@@ -93,7 +97,7 @@ RANGE = Shape(
 )
 
 
-@piece(RANGE)
+@piece_of(RANGE)
 class Range(Piece):
     """One value for the first day of a stay and one for the last.
 
@@ -161,7 +165,7 @@ def _component_classes() -> dict[str, Any]:
             annotations[attribute(each.name)] = hint(each, optional=optional)
         name = "".join(word[0].upper() + word[1:] for word in re.split("[- ]", shape.name))
         body["__annotations__"] = annotations
-        classes[shape] = piece(shape)(
+        classes[shape] = piece_of(shape)(
             new_class(name, (base,), exec_body=lambda ns: ns.update(body))
         )
         return classes[shape]

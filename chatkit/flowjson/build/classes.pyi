@@ -5,8 +5,10 @@ from typing import Literal
 
 from chatkit.flowjson import components
 from chatkit.flowjson.build.blocks import Range
-from chatkit.flowjson.build.kinds import (
+from chatkit.flowjson.build.piece import (
+    Action,
     Base64,
+    Block,
     Date,
     Flag,
     Integer,
@@ -14,9 +16,10 @@ from chatkit.flowjson.build.kinds import (
     Map,
     Number,
     One,
+    Piece,
     Reference,
+    piece_of,
 )
-from chatkit.flowjson.build.piece import Action, Block, Piece, piece
 
 __all__ = [
     "CalendarPicker",
@@ -88,7 +91,7 @@ Mode = Literal["single", "range"]
 PhotoSource = Literal["camera_gallery", "camera", "gallery"]
 ScaleType = Literal["cover", "contain"]
 
-@piece(components.COMPONENTS["TextHeading"])
+@piece_of(components.COMPONENTS["TextHeading"])
 class TextHeading(Block):
     """A large heading."""
 
@@ -96,7 +99,7 @@ class TextHeading(Block):
     _: KW_ONLY
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["TextSubheading"])
+@piece_of(components.COMPONENTS["TextSubheading"])
 class TextSubheading(Block):
     """A smaller heading."""
 
@@ -104,7 +107,7 @@ class TextSubheading(Block):
     _: KW_ONLY
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["TextBody"])
+@piece_of(components.COMPONENTS["TextBody"])
 class TextBody(Block):
     """A paragraph."""
 
@@ -115,7 +118,7 @@ class TextBody(Block):
     markdown: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["TextCaption"])
+@piece_of(components.COMPONENTS["TextCaption"])
 class TextCaption(Block):
     """Small print."""
 
@@ -126,7 +129,7 @@ class TextCaption(Block):
     markdown: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["RichText"])
+@piece_of(components.COMPONENTS["RichText"])
 class RichText(Block):
     """A long text with headings, lists, tables and pictures, in Markdown."""
 
@@ -134,7 +137,7 @@ class RichText(Block):
     _: KW_ONLY
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["TextInput"])
+@piece_of(components.COMPONENTS["TextInput"])
 class TextInput(Block):
     """One line that a person writes."""
 
@@ -153,7 +156,7 @@ class TextInput(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["TextArea"])
+@piece_of(components.COMPONENTS["TextArea"])
 class TextArea(Block):
     """Several lines that a person writes."""
 
@@ -169,7 +172,7 @@ class TextArea(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["OptIn"])
+@piece_of(components.COMPONENTS["OptIn"])
 class OptIn(Block):
     """A box to tick, with a link to what is agreed to."""
 
@@ -183,7 +186,7 @@ class OptIn(Block):
     init_value: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.SHAPES["option"])
+@piece_of(components.SHAPES["option"])
 class Option(Piece):
     """One option of a list."""
 
@@ -199,7 +202,7 @@ class Option(Piece):
     on_select_action: One[Action] | None = None
     on_unselect_action: One[Action] | None = None
 
-@piece(components.COMPONENTS["CheckboxGroup"])
+@piece_of(components.COMPONENTS["CheckboxGroup"])
 class CheckboxGroup(Block):
     """Options of which a person ticks several."""
 
@@ -219,7 +222,7 @@ class CheckboxGroup(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["RadioButtonsGroup"])
+@piece_of(components.COMPONENTS["RadioButtonsGroup"])
 class RadioButtonsGroup(Block):
     """Options of which a person picks one."""
 
@@ -237,7 +240,7 @@ class RadioButtonsGroup(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["Dropdown"])
+@piece_of(components.COMPONENTS["Dropdown"])
 class Dropdown(Block):
     """Many options of which a person picks one."""
 
@@ -253,7 +256,7 @@ class Dropdown(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.SHAPES["chip"])
+@piece_of(components.SHAPES["chip"])
 class Chip(Piece):
     """One chip to choose."""
 
@@ -264,7 +267,7 @@ class Chip(Piece):
     on_select_action: One[Action] | None = None
     on_unselect_action: One[Action] | None = None
 
-@piece(components.COMPONENTS["ChipsSelector"])
+@piece_of(components.COMPONENTS["ChipsSelector"])
 class ChipsSelector(Block):
     """Chips of which a person taps several."""
 
@@ -283,7 +286,7 @@ class ChipsSelector(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["DatePicker"])
+@piece_of(components.COMPONENTS["DatePicker"])
 class DatePicker(Block):
     """A day."""
 
@@ -301,7 +304,7 @@ class DatePicker(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["CalendarPicker"])
+@piece_of(components.COMPONENTS["CalendarPicker"])
 class CalendarPicker(Block):
     """A day, or the first and the last day of a stay, in a calendar."""
 
@@ -325,7 +328,7 @@ class CalendarPicker(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["EmbeddedLink"])
+@piece_of(components.COMPONENTS["EmbeddedLink"])
 class EmbeddedLink(Block):
     """A link in the text."""
 
@@ -334,7 +337,7 @@ class EmbeddedLink(Block):
     _: KW_ONLY
     visible: Flag | None = None
 
-@piece(components.SHAPES["main content"])
+@piece_of(components.SHAPES["main content"])
 class MainContent(Piece):
     """What an item says."""
 
@@ -343,7 +346,7 @@ class MainContent(Piece):
     description: str | None = None
     metadata: str | None = None
 
-@piece(components.SHAPES["start"])
+@piece_of(components.SHAPES["start"])
 class Start(Piece):
     """The picture before an item."""
 
@@ -351,7 +354,7 @@ class Start(Piece):
     _: KW_ONLY
     alt_text: str | None = None
 
-@piece(components.SHAPES["end"])
+@piece_of(components.SHAPES["end"])
 class End(Piece):
     """What stands at the end of an item: one or two of these."""
 
@@ -360,7 +363,7 @@ class End(Piece):
     description: str | None = None
     metadata: str | None = None
 
-@piece(components.SHAPES["list item"])
+@piece_of(components.SHAPES["list item"])
 class ListItem(Piece):
     """One target of the list."""
 
@@ -374,7 +377,7 @@ class ListItem(Piece):
     enabled: Flag | None = None
     on_click_action: One[Action] | None = None
 
-@piece(components.COMPONENTS["NavigationList"])
+@piece_of(components.COMPONENTS["NavigationList"])
 class NavigationList(Block):
     """A list of targets with pictures."""
 
@@ -387,7 +390,7 @@ class NavigationList(Block):
     on_click_action: One[Action] | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["Footer"])
+@piece_of(components.COMPONENTS["Footer"])
 class Footer(Block):
     """The button at the foot of a screen."""
 
@@ -399,7 +402,7 @@ class Footer(Block):
     right_caption: str | None = None
     enabled: Flag | None = None
 
-@piece(components.COMPONENTS["Image"])
+@piece_of(components.COMPONENTS["Image"])
 class Image(Block):
     """A picture."""
 
@@ -412,14 +415,14 @@ class Image(Block):
     alt_text: str | None = None
     visible: Flag | None = None
 
-@piece(components.SHAPES["picture"])
+@piece_of(components.SHAPES["picture"])
 class Picture(Piece):
     """One picture of a carousel."""
 
     src: Base64
     alt_text: str
 
-@piece(components.COMPONENTS["ImageCarousel"])
+@piece_of(components.COMPONENTS["ImageCarousel"])
 class ImageCarousel(Block):
     """Up to three pictures to leaf through."""
 
@@ -429,7 +432,7 @@ class ImageCarousel(Block):
     scale_type: ScaleType | Reference | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["PhotoPicker"])
+@piece_of(components.COMPONENTS["PhotoPicker"])
 class PhotoPicker(Block):
     """Photos that a person takes or chooses."""
 
@@ -445,7 +448,7 @@ class PhotoPicker(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["DocumentPicker"])
+@piece_of(components.COMPONENTS["DocumentPicker"])
 class DocumentPicker(Block):
     """Documents that a person chooses."""
 
@@ -461,7 +464,7 @@ class DocumentPicker(Block):
     enabled: Flag | None = None
     visible: Flag | None = None
 
-@piece(components.COMPONENTS["Form"])
+@piece_of(components.COMPONENTS["Form"])
 class Form(Block):
     """Inputs that belong together."""
 
@@ -471,7 +474,7 @@ class Form(Block):
     init_values: Map | Reference | None = None
     error_messages: Map | Reference | None = None
 
-@piece(components.COMPONENTS["If"])
+@piece_of(components.COMPONENTS["If"])
 class If(Block):
     """What stands here only when something holds."""
 
@@ -480,7 +483,7 @@ class If(Block):
     _: KW_ONLY
     else_: Items[Block] | None = None
 
-@piece(components.COMPONENTS["Switch"])
+@piece_of(components.COMPONENTS["Switch"])
 class Switch(Block):
     """What stands here depends on a value."""
 

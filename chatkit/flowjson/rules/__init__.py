@@ -1,1 +1,51 @@
-"""Rules: what the platform asks of a flow document, each kind in a file with its `check`."""
+"""The visit of a flow document: each of its nodes is shown to the rules of its kind.
+
+A rule is a function of a module in `rules`, registered for the kinds of nodes that it reads:
+"flow", "screen", "component", "action", "binding", or a type of components, such as "Footer", or
+"early Footer" where the version of the document does not know that type yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+from chatkit.flowjson.nodes import FlowNode
+from chatkit.report import Finding
+
+Rule = Callable[[FlowNode, Any], Iterator[Finding]]
+R = TypeVar("R", bound=Callable[..., Iterator[Finding]])
+#: The rules of each kind of node.
+RULES: dict[str, list[Rule]] = {}
+
+
+def rule(*kinds: str) -> Callable[[R], R]:
+    """Register a function that yields the findings of a node, given the flow and the node."""
+
+    def register(function: R) -> R:
+        for kind in kinds:
+            RULES.setdefault(kind, []).append(function)
+        return function
+
+    return register
+
+
+def visit(flow: FlowNode, rules: dict[str, list[Rule]] = RULES) -> Iterator[Finding]:
+    """Yield the findings of all rules, node by node."""
+    for kind, node in _nodes(flow):
+        for check in rules.get(kind, ()):
+            yield from check(flow, node)
+
+
+def _nodes(flow: FlowNode) -> Iterator[tuple[str, Any]]:
+    """Yield all nodes with their kinds; a component is one of its type too."""
+    yield "flow", flow
+    for screen in flow.screens:
+        yield "screen", screen
+        for component in screen.components:
+            yield "component", component
+            if (shape := component.shape) is not None:
+                early = "" if shape.since <= flow.version else "early "
+                yield early + shape.name, component
+        yield from (("action", action) for action in screen.actions)
+        yield from (("binding", binding) for binding in screen.bindings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from chatkit.flowjson.components import ACTIONS, NEXT
+from chatkit.flowjson.components import ACTIONS, NEXT, Shape
 from chatkit.flowjson.nodes import (
     DEPTH,
     ActionNode,
@@ -27,10 +27,9 @@ from chatkit.flowjson.nodes import (
     types_of,
     whole,
 )
-from chatkit.flowjson.property import Shape
+from chatkit.flowjson.rules import rule
 from chatkit.flowjson.rules.expression import result
-from chatkit.flowjson.rules.model import TYPES, json_types, mismatches
-from chatkit.flowjson.visitor import rule
+from chatkit.flowjson.rules.reference import TYPES, json_types, mismatches
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, child, escape, removing
 

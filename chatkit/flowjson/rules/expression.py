@@ -24,8 +24,8 @@ from chatkit.flowjson.nodes import (
     resolve,
     whole,
 )
+from chatkit.flowjson.rules import rule
 from chatkit.flowjson.rules.reference import too_early
-from chatkit.flowjson.visitor import rule
 from chatkit.report import Finding, Severity
 
 _TOKEN = re.compile(

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.components import COMPONENTS, Version
 from chatkit.flowjson.nodes import ComponentNode, FlowNode
+from chatkit.flowjson.rules import rule
 from chatkit.flowjson.rules.shape import (
     Around,
     check_value,
@@ -17,8 +18,6 @@ from chatkit.flowjson.rules.shape import (
     is_binding,
     named,
 )
-from chatkit.flowjson.version import Version
-from chatkit.flowjson.visitor import rule
 from chatkit.report import Finding, Severity
 from chatkit.util.json import escape, removing
 

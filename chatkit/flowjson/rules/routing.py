@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.flowjson.nodes import FlowNode
-from chatkit.flowjson.visitor import rule
+from chatkit.flowjson.rules import rule
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape, removing
 

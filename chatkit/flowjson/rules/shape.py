@@ -11,8 +11,15 @@ from difflib import get_close_matches
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from chatkit.flowjson.property import JSON_TYPES, Kind, Property, Shape
-from chatkit.flowjson.version import RECOMMENDED, STRICT, Version
+from chatkit.flowjson.components import (
+    JSON_TYPES,
+    RECOMMENDED,
+    STRICT,
+    Kind,
+    Property,
+    Shape,
+    Version,
+)
 from chatkit.report import Finding, Severity
 from chatkit.util.display import many
 from chatkit.util.json import PatchOperation, escape, removing

@@ -11,25 +11,23 @@ from chatkit.flowjson.components import (
     ADVISED_COMPONENTS,
     COMPONENTS,
     DOCUMENT,
+    FROZEN,
+    INTERNAL,
     LAYOUT,
     MOST_COMPONENTS,
     MOST_NESTED,
-    SCREEN,
-)
-from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
-from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
-from chatkit.flowjson.version import (
-    FROZEN,
-    INTERNAL,
     RECOMMENDED,
     RELEASED,
     RETIRED,
+    SCREEN,
     STRICT,
     UNANNOUNCED,
     Version,
     data_api_versions,
 )
-from chatkit.flowjson.visitor import rule
+from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
+from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape
 

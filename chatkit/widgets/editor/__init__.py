@@ -10,7 +10,7 @@ import ipywidgets as w
 import traitlets
 
 from chatkit.errors import ChatkitError, InputError, Problem, steady
-from chatkit.flowjson.build.flow import to_code
+from chatkit.flowjson.build import to_code
 from chatkit.flowjson.lint import Findings
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, many, visible

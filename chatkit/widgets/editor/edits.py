@@ -14,12 +14,17 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from chatkit.errors import InputError
-from chatkit.flowjson.components import COMPONENTS
+from chatkit.flowjson.components import (
+    COMPONENTS,
+    RECOMMENDED,
+    ComponentShape,
+    Property,
+    Shape,
+    Version,
+)
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes, whole
-from chatkit.flowjson.property import ComponentShape, Property, Shape
 from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.version import RECOMMENDED, Version
 from chatkit.util.json import (
     PatchOperation,
     at,

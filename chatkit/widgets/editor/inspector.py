@@ -9,10 +9,16 @@ from typing import Any, NamedTuple, Protocol
 import ipywidgets as w
 
 from chatkit.errors import ChatkitError
-from chatkit.flowjson.components import ACTIONS
+from chatkit.flowjson.components import (
+    ACTIONS,
+    RECOMMENDED,
+    RELEASED,
+    ComponentShape,
+    Property,
+    Version,
+    data_api_versions,
+)
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.property import ComponentShape, Property
-from chatkit.flowjson.version import RECOMMENDED, RELEASED, Version, data_api_versions
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps

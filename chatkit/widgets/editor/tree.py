@@ -11,8 +11,7 @@ import anywidget
 import traitlets
 
 from chatkit.errors import ChatkitError
-from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN
-from chatkit.flowjson.property import Shape
+from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
 from chatkit.util.json import child

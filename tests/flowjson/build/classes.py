@@ -13,8 +13,7 @@ from pathlib import Path
 from chatkit.flowjson.build import piece
 from chatkit.flowjson.build.blocks import RANGE
 from chatkit.flowjson.build.piece import attribute
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import ComponentShape, Property, Shape
+from chatkit.flowjson.components import COMPONENTS, ComponentShape, Property, Shape
 
 FILE = Path(piece.__file__).with_name("classes.pyi")
 _TEXT = ("text", "name", "url", "regex", "color", "condition")
@@ -43,8 +42,10 @@ from typing import Literal
 
 from chatkit.flowjson import components
 from chatkit.flowjson.build.blocks import Range
-from chatkit.flowjson.build.kinds import (
+from chatkit.flowjson.build.piece import (
+    Action,
     Base64,
+    Block,
     Date,
     Flag,
     Integer,
@@ -52,9 +53,10 @@ from chatkit.flowjson.build.kinds import (
     Map,
     Number,
     One,
+    Piece,
     Reference,
+    piece_of,
 )
-from chatkit.flowjson.build.piece import Action, Block, Piece, piece
 """
 
 
@@ -99,7 +101,7 @@ def _class(shape: Shape) -> str:
     needed = [each for each in own if each.required]
     others = [each for each in own if not each.required]
     lines = [
-        f"@piece(components.{'COMPONENTS' if block else 'SHAPES'}[{_quoted(shape.name)}])",
+        f"@piece_of(components.{'COMPONENTS' if block else 'SHAPES'}[{_quoted(shape.name)}])",
         f"class {_class_name(shape)}({'Block' if block else 'Piece'}):",
         f'    """{shape.about}"""',
         "",

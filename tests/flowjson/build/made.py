@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from chatkit.flowjson import Flow, Range, Screen
 from chatkit.flowjson.build.blocks import CLASSES
 from chatkit.flowjson.build.piece import Action, Block, Piece, attribute
-from chatkit.flowjson.components import ACTIONS, COMPONENTS
-from chatkit.flowjson.property import Property, Shape
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, Property, Shape
 
 Strategy = st.SearchStrategy[Any]
 ITEMS: dict[str, type[Piece]] = {

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.flowjson import Flow, Screen, example
-from chatkit.flowjson.build.kinds import schema
+from chatkit.flowjson.build.piece import schema
 from chatkit.flowjson.lint import lint
 
 values = st.recursive(

@@ -28,7 +28,7 @@ from chatkit.flowjson import (
     TextInput,
     parse,
 )
-from chatkit.flowjson.version import RECOMMENDED
+from chatkit.flowjson.components import RECOMMENDED
 
 SAMPLES = Path(__file__).resolve().parents[4] / "shared/samples/flows"
 

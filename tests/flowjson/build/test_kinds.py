@@ -10,8 +10,8 @@ from typing import Any, Literal
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from chatkit.flowjson.build import kinds
-from chatkit.flowjson.build.kinds import shown
+from chatkit.flowjson.build import piece as kinds
+from chatkit.flowjson.build.piece import shown
 
 
 def take(kind: Any, value: object) -> object:

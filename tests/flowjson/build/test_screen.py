@@ -15,7 +15,7 @@ from chatkit.flowjson import (
     TextInput,
     example,
 )
-from chatkit.flowjson.build.flow import in_form
+from chatkit.flowjson.build import in_form
 
 
 def test_a_screen_is_written_with_its_layout_last() -> None:

@@ -21,7 +21,7 @@ from chatkit.flowjson import (
     TextInput,
     parse,
 )
-from chatkit.flowjson.build.flow import tree
+from chatkit.flowjson.build import tree
 
 EVIL = "<img src=x onerror=alert(1)>"
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from chatkit.flowjson.version import FIRST, Version
+from chatkit.flowjson.components import FIRST, Version
 
 
 class Fact(NamedTuple):

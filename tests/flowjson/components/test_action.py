@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from chatkit.flowjson.components import ACTIONS, COMPONENTS
-from chatkit.flowjson.version import FIRST, Version
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, FIRST, Version
 
 
 def test_actions_have_the_keys_of_the_facts(shared: Path) -> None:

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from flowjson.components.facts import fact, facts
 
-from chatkit.flowjson.components import COMPONENTS, SHAPES
-from chatkit.flowjson.version import FIRST
+from chatkit.flowjson.components import COMPONENTS, FIRST, SHAPES
 
 CHIP = SHAPES["chip"]
 OPTION = SHAPES["option"]

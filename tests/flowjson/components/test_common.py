@@ -1,7 +1,6 @@
 """Properties that many components share."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.version import FIRST, Version
+from chatkit.flowjson.components import COMPONENTS, FIRST, Version
 
 
 def test_a_label_is_required_unless_a_component_does_without_one() -> None:

@@ -1,7 +1,6 @@
 """Components in which a person picks days."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.version import Version
+from chatkit.flowjson.components import COMPONENTS, Version
 
 CALENDARS = [COMPONENTS[name] for name in ("DatePicker", "CalendarPicker")]
 

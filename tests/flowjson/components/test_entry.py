@@ -1,7 +1,6 @@
 """Components into which a person writes, or which a person ticks."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.version import Version
+from chatkit.flowjson.components import COMPONENTS, Version
 
 ENTRIES = [COMPONENTS[name] for name in ("TextInput", "TextArea", "OptIn")]
 

@@ -9,8 +9,8 @@ from chatkit.flowjson.components import (
     LAYOUT,
     MOST_COMPONENTS,
     SCREEN,
+    Version,
 )
-from chatkit.flowjson.version import Version
 
 
 def test_document_and_screen_have_the_keys_of_the_facts(shared: Path) -> None:

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 from flowjson.components.facts import fact, facts
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.property import ComponentShape, Property, Shape
-from chatkit.flowjson.version import FIRST, Version
+from chatkit.flowjson.components import COMPONENTS, FIRST, ComponentShape, Property, Shape, Version
 
 EARLY, LATE = Version(5, 0), Version(7, 0)
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from flowjson.components.facts import facts
 
-from chatkit.flowjson.components import COMPONENTS, SHAPES
-from chatkit.flowjson.version import Version
+from chatkit.flowjson.components import COMPONENTS, SHAPES, Version
 
 END = SHAPES["end"]
 MAIN = SHAPES["main content"]

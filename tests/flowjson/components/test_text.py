@@ -1,7 +1,6 @@
 """Components that only say something."""
 
-from chatkit.flowjson.components import COMPONENTS
-from chatkit.flowjson.version import FIRST, Version
+from chatkit.flowjson.components import COMPONENTS, FIRST, Version
 
 TEXTS = [
     COMPONENTS[name]

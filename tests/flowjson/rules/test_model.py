@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import alone, errors, field, findings
 
-from chatkit.flowjson.rules.model import json_types, mismatches
+from chatkit.flowjson.rules.reference import json_types, mismatches
 
 AT = "/screens/0/data/x"
 LIST = {"type": "array", "items": {"type": "string"}}
 
 
 def declared(schema: Any) -> list[tuple[str, str]]:
-    return errors("model", alone(data={"x": schema}))
+    return errors("reference", alone(data={"x": schema}))
 
 
 @pytest.mark.parametrize("stated", [[], -1, None, {}, "text", ["string", "text"]])
@@ -109,7 +109,7 @@ def test_a_broken_declaration_is_told_at_its_place(schema: Any, code: str, below
     ],
 )
 def test_an_example_that_does_not_fit_names_the_place_inside_it(schema: Any, said: str) -> None:
-    [told] = findings("model", alone(data={"x": schema}))
+    [told] = findings("reference", alone(data={"x": schema}))
     assert told.message == f"The __example__ of x does not fit{said}, found an integer."
 
 
@@ -132,7 +132,7 @@ def test_a_field_is_read_as_deep_as_a_flow_may_be(levels: int, told: bool) -> No
 
 
 def test_the_list_of_required_fields_is_no_field() -> None:
-    assert errors("model", alone(data={"x": field(), "required": ["x"]})) == []
+    assert errors("reference", alone(data={"x": field(), "required": ["x"]})) == []
 
 
 def test_an_object_may_have_a_property_named_type() -> None:

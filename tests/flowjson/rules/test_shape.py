@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from chatkit.flowjson.property import Property, Shape
+from chatkit.flowjson.components import FIRST, Property, Shape, Version
 from chatkit.flowjson.rules.shape import Around, check_shape
-from chatkit.flowjson.version import FIRST, Version
 
 NOW = Around(Version(7, 3), in_form=False, range_mode=False)
 INNER = Shape("part", "", (Property("id", "name", "Its id.", required=FIRST),))

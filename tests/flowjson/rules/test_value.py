@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flowjson.base import PICTURE
 
-from chatkit.flowjson.property import Kind, Property
+from chatkit.flowjson.components import FIRST, Kind, Property, Version
 from chatkit.flowjson.rules.shape import (
     CHECKS,
     close,
@@ -17,7 +17,6 @@ from chatkit.flowjson.rules.shape import (
     is_binding,
     wrong_type,
 )
-from chatkit.flowjson.version import FIRST, Version
 
 LATEST, OLD = Version(7, 3), Version(4, 0)
 

@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from volume import volume
 from widgets.screen import find, is_seen, type_into
 
-from chatkit.flowjson.components import COMPONENTS, NEXT, SCREEN
-from chatkit.flowjson.property import Property
-from chatkit.flowjson.version import RECOMMENDED, Version
+from chatkit.flowjson.components import COMPONENTS, NEXT, RECOMMENDED, SCREEN, Property, Version
 from chatkit.widgets.editor.inspector import (
     ABSENT,
     ReferenceChoice,

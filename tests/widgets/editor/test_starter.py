@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from chatkit.flowjson import lint
-from chatkit.flowjson.components import ACTIONS, COMPONENTS
-from chatkit.flowjson.version import FROZEN, RELEASED, Version
+from chatkit.flowjson.components import ACTIONS, COMPONENTS, FROZEN, RELEASED, Version
 from chatkit.widgets.editor.edits import new_action, new_component, new_flow, new_item, new_screen
 
 PUBLISHABLE = sorted(RELEASED.keys() - FROZEN.keys())
