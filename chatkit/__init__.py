@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
+    from chatkit.signature import verify
     from chatkit.widgets import (
         BoardGrid,
         ContentForm,
@@ -122,6 +123,7 @@ __all__ = [
     "resume",
     "runs",
     "undo",
+    "verify",
 ]
 
 _HOME = {
@@ -139,6 +141,7 @@ _HOME = {
     "flowjson": "flowjson",
     "read_contacts": "imports",
     "rehearse": "account.rehearsal",
+    "verify": "signature",
     **dict.fromkeys(
         (
             *("BoardGrid", "ContentForm", "Conversation", "Editor", "FolderView", "Form", "Grid"),

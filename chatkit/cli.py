@@ -487,8 +487,8 @@ def _inbox(args: _Arguments) -> None:
         --authority: write the certificate to trust here
         --refuse-unverified: answer 401 to what is not signed rightly; else it is kept, and marked
     """
+    from chatkit.errors import BadSignature
     from chatkit.inbox.inbox import Inbox
-    from chatkit.signature import BadSignature
     from chatkit.util.asgi_server import until_signal
     from chatkit.util.files import replacing
 

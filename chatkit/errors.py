@@ -7,6 +7,7 @@ ChatkitError
 ├── PlanRefused            the plan would do more than was allowed, or is not what was reviewed
 ├── JournalError           what a run does cannot be recorded, or its journal cannot be trusted
 ├── AccountBusy            another apply is at work on the account; nothing was sent
+├── BadSignature           a delivery or a signing secret is not what it should be
 ├── StoreError             the inbox, a Parquet folder or a sandbox's file cannot be read or written
 ├── PartMissing            a part of chatkit is needed that is not installed here
 └── CallError              a call failed (.call, .status)
@@ -88,6 +89,17 @@ class ChatkitError(Exception, metaclass=HelpPage):
 
 class SettingsError(ChatkitError):
     """The base address, the account or the token is missing or wrong."""
+
+
+class BadSignature(ChatkitError, ValueError):
+    """A delivery is not what it claims to be, or a signing secret cannot be used.
+
+    >>> try:
+    ...     chatkit.verify(request.body, request.headers, secret)
+    ... except chatkit.errors.BadSignature as error:
+    ...     print(error)
+    no signature in webhook-signature fits this body and secret
+    """
 
 
 class Problem(NamedTuple):

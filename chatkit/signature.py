@@ -14,17 +14,21 @@ import binascii
 import hashlib
 import hmac
 import re
-from collections.abc import Mapping, Sequence
+import time
+import unicodedata
+import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from chatkit.errors import BadSignature
+
 #: More signatures than this in one header are no rotation but an attack on our time.
 _MOST_CANDIDATES = 20
+#: The first bytes of a body that is packed as gzip or deflate: no JSON begins so.
+PACKED = (b"\x1f\x8b", b"x")
+_MOST_UNPACKED = 16 * 1024 * 1024
 _PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
-
-
-class BadSignature(ValueError):
-    """A delivery is not what it says: its signature is missing, wrong, too old or too new."""
 
 
 class Revealing(Protocol):
@@ -40,6 +44,10 @@ class _Covered:
     __slots__ = ("_text",)
 
     def __init__(self, secret: str | Revealing) -> None:
+        if not isinstance(secret, str) and not hasattr(secret, "reveal"):
+            kind = type(secret).__name__
+            del secret
+            raise BadSignature(f"a signing secret is text, not {kind}")
         self._text = secret if isinstance(secret, str) else secret.reveal()
 
     def reveal(self) -> str:
@@ -119,55 +127,83 @@ def sign(
 
 
 def verify(
-    scheme: str | Scheme,
-    secret: str | Revealing | Sequence[str | Revealing],
-    headers: Mapping[str, str],
     body: bytes,
+    headers: Mapping[str, str],
+    secret: str | Revealing | Iterable[str | Revealing],
     *,
-    now: int,
+    scheme: str | Scheme = "standard_webhooks",
+    now: float | None = None,
     tolerance: int | None = None,
 ) -> None:
     """Check that a delivery was signed with this secret, and lately; silent when it was.
 
+    >>> import chatkit
+    >>> chatkit.verify(request.body, request.headers, secret)
+
     Args:
-        scheme: A name of `SCHEMES`, or a scheme.
-        secret: The signing secret as the service gave it; while it is changed, the old
-            one and the new one: either will do.
+        body: The exact bytes that came: parsed and printed again they are another text. What
+            came as gzip may be packed or unpacked.
         headers: The headers of the delivery, in any case. Several signatures may stand in
             one header while a secret is changed; one must fit.
-        body: The exact bytes that came.
-        now: Seconds since 1970.
+        secret: The signing secret as the service gave it; while it is changed, the old
+            one and the new one: either will do.
+        scheme: A name of `SCHEMES`, or a scheme.
+        now: Seconds since 1970; None takes the clock of this machine.
         tolerance: Seconds the timestamp may be from now; None takes the scheme's.
 
     Raises:
-        BadSignature: Anything is wrong, whatever it is. No other error leaves here.
+        BadSignature: Anything is wrong; the text is the reason. No other error leaves here.
     """
-    if isinstance(secret, str) or hasattr(secret, "reveal"):
-        secret = [secret]
-    secrets = [_Covered(one) for one in secret]
+    several = isinstance(secret, Iterable) and not isinstance(secret, str | bytes)
+    secrets = [_Covered(each) for each in (secret if several else [secret])]  # type: ignore[union-attr, arg-type]
     del secret  # a traceback that prints variables must not find its text
     scheme = named(scheme)
     if not secrets:
         raise BadSignature("no signing secret was given")
-    for one in secrets:
-        key_of(scheme, one)
-    lower = {str(name).lower(): str(value) for name, value in headers.items()}
+    for each in secrets:
+        key_of(scheme, each)
+    if isinstance(body, str):
+        body = body.encode("utf-8", "surrogatepass")
+    if not isinstance(body, bytes | bytearray | memoryview):
+        raise BadSignature(
+            f"the body must be the bytes that came, not {type(body).__name__}: what was parsed and "
+            "is printed again is another text"
+        )
+    lower = {str(name).lower(): str(value) for name, value in dict(headers).items()}
     parts = _parts(scheme, _header(lower, scheme.signature_header))
     message_id = _header(lower, scheme.id_header) if scheme.id_header else ""
     timestamp = _timestamp(scheme, lower, parts)
-    signed = _signed(scheme, message_id, timestamp, body)
     expected = [
-        (scheme.prefix + _digest(scheme, key_of(scheme, one), signed)).encode() for one in secrets
+        (scheme.prefix + _digest(scheme, key_of(scheme, each), signed)).encode()
+        for content in dict.fromkeys((bytes(body), unpacked(bytes(body))))
+        for signed in [_signed(scheme, message_id, timestamp, content)]
+        for each in secrets
     ]
     # Every candidate is compared with every secret: the time shows nothing of which fits.
     fits = [hmac.compare_digest(digest, part) for digest in expected for part in parts]
     if not any(fits):
         raise BadSignature(f"no signature in {scheme.signature_header} fits this body and secret")
     if timestamp:
-        age, limit = now - int(timestamp), scheme.tolerance if tolerance is None else tolerance
+        age = int(time.time() if now is None else now) - int(timestamp) // _per_second(timestamp)
+        limit = scheme.tolerance if tolerance is None else tolerance
         if abs(age) > limit:
             when = f"{abs(age)} s {'old' if age > 0 else 'ahead'}"
             raise BadSignature(f"the delivery is signed rightly, but {when}; {limit} s are allowed")
+
+
+def unpacked(body: bytes) -> bytes:
+    """Return the content of a body that came as gzip or deflate; any other body as it is.
+
+    One that is damaged, or holds more than 16 MiB, is not unpacked.
+    """
+    if not body.startswith(PACKED):
+        return body
+    packed = zlib.decompressobj(wbits=47)
+    try:
+        content = packed.decompress(body, _MOST_UNPACKED)
+    except zlib.error:
+        return body
+    return content if packed.eof and not packed.unused_data else body
 
 
 def named(scheme: str | Scheme) -> Scheme:
@@ -187,13 +223,51 @@ def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
     """Turn a secret into a key, as the scheme says; never guessed: all readings are possible.
 
     Raises:
-        BadSignature: The secret is empty or cannot be read so.
+        BadSignature: The secret is empty, cannot be read so, or was copied with more than itself.
     """
-    key = _key(scheme, _Covered(secret).reveal())
+    covered = _Covered(secret)
     del secret  # a traceback that prints variables must not find its text
+    key, excess = _key(scheme, covered.reveal()), excess_of(covered)
+    if excess:
+        raise BadSignature(
+            f"the signing secret has {excess}, as happens when it is pasted or read from a file: "
+            "pass the secret alone"
+        )
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
     return key
+
+
+_QUOTES = "\"'`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a"
+_QUOTES += "\u300c\u300d\u300e\u300f\uff02\uff07\u2032\u2033"
+_NAMES = {"\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space"}
+_GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
+
+
+def excess_of(secret: Revealing) -> str:
+    """Name the sign in a secret that was copied along with it; empty when there is none.
+
+    Nothing invisible belongs into a secret, nor a space or a quotation mark at its ends. In one
+    that a service made, of hexadecimal digits or base64, they are out of place anywhere.
+    """
+    signs = secret.reveal()
+    visible = [sign for sign in signs if not _is_blank(sign) and sign not in _QUOTES]
+    generated = _GENERATED.search("".join(visible)) is not None
+    for place, sign in enumerate(signs):
+        last = place == len(signs) - 1
+        where = "at its beginning" if place == 0 else "at its end" if last else "in it"
+        at_end = place == 0 or last
+        if (_is_blank(sign) and (sign != " " or at_end or generated)) or (
+            (sign in _QUOTES or (generated and sign in "<>()[]{},;:\\")) and (at_end or generated)
+        ):
+            name = unicodedata.name(sign, "CONTROL CHARACTER").lower()
+            quote = "a quotation mark" if sign in _QUOTES else f"a character ({name})"
+            return f"{_NAMES.get(sign, quote)} {where}"
+    return ""
+
+
+def _is_blank(sign: str) -> bool:
+    return sign.isspace() or unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp", "Zs")
 
 
 def _key(scheme: Scheme, secret: str) -> bytes:
@@ -247,11 +321,16 @@ def _signed(scheme: Scheme, message_id: str, timestamp: str, body: bytes) -> byt
             raise BadSignature("the message id must be plain text without a dot or space")
         values["{id}"] = message_id.encode()
     if "{timestamp}" in scheme.signed:
-        if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
-            raise BadSignature("the timestamp must be seconds since 1970")
+        if not (timestamp.isascii() and timestamp.isdigit() and _per_second(timestamp)):
+            raise BadSignature("the timestamp must be seconds or milliseconds since 1970")
         values["{timestamp}"] = timestamp.encode()
     pieces = _PLACES.split(scheme.signed)
     return b"".join([values.get(piece, piece.encode()) for piece in pieces])
+
+
+def _per_second(timestamp: str) -> int:
+    """Return the unit of a timestamp by its digits: seconds, milliseconds; 0 is neither."""
+    return 1 if len(timestamp) <= 12 else 1000 if len(timestamp) == 13 else 0
 
 
 def _digest(scheme: Scheme, key: bytes, signed: bytes) -> str:

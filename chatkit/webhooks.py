@@ -33,6 +33,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.report import Finding
 from chatkit.resource import Resource
 from chatkit.settings import ask_keyring
+from chatkit.signature import excess_of
 from chatkit.util.display import many, shortened, values
 
 if TYPE_CHECKING:
@@ -675,6 +676,8 @@ class SigningSecrets:
 
     def keep(self, webhook_id: int, secret: Secret) -> None:
         """Keep the signing secret of a webhook, and make sure that it is kept."""
+        if excess := excess_of(secret):
+            raise SettingsError(f"The signing secret has {excess}: pass the secret alone.")
         self._ask(webhook_id, lambda keyring, *of: keyring.set_password(*of, secret.reveal()))
         if self.find(webhook_id) != secret:
             raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")

@@ -2,9 +2,14 @@
 
 import base64
 import dataclasses
+import gzip
 import hashlib
 import hmac
+import json
 import random
+import time
+import zlib
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +18,7 @@ from hypothesis import strategies as st
 from standardwebhooks import Webhook
 from volume import volume
 
+import chatkit
 from chatkit.signature import SCHEMES, BadSignature, Scheme, sign, verify
 
 SECRET = "0123456789abcdef" * 4
@@ -41,16 +47,14 @@ def test_the_library_accepts_what_we_sign_and_we_what_it_signs(message_id: str, 
         "webhook-signature": library.sign(message_id, now, text),
     }
     assert theirs == ours
-    verify("standard_webhooks", SECRET, theirs, text.encode(), now=seconds)
+    verify(text.encode(), theirs, SECRET, now=seconds)
 
 
 def test_the_secret_read_as_base64_is_another_key() -> None:
     wrong = Webhook(SECRET)
     signature = wrong.sign("msg_1", datetime.fromtimestamp(NOW, UTC), BODY.decode())
     with pytest.raises(BadSignature):
-        verify(
-            "standard_webhooks", SECRET, headers() | {"webhook-signature": signature}, BODY, now=NOW
-        )
+        verify(BODY, headers() | {"webhook-signature": signature}, SECRET, now=NOW)
 
 
 @given(st.binary(max_size=300))
@@ -58,7 +62,7 @@ def test_sha256_hex_is_the_hmac_of_the_body_alone(body: bytes) -> None:
     made = sign("sha256_hex", SECRET, "msg_1", NOW, body)
     digest = hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     assert made == {"X-Hub-Signature-256": f"sha256={digest}"}
-    verify("sha256_hex", SECRET, made, body, now=0)
+    verify(body, made, SECRET, scheme="sha256_hex", now=0)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -84,7 +88,7 @@ def test_every_mutation_of_a_delivery_is_refused(scheme: str, data: st.DataObjec
         else:
             given_headers[part] = text
     with pytest.raises(BadSignature):
-        verify(scheme, secret, given_headers, body, now=NOW)
+        verify(body, given_headers, secret, scheme=scheme, now=NOW)
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -108,43 +112,43 @@ def test_hostile_input_raises_bad_signature_and_nothing_else(
     scheme: str, hostile: dict[str, str], body: bytes, secret: str
 ) -> None:
     with pytest.raises(BadSignature):
-        verify(scheme, secret, hostile, body, now=NOW)
+        verify(body, hostile, secret, scheme=scheme, now=NOW)
 
 
 @pytest.mark.parametrize(("age", "good"), [(300, True), (301, False), (-300, True), (-301, False)])
 def test_the_tolerance_is_exact_at_both_bounds(age: int, good: bool) -> None:
     signed = headers(at=NOW - age)
     if good:
-        verify("standard_webhooks", SECRET, signed, BODY, now=NOW)
+        verify(BODY, signed, SECRET, now=NOW)
     else:
         with pytest.raises(BadSignature, match="301 s"):
-            verify("standard_webhooks", SECRET, signed, BODY, now=NOW)
+            verify(BODY, signed, SECRET, now=NOW)
 
 
 def test_the_tolerance_can_be_told() -> None:
     with pytest.raises(BadSignature):
-        verify("standard_webhooks", SECRET, headers(), BODY, now=NOW + 6, tolerance=5)
-    verify("standard_webhooks", SECRET, headers(), BODY, now=NOW + 6, tolerance=6)
+        verify(BODY, headers(), SECRET, now=NOW + 6, tolerance=5)
+    verify(BODY, headers(), SECRET, now=NOW + 6, tolerance=6)
 
 
 def test_one_of_several_signatures_is_enough_while_a_secret_is_changed() -> None:
     old = sign("standard_webhooks", OTHER, "msg_1", NOW, BODY)["webhook-signature"]
     both = headers()
     both["webhook-signature"] = f"v1a,xyz {old} {both['webhook-signature']}"
-    verify("standard_webhooks", SECRET, both, BODY, now=NOW)
-    verify("standard_webhooks", OTHER, both, BODY, now=NOW)
+    verify(BODY, both, SECRET, now=NOW)
+    verify(BODY, both, OTHER, now=NOW)
 
 
 def test_header_names_are_compared_without_case() -> None:
     upper = {name.upper(): value for name, value in headers().items()}
-    verify("standard_webhooks", SECRET, upper, BODY, now=NOW)
+    verify(BODY, upper, SECRET, now=NOW)
 
 
 def test_the_signed_text_cannot_be_cut_in_another_place() -> None:
     signed = sign("standard_webhooks", SECRET, "a", NOW, b"12.rest")
     moved = signed | {"webhook-id": f"a.{NOW}", "webhook-timestamp": "12"}
     with pytest.raises(BadSignature, match="message id"):
-        verify("standard_webhooks", SECRET, moved, b"rest", now=12)
+        verify(b"rest", moved, SECRET, now=12)
 
 
 @pytest.mark.parametrize("secret", ["", "Ünicode"])
@@ -156,7 +160,7 @@ def test_a_secret_that_cannot_be_used_is_refused_without_being_shown(
         sign(scheme, secret, "msg_1", NOW, BODY)
     assert not secret or secret not in str(caught.value)
     with pytest.raises(BadSignature):
-        verify(scheme, secret, headers(scheme=scheme), BODY, now=NOW)
+        verify(BODY, headers(scheme=scheme), secret, scheme=scheme, now=NOW)
 
 
 def test_an_unknown_scheme_is_refused_and_the_right_ones_are_named() -> None:
@@ -175,7 +179,7 @@ def test_a_scheme_says_how_the_secret_becomes_a_key(key: str) -> None:
     made = sign(scheme, SECRET, "msg_1", NOW, BODY)
     digest = hmac.new(raw, BODY, hashlib.sha256).hexdigest()
     assert made["X-Hub-Signature-256"] == f"sha256={digest}"
-    verify(scheme, SECRET, made, BODY, now=NOW)
+    verify(BODY, made, SECRET, scheme=scheme, now=NOW)
 
 
 # Forms that other services use: a scheme is a value, so that each is a line of data.
@@ -203,12 +207,12 @@ def test_a_scheme_may_keep_its_timestamp_in_the_signature_header() -> None:
     made = sign(IN_ONE_HEADER, SECRET, "msg_1", NOW, BODY)
     digest = hmac.new(SECRET.encode(), f"{NOW}.".encode() + BODY, hashlib.sha256).hexdigest()
     assert made == {"Signed": f"t={NOW},v1={digest}"}
-    verify(IN_ONE_HEADER, SECRET, made, BODY, now=NOW + 300)
+    verify(BODY, made, SECRET, scheme=IN_ONE_HEADER, now=NOW + 300)
     with pytest.raises(BadSignature, match="301 s old"):
-        verify(IN_ONE_HEADER, SECRET, made, BODY, now=NOW + 301)
+        verify(BODY, made, SECRET, scheme=IN_ONE_HEADER, now=NOW + 301)
     for hostile in (f"v1={digest}", f"t={NOW},t={NOW},v1={digest}", f"t=,v1={digest}"):
         with pytest.raises(BadSignature, match="timestamp"):
-            verify(IN_ONE_HEADER, SECRET, {"Signed": hostile}, BODY, now=NOW)
+            verify(BODY, {"Signed": hostile}, SECRET, scheme=IN_ONE_HEADER, now=NOW)
 
 
 def test_a_scheme_says_the_text_and_the_algorithm() -> None:
@@ -216,7 +220,7 @@ def test_a_scheme_says_the_text_and_the_algorithm() -> None:
     text = f"v0:{NOW}:".encode() + BODY
     digest = hmac.new(SECRET.encode(), text, hashlib.sha512).hexdigest()
     assert made == {"X-Signature": f"v0={digest}", "X-Timestamp": str(NOW)}
-    verify(VERSIONED, SECRET, made, BODY, now=NOW)
+    verify(BODY, made, SECRET, scheme=VERSIONED, now=NOW)
 
 
 def test_the_key_of_a_whsec_secret_is_what_the_library_takes() -> None:
@@ -233,18 +237,18 @@ def test_the_key_of_a_whsec_secret_is_what_the_library_takes() -> None:
 def test_while_a_secret_is_changed_the_old_one_and_the_new_one_fit_and_no_third() -> None:
     for secret in (SECRET, OTHER):
         made = sign("standard_webhooks", secret, "msg_1", NOW, BODY)
-        verify("standard_webhooks", [OTHER, SECRET], made, BODY, now=NOW)
+        verify(BODY, made, [OTHER, SECRET], now=NOW)
     third = sign("standard_webhooks", "e" * 64, "msg_1", NOW, BODY)
     with pytest.raises(BadSignature, match="no signature"):
-        verify("standard_webhooks", [OTHER, SECRET], third, BODY, now=NOW)
+        verify(BODY, third, [OTHER, SECRET], now=NOW)
     with pytest.raises(BadSignature, match="no signing secret"):
-        verify("standard_webhooks", [], made, BODY, now=NOW)
+        verify(BODY, made, [], now=NOW)
 
 
 def test_a_header_with_very_many_signatures_is_refused_before_it_costs_time() -> None:
     many = headers() | {"webhook-signature": "v1,AAAA " * 21}
     with pytest.raises(BadSignature, match="more than 20"):
-        verify("standard_webhooks", SECRET, many, BODY, now=NOW)
+        verify(BODY, many, SECRET, now=NOW)
 
 
 @pytest.mark.parametrize("scheme", [*SCHEMES.values(), IN_ONE_HEADER, VERSIONED])
@@ -268,8 +272,73 @@ def test_thousands_of_mutations_of_each_scheme_are_refused(scheme: Scheme) -> No
             if set(whole[name].split(scheme.separator)) <= set(sent[name].split(scheme.separator)):
                 continue
         try:
-            verify(scheme, SECRET, sent, bytes(body), now=NOW)
+            verify(bytes(body), sent, SECRET, scheme=scheme, now=NOW)
         except BadSignature:
             taken += 1
         else:
             raise AssertionError(f"accepted: {sent}, {bytes(body)!r}")
+
+
+LONG = "9f" * 32
+BLANKS = "\n\r\t \u00a0\u200b\ufeff\u2028\u2060\u202a\x00"
+EXCESS = [
+    *[f"{LONG}{blank}" for blank in (*BLANKS, "\r\n")], *[f"{blank}{LONG}" for blank in BLANKS],
+    *[f"{pair[0]}{LONG}{pair[-1]}" for pair in ('"', "'", "`", "“”", "‘’", "„“", "«»", "「」")],
+    f"＂{LONG}", f"<{LONG}>", f'"{LONG}', f"{LONG}'", f'"{LONG}"\n', f"{LONG},", f"{LONG};",
+    f"{LONG}\\n",
+    f"{LONG[:32]}\n{LONG[32:]}", f"{LONG[:32]} {LONG[32:]}", f"{LONG[:9]}\u200b{LONG[9:]}",
+    f"{LONG[:9]}\u00ad{LONG[9:]}", f"Secret: {LONG}", f'webhook_secret="{LONG}"',
+    "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n", '"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"',
+    "a secret ", " a secret", "a\tsecret", "a\u00a0secret", '"a secret"', "a secret\n",
+]  # fmt: skip
+FIT = [LONG, LONG.upper(), "a secret", "it's mine", "p@ss <word>!", "-_+/=.~", "whsec_AAAA", "x,"]
+
+
+@pytest.mark.parametrize("secret", EXCESS)
+def test_a_secret_that_was_copied_with_something_else_is_refused_by_its_name(secret: str) -> None:
+    for use in (
+        lambda: sign("standard_webhooks", secret, "msg_1", NOW, BODY),
+        lambda: verify(BODY, headers(), [SECRET, secret], now=NOW),
+    ):
+        with pytest.raises(BadSignature, match=r"has a .* (at its|in it).* alone") as caught:
+            use()
+        assert LONG[:9] not in str(caught.value)
+
+
+@pytest.mark.parametrize("secret", FIT)
+def test_a_secret_of_ordinary_letters_and_signs_is_taken(secret: str) -> None:
+    verify(BODY, sign("standard_webhooks", secret, "msg_1", NOW, BODY), secret, now=NOW)
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_a_packed_body_fits_by_either_of_its_forms(pack: Callable[[bytes], bytes]) -> None:
+    packed = pack(BODY)
+    for signed in (BODY, packed):
+        verify(packed, sign("standard_webhooks", SECRET, "msg_1", NOW, signed), SECRET, now=NOW)
+    for other in (pack(b"{}"), packed[:-4], pack(b" " * 20_000_000), b"x" + BODY):
+        with pytest.raises(BadSignature, match="no signature"):
+            verify(other, headers(), SECRET, now=NOW)
+
+
+@pytest.mark.parametrize("scheme", ["standard_webhooks", IN_ONE_HEADER, VERSIONED])
+def test_a_timestamp_in_milliseconds_is_as_old_as_one_in_seconds(scheme: str | Scheme) -> None:
+    made = sign(scheme, SECRET, "msg_1", NOW * 1000 + 999, BODY)
+    verify(BODY, made, SECRET, scheme=scheme, now=NOW + 300)
+    with pytest.raises(BadSignature, match="301 s old"):
+        verify(BODY, made, SECRET, scheme=scheme, now=NOW + 301)
+    with pytest.raises(BadSignature, match="seconds or milliseconds"):
+        sign(scheme, SECRET, "msg_1", NOW * 1_000_000, BODY)
+
+
+def test_what_a_framework_hands_over_is_taken_and_what_it_parsed_is_explained() -> None:
+    now = int(time.time())
+    made = sign("standard_webhooks", SECRET, "msg_1", now, BODY)
+    for body in (BODY, bytearray(BODY), memoryview(BODY), BODY.decode()):
+        chatkit.verify(body, [*made.items()], SECRET)  # type: ignore[arg-type]
+    for body, secret, reason in (
+        (json.loads(BODY), SECRET, "bytes that came, not dict"),
+        (BODY, SECRET.encode(), "is text, not bytes"),
+        (BODY, None, "is text, not NoneType"),
+    ):
+        with pytest.raises(chatkit.errors.BadSignature, match=reason):
+            chatkit.verify(body, made, secret)  # type: ignore[arg-type]

@@ -63,9 +63,11 @@ ALONE: dict[str, Callable[[], object]] = {
     "sign": lambda: sign(HEX, MARKER, "a", 1, b"{}"),
     "sign with an odd id": lambda: sign("standard_webhooks", MARKER, "a.b", 1, b"{}"),
     "sign with no scheme": lambda: sign("none", MARKER, "a", 1, b"{}"),
-    "verify": lambda: verify("sha256_hex", MARKER, {"X-Hub-Signature-256": "a"}, b"{}", now=1),
-    "verify without a header": lambda: verify("sha256_hex", [MARKER], {}, b"{}", now=1),
-    "verify with an odd one": lambda: verify("sha256_hex", [MARKER, ODD], {}, b"{}", now=1),
+    "verify": lambda: verify(
+        b"{}", {"X-Hub-Signature-256": "a"}, MARKER, scheme="sha256_hex", now=1
+    ),
+    "verify without a header": lambda: verify(b"{}", {}, [MARKER], scheme="sha256_hex", now=1),
+    "verify with an odd one": lambda: verify(b"{}", {}, [MARKER, ODD], scheme="sha256_hex", now=1),
     "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
     "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
 }

@@ -118,18 +118,18 @@ def access_token(text: str | Secret) -> Secret:
     """An access token that can stand in a header, without the whitespace around it.
 
     Raises:
-        SettingsError: It is empty, or holds anything but visible ASCII. The text of the
+        SettingsError: It is empty, quoted, or holds anything but visible ASCII. The text of the
             error never contains the token.
     """
     if not isinstance(text, str | Secret):
         raise SettingsError(f"The access token must be text, not {type(text).__name__}.")
     token = Secret(Secret(text).reveal().strip())
-    if re.fullmatch(r"[\x21-\x7e]+", token.reveal()):
+    if re.fullmatch(r"""(?!["'`<])[\x21-\x7e]+(?<!["'`>,;])""", token.reveal()):
         return token
     del text  # a traceback that prints variables must not find it here
     if not token.reveal():
         raise SettingsError("The access token is empty.")
     raise SettingsError(
-        "The access token holds a space, a line break or a character that is not plain ASCII. "
-        "Paste the token alone: no quotes, no 'Bearer', no dots in place of letters."
+        "The access token holds a space, a line break, a quotation mark or a character that is not "
+        "plain ASCII. Paste the token alone: no quotes, no 'Bearer', no dots in place of letters."
     )

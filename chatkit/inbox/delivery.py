@@ -16,9 +16,10 @@ from typing import NamedTuple
 import msgspec
 
 from chatkit.api.secret import MASK, Secret
+from chatkit.errors import BadSignature
 from chatkit.inbox.events import contact_in
 from chatkit.profile import ServiceProfile
-from chatkit.signature import BadSignature, Scheme, key_of, named, verify
+from chatkit.signature import Scheme, key_of, named, unpacked, verify
 
 
 class ReceivedDelivery(NamedTuple):
@@ -50,6 +51,11 @@ class Delivery(NamedTuple):
     headers: tuple[tuple[str, str], ...]
     body: bytes
     verified_at: datetime | None = None  # when it was verified, if later than it came
+
+    @property
+    def content(self) -> bytes:
+        """The body, unpacked if it came as gzip."""
+        return unpacked(self.body)
 
     def __repr__(self) -> str:
         verdict = "verified" if self.verified else f"not verified: {self.reason}"
@@ -130,7 +136,7 @@ class Intake:
             together[lower] = f"{together[lower]},{value}" if lower in together else value
             kept.append((name, MASK if lower in _MASKED else value))
         reason = self._refusal(together, body, int(now))
-        kind, contact, broken = self._read(body)
+        kind, contact, broken = self._read(body, together.get("content-encoding", ""))
         return ReceivedDelivery(
             received=int(now * 1_000_000),
             identity=self._identity(together, body, verified=not reason),
@@ -159,19 +165,23 @@ class Intake:
         if not self._secrets:
             return "no signing secret was given to the receiver"
         try:
-            verify(self.scheme, self._secrets, headers, body, now=now)
+            verify(body, headers, self._secrets, scheme=self.scheme, now=now)
         except BadSignature as error:
             return str(error)
         return ""
 
-    def _read(self, body: bytes) -> tuple[str | None, str, str]:
+    def _read(self, body: bytes, encoding: str) -> tuple[str | None, str, str]:
         """The kind of the event, its contact, and what is wrong with the body if it is no JSON."""
+        content = unpacked(body)
         try:
-            value = msgspec.json.decode(body)
+            value = msgspec.json.decode(content)
         except RecursionError:
             return None, "", "the body is nested too deeply"
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            return None, "", f"the body is not JSON: {_storable(str(error))[:200]}"
+            reason = f"the body is not JSON: {_storable(str(error))[:200]}"
+            if encoding and content == body:
+                reason += f" (it came packed as {_storable(encoding)[:40]!r}, and was not unpacked)"
+            return None, "", reason
         kind = value.get(self._kind_field) if isinstance(value, dict) else None
         kind = _storable(kind)[:_LONGEST_KIND] if isinstance(kind, str) else None
         return kind, contact_in(value), ""
@@ -192,7 +202,7 @@ class Intake:
 def contact_of_body(body: bytes) -> str:
     """Return the contact of a stored body: see `contact_in`."""
     try:
-        return contact_in(msgspec.json.decode(body))
+        return contact_in(msgspec.json.decode(unpacked(body)))
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return ""
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import msgspec
@@ -37,9 +37,22 @@ _LISTS: Mapping[str, tuple[str, Family | None]] = {
     "calls": ("call", "call"),
 }
 _MEDIA = ("image", "video", "audio", "document", "sticker")
+_CARDS = "contacts"  # the type of a message of address cards
+#: The fields that name a customer, the number first: it is missing for who has a username.
+_PERSON = ("wa_id", "user_id", "parent_user_id")
+_SENDER = ("from", "from_user_id", "from_parent_user_id")
+_RECEIVER = ("to", "to_user_id", "to_parent_user_id")
+_RECIPIENT = (
+    *("recipient_id", "recipient_user_id", "recipient_parent_user_id"),
+    *("recipient_participant_id", "recipient_participant_user_id"),
+    "recipient_participant_parent_user_id",
+)
+_STATUSES = {"sent", "delivered", "read", "played", "failed"}
 _LONGEST_CONTACT = 200
 _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_SECOND = 253_402_300_799  # of the year 9999
+#: The unit of a time after 2001 by how many digits it has; seconds have fewer.
+_PER_SECOND = {13: 1_000, 16: 1_000_000, 19: 1_000_000_000}
 
 
 class Event(NamedTuple):
@@ -94,26 +107,46 @@ class Event(NamedTuple):
 
     @property
     def contact(self) -> str | None:
-        """The number of the customer in E.164 form; what else the platform calls them as it is."""
-        name, other = "from", "from_user_id"
-        if self.family == "status":
-            name, other = "recipient_id", "recipient_user_id"
-        elif self.outbound:
-            name, other = "to", "to_user_id"
-        fields = self.fields
-        number = text(fields.get(name)) or text(fields.get(other))
-        return e164(number or text(self.context.get("thread", {}).get("id")))
+        """The number of the customer in E.164 form; without one, their user id."""
+        number, *user_ids = self._customer_ids
+        if number:
+            return number
+        listed, thread = self._listed, self.context.get("thread", {})
+        number, *others = _ids(listed, _PERSON)
+        ids = (number, *user_ids, *others, *_ids(thread, ("id", *_PERSON)))
+        return next(filter(None, ids), None)
 
     @property
     def name(self) -> str | None:
-        """The name that the customer has chosen."""
-        listed = self.context.get("value", {}).get("contacts")
-        contacts = [c for c in listed if isinstance(c, dict)] if isinstance(listed, list) else []
-        for contact in contacts:
-            if len(contacts) == 1 or e164(text(contact.get("wa_id"))) == self.contact:
-                profile = contact.get("profile")
-                return text(profile.get("name")) if isinstance(profile, dict) else None
-        return None
+        """The name that the customer has chosen; without one, their username."""
+        people = (self._listed, self.fields)
+        profiles = [one for person in people if isinstance(one := person.get("profile"), dict)]
+        names = [text(profile.get("name")) for profile in profiles]
+        names += [text(one.get("username")) for one in (*profiles, *people)]
+        return next(filter(None, names), None)
+
+    @property
+    def _customer_ids(self) -> list[str | None]:
+        """The ids of the customer in the content: a number, then user ids."""
+        fields = _RECEIVER if self.outbound else _SENDER
+        return _ids(self.fields, _RECIPIENT if self.family == "status" else fields)
+
+    @property
+    def _listed(self) -> Object:
+        """The entry of the customer in the list of contacts that came with the content."""
+        if self.family in ("change", "other"):
+            return {}
+        around = [self.context.get("value", {})]
+        if self.type != _CARDS:  # their list is what the customer sent
+            around.append(self.fields)
+        lists = [one for part in around if isinstance(one := part.get("contacts"), list)]
+        people = [person for one in lists for person in one if isinstance(person, dict)]
+        ids = {*filter(None, self._customer_ids)}
+        matches = [person for person in people if ids.intersection(_ids(person, _PERSON))]
+        if not matches and len(people) == 1:  # a number may be written in another form there
+            other_user = text(people[0].get("user_id")) and any(self._customer_ids[1:])
+            matches = [] if other_user else people
+        return matches[0] if matches else {}
 
     @property
     def number(self) -> str | None:
@@ -161,9 +194,9 @@ class Event(NamedTuple):
 def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
     """Take a delivery apart. A body that is no JSON is one event: its content is its text."""
     try:
-        body = msgspec.json.decode(delivery.body)
+        body = msgspec.json.decode(delivery.content)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        body = delivery.body.decode("utf-8", "replace")
+        body = delivery.content.decode("utf-8", "replace")
     context: dict[str, Object] = {}
     kind, data = profile.event_kind_field, profile.event_data_field
     if isinstance(body, dict) and isinstance(body.get(kind), str) and data in body:
@@ -232,10 +265,19 @@ def _apart(
 def _alone(value: Any, level: str) -> Family:
     """The family of what has no lists: a single message or status has come, or something else."""
     if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
-        if isinstance(value.get("status"), str) and "recipient_id" in value:
+        status, kind = value.get("status"), value.get("type")
+        listed = isinstance(value.get("contacts"), list)
+        if isinstance(status, str) and (
+            not value.keys().isdisjoint(_RECIPIENT) or (listed and status in _STATUSES)
+        ):
             return "status"
-        if isinstance(value.get("type"), str) and "from" in value:
-            return "echo" if "to" in value else "message"
+        if isinstance(kind, str) and not value.keys().isdisjoint((*_SENDER, *_RECEIVER[1:])):
+            # A business has no user id: whoever has one is the customer.
+            to_user = not value.keys().isdisjoint(_RECEIVER[1:])
+            by_user = not value.keys().isdisjoint(_SENDER[1:])
+            return "echo" if to_user or ("to" in value and not by_user) else "message"
+        if listed and isinstance(kind, str) and kind != _CARDS and kind in value:
+            return "message"
     return "change" if level == "value" and isinstance(value, dict) else "other"
 
 
@@ -276,6 +318,12 @@ def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
     return {}, written if isinstance(written, str) else json.dumps(written)
 
 
+def _ids(fields: Object, names: Iterable[str]) -> list[str | None]:
+    """The values of fields that name a person: numbers in E.164 form, user ids as they are."""
+    values = ((name, text(fields.get(name))) for name in names)
+    return [value if name.endswith("user_id") else e164(value) for name, value in values]
+
+
 def text(value: Any) -> str | None:
     """A text; a number as its digits. Anything else is none."""
     if isinstance(value, str):
@@ -284,11 +332,14 @@ def text(value: Any) -> str | None:
 
 
 def time_of(value: Any) -> datetime | None:
-    """A time in seconds since 1970, as a number or as its digits."""
+    """A time since 1970, as a number or as its digits: seconds; 13 digits are milliseconds."""
     digits = text(value)
-    if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 12:
+    if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 19:
         return None
-    return datetime.fromtimestamp(int(digits), UTC) if int(digits) <= _LAST_SECOND else None
+    number, unit = int(digits), _PER_SECOND.get(len(digits), 1)
+    if number > _LAST_SECOND * unit:
+        return None
+    return _NO_TIME + timedelta(microseconds=number * 1_000_000 // unit)
 
 
 def contact_of(written: str) -> str:

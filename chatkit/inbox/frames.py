@@ -241,7 +241,11 @@ def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
     }  # fmt: skip
     rows = (
         {name: getattr(one, name, None) for name in columns}
-        | {"delivery": one.id, "size": len(one.body), "body": one.body.decode("utf-8", "replace")}
+        | {
+            "delivery": one.id,
+            "size": len(one.body),
+            "body": one.content.decode("utf-8", "replace"),
+        }
         for one in deliveries
     )
     return frame(rows, columns, "delivery")
@@ -270,6 +274,7 @@ _RANKS = {"sent": 1, "delivered": 2, "read": 3, "played": 4, "failed": 5}
 STATUS_COLUMNS: dict[str, Kind] = {
     "message_id": "text",
     "contact": "text",
+    "name": "text",
     "status": "text",
     **{f"{step}_at": "time" for step in _RANKS},
     "error_code": "text",
@@ -305,6 +310,7 @@ def status_rows(events: Iterable[Event]) -> Iterable[Row]:
         category = text(pricing.get("category")) if isinstance(pricing, dict) else None
         for field, value in (
             ("contact", event.contact),
+            ("name", event.name),
             ("number_id", event.number_id),
             ("category", category),
         ):

@@ -295,13 +295,13 @@ class Inbox(metaclass=HelpPage):
         """Search for all that is about a person; its `apply()` deletes that for ever.
 
         Every delivery is searched for the number, whoever sent it, so it takes its time, and shows
-        how far it is. Body, path and headers are read however a program has escaped them (JSON
-        in JSON, forms, HTML, base64 as in message ids), and people may have written the number
-        with spaces, dashes or brackets. Not found are a number without its country code, and
-        what is compressed or encrypted. A file is written anew at the end, so that nothing of it
-        stays there, which takes as much free space on the disk again; receivers answer 503
-        meanwhile, and are sent to again. PostgreSQL frees the space at its next VACUUM. Backups
-        are yours to care for.
+        how far it is. Body, path and headers are read however a program has escaped them (gzip,
+        JSON in JSON, forms, HTML, base64 as in message ids), and people may have written the
+        number with spaces, dashes or brackets. Not found are a number without its country code,
+        and what is compressed inside a body, or encrypted. A file is written anew at the end, so
+        that nothing of it stays there, which takes as much free space on the disk again; receivers
+        answer 503 meanwhile, and are sent to again. PostgreSQL frees the space at its next VACUUM.
+        Backups are yours to care for.
 
         Args:
             contact: A number with its country code, or what else the platform calls them.

@@ -277,7 +277,7 @@ def _pattern(contact: str) -> re.Pattern[str]:
 
 def _mentions(delivery: Delivery, pattern: re.Pattern[str]) -> bool:
     """Search body, path and headers of a delivery, however a program has written them down."""
-    body = delivery.body.decode(json.detect_encoding(delivery.body), "replace")
+    body = delivery.content.decode(json.detect_encoding(delivery.content), "replace")
     text = "\n".join([body, delivery.path, *(value for _, value in delivery.headers)])
     for _ in range(_DEEPEST):
         if not text.isascii():  # other digits than 0 to 9

@@ -29,6 +29,7 @@ from chatkit.api.secret import Secret
 from chatkit.bulk.journal import is_busy, pause, prepare
 from chatkit.errors import InputError, StoreError
 from chatkit.inbox.delivery import Delivery, ReceivedDelivery, Selection
+from chatkit.signature import PACKED
 from chatkit.util.files import make_folder
 
 _SCHEMA = 3
@@ -358,11 +359,12 @@ class InboxStore:
         """The ids of what may be about a contact: each part is found by the index of contacts."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
-        # Of nobody, or of several: the body tells.
+        # Of nobody, or of several: the body tells; one that is packed is read later.
         if self._sqlite:
             holds = sa.func.instr(body, number) > 0
         else:
             holds = sa.func.position(number.op("IN")(body)) > 0
+        holds = sa.or_(holds, *(sa.func.substr(body, 1, len(head)) == head for head in PACKED))
         parts = [
             sa.select(ids).where(column == contact),
             sa.select(ids).where(column == "", holds),

@@ -69,6 +69,8 @@ def test_it_refuses_what_is_not_verified_and_takes_both_secrets_of_a_change(
         (["--plain", "--authority", "x.pem"], "", "leave out --authority"),
         (["--host", "192.0.2.1"], "", "cannot be served"),
         ([], "Ünusable", "signing secret"),
+        ([], '"nusable"', "a quotation mark at its beginning"),
+        ([], "nusable\ufeff", "at its end"),
     ],
 )
 def test_what_cannot_be_served_is_refused_without_a_secret(

@@ -21,7 +21,8 @@ anything = st.recursive(
     | st.dictionaries(
         st.sampled_from(
             ["entry", "changes", "value", "field", "messages", "statuses", "history", "threads",
-             "id", "type", "status", "from", "timestamp", "contacts", "metadata", "x"]
+             "id", "type", "status", "from", "timestamp", "contacts", "metadata",
+             "from_user_id", "recipient_user_id", "to_parent_user_id", "user_id", "wa_id", "x"]
         ),
         inner,
         max_size=4,

@@ -91,7 +91,7 @@ def test_with_a_secret_it_is_signed_as_of_now_under_its_own_id(listener: Listene
     assert heard["webhook-id"] == "msg_1"
     moment = int(heard["webhook-timestamp"])
     assert moment > 1
-    verify("standard_webhooks", SECRET, heard, body, now=moment)
+    verify(body, heard, SECRET, now=moment)
     with pytest.raises(BadSignature):
         replay(url(listener), secret="Ü")
 

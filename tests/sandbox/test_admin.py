@@ -245,7 +245,7 @@ def test_an_event_goes_to_the_active_webhooks_that_ask_for_it(admin: Ask, api: A
         now, fits = int(headers["webhook-timestamp"]), 0
         for secret in secrets:
             try:
-                verify("standard_webhooks", secret, headers, sent, now=now)
+                verify(sent, headers, secret, now=now)
                 fits += 1
             except ValueError:
                 continue

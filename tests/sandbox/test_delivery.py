@@ -53,7 +53,7 @@ def test_an_event_arrives_signed_over_its_very_bytes(scheme: str) -> None:
     assert lines[0] == "POST /in?a=b HTTP/1.1"
     headers = {name.lower(): value for name, value in (line.split(": ", 1) for line in lines[1:])}
     assert headers["host"] == f"127.0.0.1:{listener.port}"
-    verify(scheme, SECRET, headers, got, now=int(time.time()))
+    verify(got, headers, SECRET, scheme=scheme, now=int(time.time()))
     sent = json.loads(got)
     assert sent == {
         "id": "msg_1",

@@ -73,7 +73,7 @@ def test_each_attempt_is_signed_anew_for_its_own_time() -> None:
         lines = head.decode().split("\r\n")[1:]
         headers = dict(line.split(": ", 1) for line in lines)
         secret = hook["webhook_secret"]
-        verify("standard_webhooks", secret, headers, body, now=int(time.time()))
+        verify(body, headers, secret, now=int(time.time()))
 
 
 @pytest.mark.parametrize("retries", [(), (0.01,), QUICK])

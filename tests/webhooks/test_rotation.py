@@ -64,7 +64,7 @@ def test_all_the_way(client: Client, sandbox: Sandbox) -> None:
         for secret in (old.webhook_secret, rotation.secret):
             try:
                 now = int(headers["webhook-timestamp"])
-                verify("standard_webhooks", secret.reveal(), headers, body, now=now)
+                verify(body, headers, secret.reveal(), now=now)
                 fits += 1
             except ValueError:
                 continue
