@@ -36,6 +36,7 @@ from chatkit.imports.tables import (
     TableRow,
     as_text,
     column_letter,
+    has_number,
     keep_cell,
     list_rows,
     quoted_name,
@@ -271,13 +272,13 @@ def pick_numbers(
             filled, label = True, _text(of[n]) if of else ""
             rank = parse_heading(label).label_rank() if label else column.heading.number_rank()
             if rank:
-                options.append((rank, place))
-        picks.append(numbers[min(options)[1]] if options else None)
+                options.append((not has_number(_text(column.cells[n])), rank, place))
+        picks.append(numbers[min(options)[-1]] if options else None)
         if filled:
             rows_of[picks[-1]].append(row)
     for column in numbers[1:]:
         if where := rows_of[column]:
-            why = "by its label" if any(labels_of) else f"{numbers[0].name!r} is empty there"
+            why = "by its label" if any(labels_of) else f"{numbers[0].name!r} has none there"
             text = f"{column.name!r} is the number in {many(len(where), 'row')}, {why}"
             reading.notes.append(f"{text}: {list_rows(where)}")
     if where := rows_of[None]:

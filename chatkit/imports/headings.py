@@ -21,7 +21,7 @@ from chatkit.imports.tables import TableRow, as_text, list_rows
 _KINDS = ("whatsapp", "mobile", "phone")  #: of numbers, the best first
 _LEAST = len(_KINDS)  #: the kind of a column that is called just `Number`
 #: What else may stand in the heading of a column of numbers, or of names.
-_NEUTRAL = {"contact", "filler", "person", "address"}
+_NEUTRAL = {"contact", "filler", "value", "person", "address"}
 _PHONE_ROLES = {*_KINDS, *_NEUTRAL, "number", "landline", "home", "work", "secondary", "company"}
 _NAME_PARTS = {"name", "first", "middle", "last"}
 _ALONE = {"first_alone": "first", "middle_alone": "middle", "last_alone": "last"}
@@ -53,7 +53,8 @@ class Heading(NamedTuple):
         landline = "landline" in self.roles
         if not (kinds or landline) or not self.roles <= _PHONE_ROLES:
             return None
-        place = 2 if "work" in self.roles else int("home" in self.roles or landline)
+        places = "company" in self.roles, "work" in self.roles, "home" in self.roles or landline
+        place = next((3 - n for n, applies in enumerate(places) if applies), 0)
         return min(kinds, default=2), place, int("secondary" in self.roles)
 
     def is_phone(self) -> bool:
@@ -62,7 +63,7 @@ class Heading(NamedTuple):
 
     def label_rank(self) -> tuple[int, ...] | None:
         """Return the rank of a number with this label; None if it takes no messages."""
-        if self.roles & (OTHERS | {"unreachable"}):
+        if self.roles & {"person", "unreachable"}:
             return None
         return Heading(self.roles & _PHONE_ROLES | {"phone"}).number_rank()
 
@@ -164,8 +165,8 @@ def _compound_roles(text: str) -> set[str]:
 
 def label_stem(name: str) -> tuple[str, ...]:
     """Return what the heading of a number has in common with that of its label: phone, 1."""
-    words = [word for word in heading_words(name) if word != "value"]
-    return tuple(word for word in words if _roles().get(word) not in {"label", "number"})
+    words = heading_words(name)
+    return tuple(word for word in words if _roles().get(word) not in {"label", "value", "number"})
 
 
 def mentions_country(name: str) -> bool:

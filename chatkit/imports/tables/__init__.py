@@ -221,6 +221,11 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     return text, ""
 
 
+def has_number(text: str) -> bool:
+    """Check if a text has digits, and not just zeros or a country code."""
+    return not re.fullmatch(r"\D*(?:0*|\+\d{1,3})\D*", text)
+
+
 # The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the
 # machine of whoever opens the file. Such a text gets an apostrophe in front; reading takes exactly
 # that one off, so what comes back in is what went out. `+91` is such a text, too: it would become

@@ -1,7 +1,7 @@
 """vCards of versions 2.1, 3.0 and 4.0, as telephones and mail programs write them (RFC 6350).
 
 Content lines are unfolded as bytes, because some programs fold inside a character, and a line
-is decoded by its own CHARSET. `_phone_rank` decides which telephone is the number of a contact.
+is decoded by its own CHARSET. `_telephone` ranks the telephones of a contact by their labels.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from chatkit.errors import InputError
-from chatkit.imports.tables import BrokenRow, RawTable, TableRow
+from chatkit.imports.headings import heading_words, parse_heading
+from chatkit.imports.tables import BrokenRow, RawTable, TableRow, has_number
 from chatkit.imports.tables.delimited import decode_text
 from chatkit.util.display import many
 
@@ -31,18 +32,20 @@ _LEFT_OUT = {
     *("FN", "N", "TEL", "X-WHATSAPP"),
 }
 _LISTS = {"ADR", "CATEGORIES", "GEO", "N", "ORG"}
-#: Words of a TYPE or a label: telephones without messages, and those that people carry.
-_NO_MESSAGES = ("FAX", "PAGER", "MODEM", "BBS")
-_MOBILE = {"CELL", "IPHONE", "MOBILE", "MOBIL", "MÓVIL", "CELULAR", "HANDY", "PCS", "GSM"}
 #: A PREF without a number comes after PREF=100, and no PREF comes last.
 _PREFERRED, _NOT_PREFERRED = 101, 102
+#: Properties that may hold the number of somebody's WhatsApp, beside TEL, and how it stands there.
+_MESSENGERS = ("X-WHATSAPP", "IMPP", "SOCIALPROFILE", "X-SOCIALPROFILE", "URL", "X-ANDROID-CUSTOM")
+_WHATSAPP = re.compile(r"whatsapp|\bwa\.me\b", re.IGNORECASE)
+_LABELS = {"TYPE", "LABEL", "X-ABLABEL", "SERVICE-TYPE", "X-SERVICE-TYPE", "X-SERVICE"}
+_WHATSAPP_ID = re.compile(r"(?:^|[:;/=])\+?(\d{7,15})(?!\w)")
 
 
 class _Property(NamedTuple):
     """One content line of a card."""
 
     name: str  #: in capitals
-    types: set[str]  #: the words of TYPE, of parameters without a name, and of the label
+    label: str  #: the words of TYPE, of parameters without a name, and of a label
     preference: int  #: 1 is the most preferred
     whatsapp_id: str
     value: str  #: with its escapes
@@ -79,7 +82,7 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
     columns = [
         *dict.fromkeys(("number", "name", *(name for card in cards.values() for name in card)))
     ]
-    rows = [TableRow(number, [*map(card.get, columns)]) for number, card in cards.items()]
+    rows = [TableRow(n, [card.get(c) or None for c in columns]) for n, card in cards.items()]
     table.rows = [TableRow(0, columns), *rows]
     if several := sum("other number" in card for card in cards.values()):
         table.notes.append(
@@ -87,11 +90,11 @@ def read_vcards(content: bytes | str, encoding: str | None = None) -> RawTable:
             "the mobile, else the preferred one; the others are in other number, other number 2 "
             "and so on"
         )
-    silent = sum(
-        "number" not in card and bool({*_NO_MESSAGES} & {*card}) for card in cards.values()
-    )
-    if silent:
-        table.notes.append(f"{many(silent, 'card')} with a fax or pager only: number is empty")
+    if silent := sum(card.get("number") == "" for card in cards.values()):
+        table.notes.append(
+            f"{many(silent, 'card')} with a fax, a pager or the number of somebody else only: "
+            "number is empty"
+        )
     return table
 
 
@@ -153,31 +156,29 @@ def _properties(card: Sequence[str]) -> Iterator[_Property]:
                 matches.append((match[1] or "", match[2].upper(), parameters, match[5]))
         elif line.strip() and not binary:  # 2.1 breaks the lines of a picture anywhere
             raise InputError(f"the line {line[:60]!r} has no colon after the name of a property")
-    labels = {group: value for group, name, _, value in matches if name == "X-ABLABEL"}
+    labels = {g.upper(): value for g, name, _, value in matches if name == "X-ABLABEL"}
     for group, name, parameters, value in matches:
-        yield _property(name, parameters, value, labels.get(group, "") if group else "")
+        yield _property(name, parameters, value, labels.get(group.upper(), "") if group else "")
 
 
 def _property(name: str, parameters: Iterable[str], value: str, label: str) -> _Property:
-    types = re.findall(r"\w+", label.upper())  # Apple writes _$!<Mobile>!$_ for its own labels
+    words = [label]
     values: dict[str, str] = {}
     for parameter in parameters:
-        key, equals, words = parameter.partition("=")
+        key, equals, text = (part.strip(' "') for part in parameter.partition("="))
         if key.upper().startswith("X-CUSTOM("):
-            words = parameter[9:-1].rpartition(",")[2]
-            types += re.findall(r"\w+", _quoted_printable(words, "").upper())
-        elif not equals or key.strip().upper() == "TYPE":
-            types += (words if equals else key).strip('" ').upper().split(",")
-        else:
-            values[key.strip().upper()] = words.strip('" ')
-    if "QUOTED-PRINTABLE" in (values.get("ENCODING", "").upper(), *types):
+            words.append(_quoted_printable(parameter[9:-1].rpartition(",")[2], ""))
+        elif not equals or key.upper() in _LABELS:
+            words.append(text or key)
+        values[key.upper()] = text
+    if "QUOTED-PRINTABLE" in (values.get("ENCODING", "").upper(), *values):
         value = _quoted_printable(value, values.get("CHARSET", ""))
+    types = re.findall(r"[a-z]+", " ".join(words).lower())
     rank = values.get("PREF", "")
-    preferred = _PREFERRED if "PREF" in values or "PREF" in types else _NOT_PREFERRED
+    preferred = _PREFERRED if "PREF" in values or "pref" in types else _NOT_PREFERRED
     preference = int(rank) if rank.isdecimal() else preferred
-    types += re.findall(r"\w+", values.get("X-SERVICE-TYPE", "").upper())
     whatsapp_id = values.get("WAID", "").removeprefix("+")
-    return _Property(name, {word.strip("_ ") for word in types}, preference, whatsapp_id, value)
+    return _Property(name, " ".join(words), preference, whatsapp_id, value)
 
 
 def _quoted_printable(text: str, charset: str) -> str:
@@ -203,19 +204,14 @@ def _fields(properties: Sequence[_Property]) -> Iterator[tuple[str, str]]:
             names[name] = names.get(name) or " ".join(filter(None, order))
         if name not in _LEFT_OUT:
             fields.append((name, text))
+    telephones = sorted(filter(None, map(_telephone, properties)), key=lambda each: each.rank)
     numbers: list[tuple[str, str]] = []
-    for phone in sorted(properties, key=_phone_rank):
-        number, extension = _phone_number(phone)
-        silent = next(
-            (kind for kind in _NO_MESSAGES if any(t.endswith(kind) for t in phone.types)), ""
-        )
-        if not number or number in [other for _, other in numbers]:
-            continue
-        if silent:
-            numbers.append((silent, number))
-        else:
-            numbers.append(("other number" if "number" in dict(numbers) else "number", number))
-            numbers += [("extension", extension)]
+    for _, kind, number, extension in telephones:
+        if number not in [other for _, other in numbers]:
+            other = "other number" if "number" in dict(numbers) else "number"
+            numbers += [(kind or other, number), ("extension", extension)]
+    if numbers and "number" not in dict(numbers):
+        yield "number", ""
     yield "name", names.get("FN") or names.get("N") or names.get("ORG") or ""
     seen: Counter[str] = Counter()
     for name, text in [*numbers, *fields]:
@@ -235,30 +231,36 @@ def _split(value: str, separator: str) -> list[str]:
     return ["".join(part).strip() for part in parts]
 
 
-def _phone_rank(phone: _Property) -> tuple[bool, bool, int]:
-    """Sort first what WhatsApp has, then mobiles, then by preference; else as in the file."""
-    return not _is_whatsapp(phone), _MOBILE.isdisjoint(phone.types), phone.preference
+class _Telephone(NamedTuple):
+    rank: tuple[Any, ...]  #: what WhatsApp has, then mobiles, then by preference; others last
+    kind: str  #: FAX and the like, of what takes no messages or is of somebody else
+    number: str
+    extension: str
 
 
-def _is_whatsapp(phone: _Property) -> bool:
-    marks = (phone.name, *phone.types, phone.value.partition(":")[0].upper())
-    return bool(phone.whatsapp_id) or not {"X-WHATSAPP", "WHATSAPP"}.isdisjoint(marks)
-
-
-def _phone_number(phone: _Property) -> tuple[str, str]:
-    """Return a number and its extension; "" for a property that is no telephone."""
-    if phone.name not in ("TEL", "X-WHATSAPP") and not (
-        phone.name == "IMPP" and _is_whatsapp(phone)
-    ):
-        return "", ""
-    number, extension = "".join(_split(phone.value, "")), ""
-    if uri := re.fullmatch(r"(?:tel|whatsapp|x-apple):([^;]*)(.*)", number, re.IGNORECASE):
-        number = unquote(uri[1])
+def _telephone(phone: _Property) -> _Telephone | None:
+    text, extension = "".join(_split(phone.value, "")), ""
+    whatsapp = phone.whatsapp_id or _WHATSAPP.search(f"{phone.name} {phone.label} {text}")
+    if phone.name != "TEL" and not (whatsapp and phone.name in _MESSENGERS):
+        return None
+    if uri := re.fullmatch(r"tel:([^;]*)(.*)", text, re.IGNORECASE):
+        text = unquote(uri[1])
         parameters = dict(re.findall(r";([\w-]+)=([^;]*)", uri[2].lower()))
         extension = parameters.get("ext", "")
         if (context := parameters.get("phone-context", "")).startswith("+"):
-            number = f"{context}{number}"
-    if not number.startswith("+"):  # an id has no plus, and always a country code
-        number = phone.whatsapp_id or number
-        number = f"+{number}" if phone.whatsapp_id or phone.name == "IMPP" else number
-    return number, extension
+            text = f"{context}{text}"
+    whatsapp_id = phone.whatsapp_id
+    if phone.name != "TEL" or _WHATSAPP.search(text):
+        match = _WHATSAPP_ID.search(re.sub(r"[\s().-]", "", text))
+        whatsapp_id = match[1] if match else ""
+    if whatsapp_id and not text.startswith("+"):  # an id has no plus, and a country code
+        text = "+" * (whatsapp_id[0] != "0") + whatsapp_id
+    if not any(map(str.isalnum, text)) or (phone.name != "TEL" and not whatsapp_id):
+        return None
+    heading = parse_heading(f"{phone.label} whatsapp" if whatsapp else phone.label)
+    kind, rank = "", heading.label_rank() or ()
+    if not rank:
+        words = (w for w in heading_words(phone.label) if not parse_heading(w).label_rank())
+        kind = next(words, phone.label).upper()
+    by_kind = kind != "", not has_number(text), rank[:1], "company" in heading.roles
+    return _Telephone((*by_kind, phone.preference), kind, text, extension)

@@ -41,6 +41,33 @@ def test_a_card_is_one_contact(case: dict[str, Any], end: str) -> None:
     assert contacts(content) == contacts(content.encode()) == [case["contact"]]
 
 
+def numbers_of(*lines: str) -> dict[str, str]:
+    return contacts(card_of({"card": "\n".join(["FN:A", "TEL;TYPE=HOME:1", *lines])}))[0]
+
+
+@pytest.mark.parametrize("label", CASES["mobile"])
+def test_a_mobile_is_the_number_by_its_type_or_label(label: str) -> None:
+    for lines in (f'TEL;TYPE="{label}":2', f"item1.TEL:2\nitem1.X-ABLabel:{label}"):
+        assert numbers_of(lines) == {"number": "2", "name": "A", "other number": "1"}
+
+
+@pytest.mark.parametrize("label", CASES["silent"])
+def test_what_takes_no_messages_is_not_the_number(label: str) -> None:
+    for lines in (f'TEL;TYPE="{label}":2', f"item1.TEL:2\nitem1.X-ABLabel:{label}"):
+        card = numbers_of(lines)
+        assert card["number"] == "1" and "other number" not in card and "2" in card.values()
+
+
+@pytest.mark.parametrize("line", CASES["whatsapp"])
+def test_the_number_of_whatsapp_comes_first(line: str) -> None:
+    assert numbers_of("TEL;TYPE=CELL:2", line)["number"] == "+447911123456"
+
+
+@pytest.mark.parametrize("value", CASES["empty"])
+def test_a_mobile_without_a_number_is_passed_over(value: str) -> None:
+    assert numbers_of(f"TEL;TYPE=CELL:{value}")["number"] == "1"
+
+
 @pytest.mark.parametrize("case", CASES["broken"], ids=lambda case: case["kind"])
 def test_a_broken_card_takes_no_other_with_it(case: dict[str, Any]) -> None:
     table = read_vcards(ANA + card_of(case))
@@ -58,7 +85,9 @@ def test_many_cards_are_rows_of_one_table_counted_from_one() -> None:
 
 def test_a_card_with_a_fax_only_is_noted() -> None:
     table = read_vcards(ANA.replace("TEL", "TEL;FAX"))
-    assert table.notes == ["1 card with a fax or pager only: number is empty"]
+    assert table.notes == [
+        "1 card with a fax, a pager or the number of somebody else only: number is empty"
+    ]
 
 
 def test_a_line_folded_inside_a_character_is_whole() -> None:
