@@ -12,6 +12,7 @@ import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
@@ -223,15 +224,19 @@ _ORDINARY = re.compile(
 #: No word has so many letters with accents, or signs, side by side.
 _ACCENTED = re.compile(f"{_class(0x80, 0xFF)}{{3,}}")
 #: Nobody writes letters for sounds, or controls, where a plain letter with an accent stood.
-_UNLIKELY = re.compile("[\x00-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
+_UNLIKELY = re.compile("[\x80-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
 
+#: What is left where bytes were dropped: a sign between letters, or an Ã that begins a word.
+_DAMAGED = re.compile(
+    "[À-ÖØ-öø-ÿ][\x80-\xa9«-\xb1´-¶¸¹»-¿€‚ƒ„†‡ˆ‰‹˜›](?=[^\\W\\d_])|(?<![^\\W\\d_])Ã(?=[a-zß-ÿ])"
+)
 #: Scripts that stand in one word with Chinese characters.
 _WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
 
 
 def garbled(text: str) -> TextFinding | None:
-    """Find UTF-8 that was read as cp1252, once or several times, and what it was.
+    """Find UTF-8 that was read in another encoding, once or several times, and what it was.
 
     It is safe to mend if the whole text can be read so, and no byte of it was dropped.
     """
@@ -253,12 +258,36 @@ def garbled(text: str) -> TextFinding | None:
         )
         mended = once
     if mended == text or len(mended) == len(text):
-        return _of_another_alphabet(text)
-    scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in _LETTERS.findall(mended)]
+        readings = _of_code_page(text)
+        mended, whole, lost = next(iter(readings), text), len(readings) == 1, False
+        if mended == text:
+            damaged = _finding("garbled_and_lost", text) if _DAMAGED.search(text) else None
+            return _of_another_alphabet(text) or damaged
+    mended = unicodedata.normalize("NFC", mended)
+    lost |= any(unicodedata.category(c) == "Cn" for c in mended) or bool(_DAMAGED.search(mended))
+    words = _LETTERS.findall(mended)
+    scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in words]
     plausible = all(len(each) == 1 for each in scripts)
     if lost or not (whole or (plausible and len(set().union(*scripts)) == 1)):
         return _finding("garbled_and_lost", text)
-    return _finding("garbled", text, mended, safe=whole and plausible)
+    new = {*words} - {*_LETTERS.findall(text)}  # JOSé: its capitals were made of what is garbled
+    usual = all(word in (word.lower(), word.upper(), word.capitalize()) for word in new)
+    return _finding("garbled", text, mended, safe=whole and plausible and usual)
+
+
+def _of_code_page(text: str) -> list[str]:
+    """Read the whole of a text as UTF-8 that was read in a code page; the usual ones first."""
+    readings: dict[str, None] = {}
+    for page in [] if set(text) <= _BYTES.keys() else _DATA["code_pages"]:
+        with suppress(UnicodeError):
+            readings[unicodedata.normalize("NFC", text.encode(page).decode())] = None
+    return [
+        reading
+        for reading in readings
+        if len(reading) < len(text)
+        and not _UNLIKELY.search(reading)
+        and all(len({*map(script, word)}) == 1 for word in _WORD.findall(reading))
+    ]
 
 
 def _of_another_alphabet(text: str) -> TextFinding | None:
@@ -292,7 +321,9 @@ def _ungarbled(match: re.Match[str]) -> str:
         text = bytes(_BYTES[c] for c in match[0]).decode("utf-8")
     except UnicodeDecodeError:
         return match[0]
-    return match[0] if _UNLIKELY.match(text) else text
+    letter = match.string[: match.start()][-1:]  # an accent may be apart from its letter
+    plain = unicodedata.normalize("NFC", letter + text)
+    return match[0] if _UNLIKELY.search(plain) else text
 
 
 # --- scripts: letters that look like those of another one ---------------------------------
@@ -387,7 +418,10 @@ _LARGE, _SMALL = "A-ZÀÁÆ-ÖØ-Þ", "a-zß-öø-ÿ"
 #: A word is of one script: Latin, Cyrillic, or Chinese, Japanese and Korean.
 _USUAL_WORD = f"(?:(?:[{_LARGE}]?[{_SMALL}]++)++|(?:[А-ЯЁ]?[а-яё]++)++|[ぁ-ゖァ-ヺー一-龥가-힣]++)"
 _PLAIN = re.compile(f"{_USUAL_WORD}(?:[ '-](?:{_USUAL_WORD}|[0-9]++))*+")
-_LEFTOVER = re.compile(rf"(?<!\S)(?:{'|'.join(_DATA['leftovers']['patterns'])})(?!\S)")
+_LEFTOVER = re.compile(
+    rf"(?<!\S)(?:{'|'.join(_DATA['leftovers']['patterns'])})(?!\S)"
+    rf"|\A\W*(?i:{'|'.join(_DATA['leftovers']['alone'])})\W*\Z"
+)
 _ENTITY = re.compile(r"&(?:#\d+|#[xX][0-9a-fA-F]+|\w+);")
 _LETTERS = re.compile(r"[^\W\d_]+")
 #: Not those of Korean that are blank.
@@ -421,13 +455,22 @@ def leftover(text: str) -> TextFinding | None:
     return _finding("leftover", text, rest, safe=False, word=match[0])
 
 
+#: Names between tags of HTML.
+tags = _rule(
+    "tags",
+    re.compile(r"</?[a-z][^<>]*>", re.IGNORECASE).search,
+    lambda text: " ".join(re.sub(r"<[^<>]*>", " ", text).split()),
+    safe=False,
+)
+
+
 def entities(text: str) -> TextFinding | None:
     """Find characters that are written as HTML has them: O&#039;Neil."""
     if not _ENTITY.search(text):
         return None
     plain = text
     while (once := html.unescape(plain)) != plain:  # some programs escape what is escaped
-        plain = once
+        plain = once.replace("\xa0", " ")
     if plain == text:
         return None
     safe = plain.isprintable() and not re.search(r"[<>\ufffd]|&#?\w+;?", plain)
@@ -460,7 +503,17 @@ TEXT: tuple[Check, ...] = (
 #: What can be wrong with a name.
 NAME: tuple[Check, ...] = (
     *(garbled, entities, half, lost, control, direction, invisible, unknown, alike, styled),
-    *(decomposed, spaces, lengthy, leftover, letterless, questionable, capitals, both_directions),
+    *(
+        decomposed,
+        spaces,
+        lengthy,
+        leftover,
+        tags,
+        letterless,
+        questionable,
+        capitals,
+        both_directions,
+    ),
 )
 
 
@@ -482,9 +535,11 @@ def run_checks(text: str, checks: Sequence[Check]) -> list[TextFinding]:
 
     A garbled text has no other finding: what follows from it would be found again.
     """
-    findings = []
+    findings: list[TextFinding] = []
     for check in checks:
         if finding := check(text):
+            if findings and findings[0].code == "garbled":
+                finding = finding._replace(safe=False)  # it would take what may still be mended
             findings.append(finding)
             if finding.code == "garbled" and finding.safe:
                 break

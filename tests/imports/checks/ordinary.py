@@ -96,6 +96,25 @@ CAFÉ’S Ana
 NA
 Nan
 None-Ling
+Christopher Null
+Nil Ashton
+True Thompson
+Infinity Ward
+Unknown Artist
+Anonymous Coward
+Deleted Scenes
+AT&T
+C&A
+P!nk
+Ke$ha
+MÓŁKA ŻÓŁĆ
+DVOŘÍŠEK
+André®
+Raül·la
+Вікторія Ґудзь
+Аўсюкевіч
+S/O Ram
+24/7 Locksmith
 Bo
 B
 Ö
