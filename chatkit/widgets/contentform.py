@@ -226,6 +226,8 @@ class ContentForm(Panel):
             raise
         self._message.show("")
         self.view = Saving(plan, self._after_saving, self._fields.lock)
+        content = self.content
+        self.view.bind(lambda: self.content == content, self.review)
         self._below.children = [self.view]
         return self.view
 
@@ -291,11 +293,11 @@ class ContentForm(Panel):
         self._panes = boxed(w.HBox, "cf-desk", columns)
 
     def _changed(self) -> None:
-        """Look again at what is typed; a plan that was shown is no longer what would be saved."""
+        """Look again at what is typed; a plan of something else is out of date."""
         if self._filling:
             return
-        if self.view is None or not self.view.running:
-            self._below.children = []
+        if self.view is not None:
+            self.view.recheck()
         self._message.show("")
         self._look()
 

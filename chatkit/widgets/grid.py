@@ -117,6 +117,7 @@ class Grid(Panel):
         self._lock = RLock()  # a plan is applied in a thread of its own
         self.plan_view: PlanView | None = None  #: the plan that was reviewed last, below
         self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
+        self._planned = self._sheet.edits()  #: all that it was made of
         self._labels: dict[Any, int] = {}  #: which row is meant by a label of that plan
         self._code, self._below = Code(), w.VBox()
         self._table = GridTable(
@@ -176,8 +177,8 @@ class Grid(Panel):
     def review(self, *, existing: Existing = "fill", skip_invalid: bool = False) -> PlanView:
         """Show the plan of the edited frame below the table, to be applied and taken back there.
 
-        Afterwards the grid shows what the account then holds; what was not applied, or was
-        edited after the review, stays an edit.
+        Afterwards the grid shows what the account then holds; what was not applied stays an edit.
+        An edit after the review makes it out of date: it cannot be applied then, only made anew.
 
         Args:
             existing: What becomes of a record that a row without a key names, as in `plan`.
@@ -192,9 +193,11 @@ class Grid(Panel):
         plan = self.plan(existing=existing, skip_invalid=skip_invalid)
         view = self.plan_view = PlanView(plan, self._applied)
         sheet = self._sheet
-        self._reviewed = dict(sheet.cells)
+        self._reviewed, self._planned = dict(sheet.cells), sheet.edits()
         rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
+        options = {"existing": existing, "skip_invalid": skip_invalid}
+        view.bind(self._is_reviewed, partial(self._review_anew, options))
         others: list[tuple[str, dict[str, Any]]] = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
@@ -210,6 +213,9 @@ class Grid(Panel):
         self._message.show("")
         self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
         return view
+
+    def _is_reviewed(self) -> bool:
+        return self._planned == self._sheet.edits()
 
     def _review_anew(self, options: Mapping[str, Any]) -> None:
         """Put another plan in the place of the one below, and the focus on what it offers."""
@@ -514,6 +520,7 @@ class Grid(Panel):
             mine = view is self.plan_view
             rows = {label: self._row_of(label) for label in (done if mine else ())}
             applied = {row for row in rows.values() if row is not None}
+            reviewed = self._is_reviewed()
             keys = self._keys(read)
             keys |= {row: done[label] for label, row in rows.items() if row is not None}
             sheet = Sheet(endpoints, self._frame_of(read, keys, done.values()))
@@ -533,6 +540,7 @@ class Grid(Panel):
             }
             self._labels = {n: now.get(row, -1) for n, row in self._labels.items()}
             self._sheet, self._view = sheet, self._view.of(sheet)
+            self._planned = sheet.edits() if reviewed else self._planned
             self._renewed += 1
             self._arranged += 1
             with self._table.hold_sync():
@@ -632,6 +640,8 @@ class Grid(Panel):
         self._table.state = self._state()
         if self._code.text:
             self._code.text = self.code or _NO_CODE
+        if self.plan_view is not None:
+            self.plan_view.recheck()
 
     def _edited(self, rows: Collection[int]) -> None:
         """Send rows as they are after an edit."""

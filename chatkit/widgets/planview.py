@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan, RefusedCell
 
 
+_OUTDATED = "Out of date: something was edited since this review."
 #: What the button says while it runs: before it was asked, after that, and when asked twice.
 _STOP = ("Stop", "Do not wait for answers either", "Stopping …")
 _OFTEN = 0.1  #: seconds between two pictures of the progress
@@ -108,6 +109,9 @@ class PlanView(Panel):
         self.result = result  #: what truly happened, once it was applied
         self.back: PlanView | None = None  #: the plan that takes it back, once asked for
         self._applied = applied
+        self._is_current: Callable[[], bool] = lambda: True
+        self._review: Callable[[], object] = self.recheck
+        self._outdated = False  #: as it is shown
         self._live = live or ("" if result is not None else _live(plan))
         self._summary = ""  #: what was said of its end
         self._taken: set[int] = set()  #: the numbers of the rows that were taken back
@@ -133,16 +137,18 @@ class PlanView(Panel):
             lambda: self._attempt(self.start, self._confirm.value),
             "danger" if self._allowed else "primary",
         )
+        self._again = ActionButton(
+            "Review again", lambda: self._attempt(lambda: self._review()), "primary"
+        )
         self._stop = ActionButton("Stop", self.stop)
         self._undo = ActionButton("Take it back …", lambda: self._attempt(self.undo))
         self._save = ActionButton("Download the rest as XLSX", lambda: self._attempt(self.download))
         self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         # Where Apply stood is no button then: a double click does not stop what it began.
-        controls = [self._apply, self._meter, self._stop, self._undo, self._save, self._code]
-        actions = boxed(w.HBox, "chatkit-bar", controls)
+        controls = [self._apply, self._again, self._meter, self._stop, self._undo, self._save]
+        actions = boxed(w.HBox, "chatkit-bar chatkit-actions", [self._confirm, *controls])
         self._below = w.VBox()
-        head = heading_of(plan, run=result is not None)
-        self._heading.value = f"<p><strong>{escaped(head)}</strong></p>"
+        self._head = heading_of(plan, run=result is not None)
         heading = rendering.heading if result is None else rendering.run_heading
         self._headings = {label: heading(part) for label, part in self._parts.items()}
         self._lost = "could not be planned" if result is None else "cannot be read"
@@ -154,9 +160,9 @@ class PlanView(Panel):
             )
         else:
             self._show_result()
-        parts = [self._heading, *([self._accounts] if isinstance(plan, FleetPlan) else [])]
-        parts += [self._rows, self._notes, self._confirm, self._message]
-        super().__init__([*parts, actions, self._below])
+        accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
+        parts = [self._heading, actions, self._message, *accounts, self._rows, self._notes]
+        super().__init__([*parts, self._code, self._below])
         self._paint()
 
     @steady
@@ -167,7 +173,8 @@ class PlanView(Panel):
 
     def _page(self) -> str:
         if self.result is None:
-            return self.plan._repr_html_()
+            outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
+            return f"{outdated}{self.plan._repr_html_()}"
         columns, items = result_items(self.plan, self.result, self._taken, acts=False)
         rows = [item.html() for item in items[:MANY]]
         parts = [
@@ -178,6 +185,35 @@ class PlanView(Panel):
         ]
         look = f"<style>{self._style}</style>"
         return f'{look}<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>'
+
+    # --- what it was made of --------------------------------------------------------
+
+    def bind(self, is_current: Callable[[], bool], review: Callable[[], object]) -> None:
+        """Bind the review to what it was made of: once that is edited, it is out of date.
+
+        Args:
+            is_current: Whether what it was made of is as it was then.
+            review: Makes another review, which takes the place of this one.
+        """
+        self._is_current, self._review = is_current, review
+        self.recheck()
+
+    def recheck(self) -> None:
+        """Show whether what it was made of was edited since."""
+        if self.outdated != self._outdated:
+            if self.result is None:
+                self._message.show("")
+            self._paint()
+
+    @property
+    def outdated(self) -> bool:
+        """True if what it was made of was edited since: then it is not applied any more.
+
+        A run with rows of unknown outcome can still be gone on with, which looks what landed.
+        """
+        states = set() if self.result is None else set(self.result["state"])
+        open_still = self.result is None or ("not sent" in states and "unknown" not in states)
+        return open_still and not self.running and not self._is_current()
 
     # --- what it does ---------------------------------------------------------------
 
@@ -197,7 +233,8 @@ class PlanView(Panel):
             confirm: What the plan asks to be typed, see `phrase`.
 
         Raises:
-            PlanRefused: It is not what the plan asks for, or the plan cannot be applied.
+            PlanRefused: It is not what the plan asks for, the plan cannot be applied, or what it
+                was made of was edited since.
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
@@ -209,6 +246,8 @@ class PlanView(Panel):
         with self._starting:
             if self.running:
                 raise PlanRefused("It is being applied already.")
+            if self.outdated:
+                raise PlanRefused(f"{_OUTDATED} Review it again.")
             if self.phrase and confirm.strip() != self.phrase:
                 raise PlanRefused(f"To allow it, confirm with {self.phrase!r}.")
             if self._blocked():
@@ -269,7 +308,9 @@ class PlanView(Panel):
         if self.back is not None and self.back.at_work:
             raise PlanRefused("It is being taken back already: wait until that is done.")
         only = rows if rows is not None or not self._taken else self._left_to_take_back()
+        result = self.result
         self.back = PlanView(self._back_plan(only), self._was_taken_back)
+        self.back.bind(lambda: self.result is result, lambda: self.undo(rows))
         self._below.children = [self.back]
         where = "The plan that takes it back is below. Nothing is sent before you click there."
         self._message.show(f"{self._summary} {where}")
@@ -532,7 +573,8 @@ class PlanView(Panel):
             fresh = result is None
             states = [] if result is None else list(result["state"])
             left = sum(state in OPEN for state in states)  # the run can go on with these
-            can_apply = idle and not self._blocked() and (fresh or left > 0)
+            outdated = self._outdated = self.outdated
+            can_apply = idle and not outdated and not self._blocked() and (fresh or left > 0)
             rest = any(state in REST for state in states)
             rest = rest or (not fresh and any(map(refused_cells, self._parts.values())))
             below = self.back is not None and (self.back.at_work or self.back.result is None)
@@ -549,10 +591,16 @@ class PlanView(Panel):
             if self.running and stops:
                 self._message.show("Stopping: waiting for what is under way.")
             asks = bool(self.phrase) and (fresh or not self._allowed_here)
+            mark = f'<span class="chatkit-badge">{_OUTDATED}</span> ' if outdated else ""
+            self._heading.value = f"<p>{mark}<strong>{escaped(self._head)}</strong></p>"
+            (self.add_class if outdated else self.remove_class)("chatkit-outdated")
+            if self.back is not None:
+                self.back.recheck()
             controls = (
                 (self._notes, fresh and idle),
                 (self._confirm, asks and can_apply),
                 (self._apply, can_apply),
+                (self._again, outdated),
                 (self._code, fresh and can_apply),
                 (self._stop, self.running),
                 (self._meter, self.running),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from threading import Thread
 from typing import Any
 
@@ -34,6 +34,7 @@ class QueueCard(anywidget.AnyWidget):
         queue: The texts.
         shows: What is called with the number of a text when it is shown, and with each
             translation that is typed.
+        answered: What is called after each answer.
     """
 
     _esm = joined_module(["keys.js", "elements.js", "content/queue.js"])
@@ -44,8 +45,8 @@ class QueueCard(anywidget.AnyWidget):
     #: The first text, which is drawn before the kernel is asked for anything.
     first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, queue: Queue, shows: Any) -> None:
-        self._queue, self._shows = queue, shows
+    def __init__(self, queue: Queue, shows: Any, answered: Callable[[], object]) -> None:
+        self._queue, self._shows, self._answered = queue, shows, answered
         self._current = 0  #: the number of the text that the page shows
         self._reader: Thread | None = None  #: reads the other templates, for suggestions
         first = self._sent(0) if len(queue) else {}
@@ -108,6 +109,7 @@ class QueueCard(anywidget.AnyWidget):
         finally:  # the page has marked it already
             self.answers = self._letters()
             self.send_state("answers")
+            self._answered()
 
     def _sent(self, number: int) -> dict[str, Any]:
         item = self._queue.items[number]
@@ -189,7 +191,7 @@ class QueueView(Panel):
             )
         self.queue = queue
         self.shown: PlanView | None = None  #: the plan that was made last
-        self._card = QueueCard(queue, self._show_preview)
+        self._card = QueueCard(queue, self._show_preview, self._recheck)
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
             self._show_preview(0, None)
@@ -222,10 +224,19 @@ class QueueView(Panel):
         if self.shown is not None and self.shown.running:
             raise PlanRefused("The changes below are being applied: wait, or stop them there.")
         view = PlanView(self.queue.plan())
+        answers = self._answers()
+        view.bind(lambda: self._answers() == answers, self.plan)
         self.shown = view
         self._below.children = [view]
         self._message.show("")
         return view
+
+    def _answers(self) -> list[tuple[str, str]]:
+        return [(item.answer, item.text) for item in self.queue.items]
+
+    def _recheck(self) -> None:
+        if self.shown is not None:
+            self.shown.recheck()
 
     @steady
     def __repr__(self) -> str:

@@ -184,6 +184,10 @@ class Sheet:
 
     # --- edits ----------------------------------------------------------------------
 
+    def edits(self) -> tuple[dict[tuple[int, str], EditedCell], set[int], int]:
+        """Copy all that was entered, marked and added, to be compared later."""
+        return dict(self.cells), set(self.deleted), self.added
+
     @contextmanager
     def step(self) -> Iterator[None]:
         """Take all edits inside as one step, to be undone as one."""

@@ -26,7 +26,7 @@ from chatkit.widgets.controls import (
 )
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
-from chatkit.widgets.editor.state import DocumentState
+from chatkit.widgets.editor.state import DocumentState, same
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
 from chatkit.widgets.player import Player, screens, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
@@ -79,6 +79,7 @@ class Editor(Panel):
         self.state = DocumentState(document)  #: the document, its text, and each step back
         self._selected, self._rows = "/screens/0", list[Branch]()
         self._read()
+        self._view: Saving | None = None  #: the plan that was last shown
         self._played: Any = None  #: the value that the phone shows
         self._build()
         super().__init__(self._parts())
@@ -102,6 +103,7 @@ class Editor(Panel):
         )
         self._tabs.observe(lambda _: self._refresh(), names="selected_index")
         self._name = w.Text(description="Name of the new flow", continuous_update=True)
+        self._name.observe(lambda _: self._paint(), names="value")
         self._broken = w.Checkbox(description="Save it although it has errors", indent=False)
         self._plan = ActionButton(
             "Save …", lambda: self._try(lambda: self.plan(broken=self._broken.value)), "primary"
@@ -310,7 +312,17 @@ class Editor(Panel):
         if self.state.broken:
             raise InputError("The source is not valid JSON: correct it, or undo the edit.")
         plan = self._save.plan(self.document, name or self._name.value, broken=broken)
-        self._below.children = [Saving(plan, self._after_saving)]
+        self._view = Saving(plan, self._after_saving)
+        document, named = self.document, self._name.value
+        self._view.bind(
+            lambda: (
+                not self.state.broken
+                and same(self.document, document)
+                and self._name.value == named
+            ),
+            lambda: self.plan(name, broken=broken),
+        )
+        self._below.children = [self._view]
         self._message.show("")
         return plan
 
@@ -400,6 +412,8 @@ class Editor(Panel):
 
     def _paint(self) -> None:
         state = self.state
+        if self._view is not None:
+            self._view.recheck()
         flow = self._save.name if self._save and self._save.flow is not None else ""
         title = f"Flow {self._save.flow} · {flow}" if self._save and flow else "New flow"
         if self._save is None:

@@ -324,16 +324,6 @@ def test_what_is_wrong_is_said_at_its_field_and_nothing_is_planned(room):
         assert form.values
 
 
-def test_an_edit_takes_away_a_plan_that_is_no_longer_what_would_be_saved(room):
-    form = ContentForm(room, "de")
-    form.set("footer", "a")
-    view = form.review()
-    form.set("footer", "b")
-    assert view not in parts(form)
-    form.review().apply()
-    assert room.get("de").footer == "b"
-
-
 def test_nobody_types_while_it_is_saved(room):
     form = ContentForm(room, "de")
     form.set("footer", "a")

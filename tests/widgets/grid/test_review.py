@@ -79,15 +79,20 @@ def test_what_was_not_applied_stays_an_edit(grid: Grid, client: Client) -> None:
     assert grid.refused[0].row == 50004
 
 
-def test_what_was_edited_after_the_review_stays_an_edit(grid: Grid, client: Client) -> None:
+def test_what_is_edited_while_a_plan_is_applied_stays_an_edit(
+    grid: Grid, client: Client, sandbox: chatkit.Sandbox
+) -> None:
     grid.set(50001, "name", "Ana Cruz")
     grid.set(50002, "name", "Bo")
     view = grid.review()
+    sandbox.middleware.faults.set({"latency": 0.3})
+    view.start(view.phrase)
     grid.set(50001, "name", "Ana Cruz Diaz")
     grid.set(50003, "name", "Cy")
     new = grid.add()
     grid.set(new, "name", "Di")
-    view.apply(view.phrase)
+    sandbox.middleware.faults.set({})
+    view.wait()
     assert client.contacts.get(50001).name == "Ana Cruz"
     assert repr(grid) == "Grid of 250 contacts: 2 cells changed, 1 row added."
     assert grid.frame().name[50001] == "Ana Cruz Diaz"
