@@ -92,7 +92,8 @@ class Run:
         self.state = RunState(journal, throttle, target.transport.retry, settle)
         self._journal, self._target, self._throttle = journal, target, throttle
         self._watch, self._by_page = watch, gap == "page"
-        self._fresh = next(journal.events(), None) is None
+        past = [event.what for event in journal.events() if event.n is None]
+        self._fresh, self._finished = not past, past[-1:] == ["finished"]
         self._reader = ThrottledReader(target.transport, throttle, self._ended)
         self._pages: dict[tuple[str, str | None], Pages] = {}
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
@@ -109,7 +110,7 @@ class Run:
     def go(self) -> None:
         """Send what is to be sent, until all is done or the run must stop."""
         left = sum(not row.done for row in self.rows)
-        if not left:
+        if not left and self._finished:
             return
         for row in self.rows:
             if not row.done:
@@ -122,33 +123,37 @@ class Run:
                     self._work(group)
                     if self._ended():
                         break
-                self._note_duplicates()
-                self._close()
+                self._close(done=self._note_duplicates() and all(row.done for row in self.rows))
             except JournalError as error:
                 self.state.stopped = str(error)
             except Exception as error:  # what is known of the rows is worth more than a traceback
                 logging.getLogger(__name__).exception("a run stopped")
                 self.state.stopped = f"{type(error).__name__}: {error}"
 
-    def _note_duplicates(self) -> None:
-        """Note creates that are there twice: only the network keeps their names unique."""
+    def _note_duplicates(self) -> bool:
+        """Note creates that are there twice, where nothing keeps a name unique.
+
+        Returns:
+            Whether all of them were looked for.
+        """
         created: dict[str | None, list[RunRow]] = defaultdict(list)
         for row in self.rows:
-            sent = row.change.kind == "create" and row.done and row.evidence == "answered"
-            if sent and not row.duplicates and not row.endpoints.unique:
+            effective = row.change.kind == "create" and row.evidence in ("answered", "adopted")
+            if effective and not row.duplicates and not row.endpoints.unique:
                 created[row.change.noun].append(row)
         for rows in created.values():
             endpoints = rows[0].endpoints
             if self._ended():
-                return
+                return False
             try:
                 duplicates = Search(self._reader, endpoints).duplicates(rows, rows[0].taken)
             except CallError as error:
-                reason = error.reason
-                say(f"Whether a {endpoints.noun} is there twice could not be read: {reason}.")
-                continue
+                self.state.stopped = (
+                    f"whether a {endpoints.noun} is there twice could not be read: {error.reason}"
+                )
+                return False
             except Stopped:
-                return
+                return False
             for row in rows:
                 own, *others = duplicates.get(row.n, [row.key])
                 if own != row.key:
@@ -160,9 +165,9 @@ class Run:
                         "request twice, or somebody else made it)"
                     )
                     row.note("doubled", also=others, reason=reason)
+        return True
 
-    def _close(self) -> None:
-        done = all(row.done for row in self.rows)
+    def _close(self, *, done: bool) -> None:
         if not done and not self.state.stopped:
             self.state.stopped = self._why_not_done()
         what, counts = "finished" if done else "stopped", count_states(self.rows)

@@ -290,7 +290,7 @@ class Journal:
                 self._connection.execute(sa.insert(_event), self._pending)
             self._note(self._count)
         except BaseException as error:
-            self._stopped = self._store.why(error)
+            self._stopped = self._store.why(error, self._run)
             if isinstance(error, _FAILURES):
                 self._check(error)
             raise
@@ -426,8 +426,8 @@ class _Store(ABC):
         """Connect to the database that holds the journal of a run, to read it."""
 
     @abstractmethod
-    def why(self, error: BaseException) -> str:
-        """Return in one line why a database failed."""
+    def why(self, error: BaseException, run: str) -> str:
+        """Return in one line why a database failed, with the journal of a run or empty."""
 
     def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
         """Return the condition for the rows of a run."""
@@ -507,7 +507,7 @@ class _Store(ABC):
         try:
             yield
         except _FAILURES as error:
-            why, damaged = self.why(error), bool(run) and self._is_damage(error)
+            why, damaged = self.why(error, run), bool(run) and self._is_damage(error)
         except (ValueError, TypeError, AttributeError) as error:
             if not run:
                 raise
@@ -728,7 +728,7 @@ class FolderStore(_Store):
         name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
         return not isinstance(error, OSError) and not name.startswith(_OUTSIDE)
 
-    def why(self, error: BaseException) -> str:
+    def why(self, error: BaseException, run: str) -> str:
         """Return in one line why the file could not be used."""
         error = getattr(error, "orig", None) or error
         if is_busy(error):
@@ -736,7 +736,8 @@ class FolderStore(_Store):
                 f"another process is using it and did not let go of it for {_WAIT:g} seconds; "
                 "try again when that process has ended"
             )
-        if getattr(error, "sqlite_errorname", "") == "SQLITE_CANTOPEN":
+        gone = bool(run) and not self.has(run)  # SQLite may have opened it before
+        if gone or getattr(error, "sqlite_errorname", "") == "SQLITE_CANTOPEN":
             return "it has been deleted in the meantime, or the folder cannot be read"
         return str(error) or type(error).__name__
 
@@ -1017,7 +1018,7 @@ class DatabaseStore(_Store):
             raise JournalError(f"There is no journal in {self.shown}.")
         return connection
 
-    def why(self, error: BaseException) -> str:
+    def why(self, error: BaseException, run: str) -> str:
         """Return in one line why the database failed, without a password."""
         error = getattr(error, "orig", None) or error
         lines = str(error).strip().splitlines() or [type(error).__name__]

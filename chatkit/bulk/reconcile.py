@@ -120,7 +120,7 @@ class Search:
         """
         named = {self._endpoints.natural(row.change.after): row for row in rows}
         records: Matches = {name: {} for name in named}
-        self._scan(records)
+        any(self._scan(records) for _ in range(LIST_READS))  # until the list keeps still
         duplicates: dict[int, list[int]] = {}
         for name, row in named.items():
             of_name = records[name]
@@ -141,9 +141,6 @@ class Search:
         new, proven = self._active(new, refused=_any_clashed(rows))
         new = [self._in_full(record, rows) for record in new]
         alike = [record for record in new if not all(self._differing(row, record) for row in rows)]
-        if len(alike) > len(rows):
-            reason = f"there are {len(alike)} new ones just like it: look at them"
-            return {row.n: Verdict("unknown", reason) for row in rows}
         verdicts = {}
         left = []
         for row in rows:

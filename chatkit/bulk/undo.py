@@ -48,7 +48,6 @@ def undo_plan(
     rows = whole if only is None else [row for row in whole if row.n in only]
     left = [_left(row) for row in rows if not _may_have_taken_effect(row)]
     done = [row for row in rows if _may_have_taken_effect(row)]
-    duplicates = 0
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
         if reason := _why_not(row, endpoints, include_adopted=include_adopted):
@@ -60,8 +59,6 @@ def undo_plan(
         changes.append(back)
         if include_adopted:
             changes += [replace(back, key=key) for key in row.duplicates]
-        else:
-            duplicates += len(row.duplicates)
     setting = Setting(
         account=target.transport.connection.account,  # the run may have been applied elsewhere
         noun=header.noun,
@@ -76,7 +73,8 @@ def undo_plan(
     )
     lossy = Counter(row.change.loss for row in done if row.change.undo not in ("exactly", "never"))
     notes = [f"{count:,} rows cannot be restored exactly: {why}" for why, count in lossy.items()]
-    if duplicates:
+    duplicates = sum(len(row.duplicates) for row in done)
+    if duplicates and not include_adopted:
         notes.append(
             f"{many(duplicates, 'record')} just like one of this run appeared beside it and stay: "
             "undo(…, include_adopted=True) deletes them too"

@@ -212,6 +212,23 @@ def test_a_journal_that_is_being_read_is_not_continued(killed, impatient):
         assert told(journal) == WHOLE
 
 
+def test_a_journal_that_is_deleted_while_it_is_opened_is_no_fault_of_the_disk(folder, monkeypatch):
+    """SQLite has the file, and does not find its name when it opens the log: an I/O error."""
+    created(folder, [change()]).close()
+    (path,) = journals(folder)
+    connect = sqlite3.connect
+
+    def deleted_then(*arguments, **options):
+        connection = connect(*arguments, **options)
+        delete_files(path)
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", deleted_then)
+    with pytest.raises(JournalError, match="it has been deleted in the meantime"):
+        read(path)
+    assert list(folder.iterdir()) == []
+
+
 def test_a_count_that_a_power_cut_spoilt_is_not_believed(killed):
     for content in (b"", b"\0" * 20, b"\xff" * 20, b"00000000000000000007"):
         killed.with_name(f"{killed.name}-count").write_bytes(content)

@@ -23,8 +23,10 @@ from bulk.wayward import (
 )
 from msgspec.structs import replace
 
+import chatkit
 from chatkit.account import history
 from chatkit.api.throttle import Throttle
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Pages, Search, ThrottledReader
@@ -100,13 +102,13 @@ def test_a_refusal_after_a_doubt_may_be_its_own_echo(operation: Operation, statu
 
 @pytest.mark.parametrize("operation", [o for o in OPERATIONS if o.verb == "create"], ids=str)
 def test_an_adopted_create_is_done(operation: Operation) -> None:
-    """Nothing more is read or waited for: looking again could only make it worse."""
+    """Nothing is waited for; what may be there twice is looked for at the end of the run."""
     with wayward() as service:
         row = outcome(operation, service, lost, settle=3600 if operation.noun != "content" else 0)
         assert row.evidence == "adopted"
         looked = [sent.line for sent in service.sent[service.sent.index(service.writes()[0]) + 1 :]]
         # the list shows no flow documents: the one flow of that name is read in full
-        assert len(looked) == (2 if operation.noun == "flow" else 1), looked
+        assert len(looked) == {"flow": 3, "webhook": 2}.get(operation.noun, 1), looked
 
 
 # --- whose record it is -----------------------------------------------------------------------
@@ -153,13 +155,38 @@ def test_two_doubtful_creates_of_one_name_that_both_landed_are_not_sent_again() 
         )
 
 
-def test_when_there_are_more_new_ones_than_rows_nobody_can_tell() -> None:
+@pytest.mark.parametrize("ours", [True, False])
+def test_of_more_new_ones_than_rows_one_is_adopted_and_the_others_are_named(ours) -> None:
+    """Our own request came twice, or somebody made the same: nothing tells which."""
     with wayward() as service, service.client() as client:
-        service.on("POST", "flows", first(lambda: service.caller.flow("Order"), lost))
+
+        def twice(do):
+            do() if ours else service.caller.flow("Order")
+            return lost(do)
+
+        service.on("POST", "flows", twice)
         result = plan_of(client.flows, [flow(1, "Order")]).apply(settle=0)
-        assert list(result.state) == ["unknown"]
-        assert "2 new ones" in result.reason[1]
-        assert len(service.writes()) == 1
+        assert list(result.state) == ["applied"] and len(service.writes()) == 1
+        assert all(str(each["id"]) in result.reason[1] for each in service.all("flows"))
+        kept = chatkit.undo(result, client)
+        assert len(kept) == 0 and kept.refused["row"].tolist() == [1]
+        assert any("just like" in note for note in kept.notes)
+        both = chatkit.undo(result, client, include_adopted=True).apply()
+        assert list(both.state) == ["applied"] * 2 and service.all("flows") == []
+
+
+def test_a_run_that_ended_before_it_looked_for_what_is_there_twice_looks_when_resumed() -> None:
+    """Its rows are all done: a stop, or the end of the process, came just then."""
+    with wayward() as service, service.client() as client:
+        service.on("POST", "flows", lambda do: do() and do())
+        stop = Interrupt()
+        plan = plan_of(client.flows, [flow(1, "Order")])
+        result = plan.apply(interrupt=stop, watch=lambda done, of: done == of and stop.ask())
+        assert list(result.state) == ["applied"] and result.reason[1] == ""
+        assert list(chatkit.runs(client).state) == ["open"]
+        result = history.resume(result, client)
+        assert all(str(each["id"]) in result.reason[1] for each in service.all("flows"))
+        assert list(chatkit.runs(client).state) == ["finished"]
 
 
 def test_a_record_that_the_service_names_by_itself_is_ours_after_a_doubt() -> None:

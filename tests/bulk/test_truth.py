@@ -148,6 +148,10 @@ def test_where_the_list_cannot_be_read_it_is_not_known_whether_a_flow_is_there_t
         result = plan_of(client.flows, [flow(1)]).apply()
         assert list(result.state) == ["applied"]
         assert "there twice could not be read" in capsys.readouterr().out
+        assert list(chatkit.runs(client).state) == ["open"]
+        service.on("GET", "flows")
+        assert list(chatkit.resume(result, client).state) == ["applied"]
+        assert list(chatkit.runs(client).state) == ["finished"]
 
 
 @pytest.mark.parametrize("status", [409, 422])
