@@ -8,13 +8,16 @@ where there is no terminal, so all of them run in continuous integration.
 Exit status: 0 done, and nothing differs; 1 something differs, is wrong or was not applied; 2 it
 could not be done, and standard error says why; 130 interrupted.
 
+    The folder or file is the first argument, and the connection the second.
+
     Options:
         folder: the folder, or a git revision of it: shop/@HEAD~3
         name: a connection (`chatkit connections` lists them), `environment` for CHATKIT_BASE_URL,
             CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN, or the access file of a sandbox
         run: as `chatkit runs` lists it; its beginning is enough
         --broken: take what the platform would refuse, too
-        --contacts: contacts, too: personal data, which the .gitignore of a folder names
+        --contacts: contacts, too: personal data, which the .gitignore of a folder names. Without it
+            those of a folder that has a contacts.csv; never with --no-contacts
         --delete: also delete these, which the folder does not hold, each by resource and name as
             diff shows them: --delete "flow Order survey" "content order_ready/de"
         --irreversible: allow what has no undo
@@ -146,7 +149,16 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"\('flow', 'Order survey'\) or ", ""),
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
     (r", or plan the one that is meant by its id: client\..*?\}\]\)", ""),
-    (r"Say their codes with codes=, .*?remember\(codes\)", "Name them with --templates CODE …"),
+    (
+        r"Say their codes with codes=, .*?remember\(codes\)",
+        "Name them with --templates CODE …, or keep them: `chatkit templates remember CODE … NAME`",
+    ),
+    (r"\(codes=…\)", "(--templates CODE …)"),
+    (r": fleet\.load_plan\(path\) reads it", ", and this command applies plans of one account"),
+    (r":? ?client\.webhooks\.delete\(id\)", ""),
+    (r" \S+\.frame\(\) (?:lists|shows) [^.]*\.", ""),
+    (r"\S+\.languages\(\) (?:lists|has) [^.\n]*", "a code is written like de or pt_BR"),
+    (r"; what client\.contacts\.to_parquet[^.]*", ""),
     (r"\bpass (?:base_url|account_id|token)=, ", ""),
     (r"pass (?:its client|the client of the first)", "name its connection after the run"),
 ]
@@ -212,11 +224,14 @@ def _read_profile(name: str) -> chatkit.ServiceProfile:
 _FILE = {"type": Path, "metavar": "FILE"}
 #: How argparse reads an argument; any other option is a flag, any other word is required.
 _READ: dict[str, dict[str, Any]] = {
-    "action": {"choices": ["serve"]},
-    "file": _FILE,
+    "codes": {"nargs": "*", "metavar": "CODE"},
+    "remember": {"choices": ["remember"], "metavar": "remember"},
+    "serve": {"choices": ["serve"], "metavar": "serve"},
+    "source": {"metavar": "FOLDER|FILE"},
     "--account-id": {"metavar": "ID"},
     "--allow": {"action": "append", "nargs": "+", "metavar": "URL", "default": []},
     "--base-url": {"metavar": "URL"},
+    "--contacts": {"action": argparse.BooleanOptionalAction},
     "--conflicts": {"choices": ["refuse", "files", "account"], "default": "refuse"},
     "--delete": {"nargs": "+", "metavar": "NAME", "default": []},
     "--faults": {"type": _faults, "metavar": "KIND=RATE,…", "default": {}},
@@ -229,7 +244,7 @@ _READ: dict[str, dict[str, Any]] = {
     "--profile": {"type": _read_profile, "metavar": "FILE"},
     **dict.fromkeys(("--access", "--authority", "--db", "--out", "--secrets"), _FILE),
 }
-_STATE = ("folder", "name", "--contacts", "--delete", "--broken", "--skip-invalid")
+_STATE = ("--contacts", "--delete", "--broken", "--skip-invalid")
 _ALLOWED = ("--yes", "--many", "--irreversible", "--secrets")
 
 _Command: TypeAlias = Callable[[Any], int | None]
@@ -468,7 +483,7 @@ Then in a notebook: client = chatkit.connect("practice")
 
 
 @_command(
-    *("action", "--host", "--port", "--db", "--secret-stdin", "--plain", "--authority"),
+    *("serve", "--host", "--port", "--db", "--secret-stdin", "--plain", "--authority"),
     *("--refuse-unverified", "--profile", "--json"),
 )
 @needed_by("chatkit inbox")
@@ -479,7 +494,7 @@ def _inbox(args: _Arguments) -> None:
     the database from CHATKIT_INBOX when it has a password. Neither is ever an argument.
 
     Options:
-        action: serve: the one thing that it does
+        serve: the one thing that it does
         --host: who else may reach it: 0.0.0.0 is all
         --db: keep deliveries in this file
         --secret-stdin: read secrets from a pipe
@@ -657,7 +672,65 @@ def _connections(args: _Arguments) -> None:
         args.write(f"None yet. Keep one with `{command('login NAME')}`.")
 
 
+@_command("remember", "codes", "name")
+def _templates(args: _Arguments) -> None:
+    """Keep the codes of templates with a connection, in place of those before.
+
+    Every command takes them where --templates names none. Without a code: shows those kept.
+
+    Options:
+        remember: the one thing that it does
+        codes: template codes, or one file of them (.txt, .csv, .xlsx)
+        name: as `connections` lists it
+    """
+    from chatkit import settings
+    from chatkit.templates.codes import template_codes
+
+    words = [*args.codes, args.name]
+    if words[-1] not in settings.names() and words[0] in settings.names():
+        words.append(words.pop(0))
+    *codes, name = words
+    if codes:
+        settings.keep_templates(name, template_codes(codes if len(codes) > 1 else codes[0]))
+    kept = settings.stored(name).templates
+    args.write(f"{name} remembers {many(len(kept), 'template code')}: {', '.join(kept) or 'none'}.")
+
+
 # --- an account as a folder -----------------------------------------------------------------
+
+
+def _is_connection(text: str) -> bool:
+    """Return whether a word of the command line names a connection."""
+    from chatkit import settings
+
+    return text in (ENVIRONMENT, *settings.names()) or text.endswith(".access")
+
+
+def _is_place(text: str) -> bool:
+    """Return whether a word names a folder, a revision of one, or a file, and no connection."""
+    is_path = "@" in text or "/" in text or os.sep in text
+    exists = text != "" and Path(text).expanduser().exists()
+    return (is_path or exists) and not _is_connection(text)
+
+
+def _check_order(verb: str, first: str, second: str) -> None:
+    """Refuse a connection that stands where the folder or the file belongs.
+
+    Raises:
+        InputError: They are swapped; the text has the command to type.
+    """
+    no_place = _is_connection(first) and not Path(first).is_dir()
+    if no_place and (_is_place(second) or (verb != "diff" and not _is_connection(second))):
+        short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
+        typed = f"{verb} {shlex.quote(short) if short else 'FOLDER'} {shlex.quote(first)}"
+        raise chatkit.InputError(
+            f"The folder or file comes first, and the connection second: `{command(typed)}`."
+        )
+    if verb != "diff" and _is_place(second):
+        raise chatkit.InputError(
+            "The second argument is a connection, and this one is a folder or a file: "
+            f"`{command(f'{verb} FOLDER NAME')}`. `{command('connections')}` lists connections."
+        )
 
 
 @contextmanager
@@ -677,7 +750,7 @@ def _account(name: str) -> Iterator[chatkit.Client]:
         yield client
 
 
-@_command("name", "folder", "--contacts", "--templates", "--conflicts", "--other-account")
+@_command("folder", "name", "--contacts", "--templates", "--conflicts", "--other-account")
 def _pull(args: _Arguments) -> None:
     """Keep an account in a folder, as files for git.
 
@@ -690,6 +763,7 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
+    _check_order("pull", args.folder, args.name)
     with _account(args.name) as client:
         report = chatkit.Folder(args.folder).pull(
             client, contacts=args.contacts, codes=args.templates, conflicts=args.conflicts,
@@ -703,23 +777,20 @@ def _diff(args: _Arguments) -> int:
     """Show what differs between two accounts or folders.
 
     Compares accounts, folders, or git revisions of a folder by what things are called: - is left,
-    + is right. Nothing is changed. A folder that is called as a connection is written ./NAME.
+    + is right. Of a folder and an account the folder comes first. Nothing is changed. A folder that
+    is called as a connection is written ./NAME.
 
     Options:
         left: a folder, a git revision of it (shop/@HEAD~3), or an account, as NAME elsewhere
-        right: as LEFT
+        right: an account, or a folder to compare with another one
     """
-    from chatkit import settings
-
-    accounts = {ENVIRONMENT, *settings.names()}
+    _check_order("diff", args.left, args.right)
     with ExitStack() as stack:
-        sides: list[Any] = []
-        for side in (args.left, args.right):
-            folder = "@" in side or "/" in side or os.sep in side or Path(side).is_dir()
-            if not folder or side in accounts or side.endswith(".access"):
-                side = stack.enter_context(_account(side))
-            sides.append(side)
-        comparison = chatkit.compare(*sides, contacts=args.contacts, codes=args.templates)
+        sources: list[Any] = [
+            each if _is_place(each) else stack.enter_context(_account(each))
+            for each in (args.left, args.right)
+        ]
+        comparison = chatkit.compare(*sources, contacts=args.contacts, codes=args.templates)
     if args.json:
         args.write(comparison.json())
     else:
@@ -727,7 +798,7 @@ def _diff(args: _Arguments) -> int:
     return DIFFERENT if comparison else DONE
 
 
-@_command(*_STATE, "--markdown", "--out", "--rehearse")
+@_command("folder", "name", *_STATE, "--markdown", "--out", "--rehearse")
 def _plan(args: _Arguments) -> int:
     """Show what would make an account as a folder is. Nothing is changed.
 
@@ -740,6 +811,7 @@ def _plan(args: _Arguments) -> int:
     """
     from chatkit.api.connection import account_words
 
+    _check_order("plan", args.folder, args.name)
     with _account(args.name) as client:
         plan = _plan_of_folder(args, client)
         stopped = plan.objections(many=True, irreversible=True)
@@ -760,12 +832,13 @@ def _plan(args: _Arguments) -> int:
 
 
 def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
-    from chatkit.account.folder import state_of
-    from chatkit.account.planning import plan_state
+    from chatkit.account.folder import folder_at
 
-    state = state_of(args.folder, contacts=args.contacts)
-    how = {"delete": args.delete, "broken": args.broken, "skip_invalid": args.skip_invalid}
-    return plan_state(state, client, **how)
+    folder, revision = folder_at(args.folder)
+    return folder.plan(
+        client, revision, contacts=args.contacts, delete=args.delete, broken=args.broken,
+        skip_invalid=args.skip_invalid,
+    )  # fmt: skip
 
 
 def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str:
@@ -806,27 +879,41 @@ def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str
 # --- apply, and what has been applied -------------------------------------------------------
 
 
-@_command("file", "name?", "--rehearsed", *_ALLOWED)
+@_command("source", "name?", "--rehearsed", *_STATE, *_ALLOWED)
 def _apply(args: _Arguments) -> int:
-    """Apply a plan that `plan --out FILE` has written.
+    """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
     Applies this plan only, and only if everything it changes is still as it was then. The run is
-    journalled: the same command goes on after an interrupt, `chatkit undo RUN` takes it back.
+    journalled: the same command goes on after an interrupt, `chatkit undo RUN` takes it back. A
+    folder is planned first. In a terminal it asks; without one it needs --yes.
 
     Options:
-        file: what `plan --out` has written
+        source: what `plan --out` has written, a folder, or a git revision of one: shop/@HEAD~3
         name: a connection, `environment`, or the access file of a sandbox. Without it: the account
             of the plan is looked for in the variables and among the connections
         --rehearsed: only if `plan --rehearse` of it went well
     """
-    from chatkit.bulk.stores import find_run
-
-    args.name = args.name or _account_of(args.file)
+    _check_order("apply", args.source, args.name or "")
+    file = Path(args.source)
+    if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
+        if args.name is None:
+            typed = command(f"apply {shlex.quote(args.source)} NAME")
+            raise chatkit.InputError(
+                f"Name the connection that the folder is applied to: `{typed}`."
+            )
+        with _account(args.name) as client:
+            args.folder = args.source
+            return _carry_out(_plan_of_folder(args, client), args)
+    if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
+        raise chatkit.InputError(
+            "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
+            "--skip-invalid to `chatkit plan`."
+        )
+    args.name = args.name or _account_of(file)
     with _account(args.name) as client:
-        plan = client.load_plan(args.file)
-        try:
-            find_run(plan.id)
-        except chatkit.JournalError:  # its run has not begun, so it has to be as it was reviewed
+        plan = client.load_plan(file)
+        begun = chatkit.runs(client).query("index == @plan.id")
+        if begun.empty:  # so the account has to be as it was reviewed
             if moved := _changed_since(plan):
                 more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
                 lines = [*(cut(line, 200) for line in moved[:_LINES]), *more]
@@ -834,18 +921,27 @@ def _apply(args: _Arguments) -> int:
                     "\n  - ".join(["The plan is outdated, nothing was sent. Plan again:", *lines])
                 )
                 return DIFFERENT
+        elif (state := begun["state"].iloc[0]) != "open":
+            when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
+            taken_back = "" if state == "finished" else f" ({state} since)"
+            undo = f" `{command(f'undo {plan.id}')}` takes it back." if not taken_back else ""
+            args.show(
+                f"This plan was already applied on {when}{taken_back}: nothing was sent.{undo}"
+            )
+            return DIFFERENT if taken_back else DONE
         return _carry_out(plan, args)
 
 
-@_command(*_STATE, *_ALLOWED)
+@_command("folder", "name", *_STATE, *_ALLOWED, rehearsed=False)
 def _restore(args: _Arguments) -> int:
     """Bring an account back to what a folder holds.
 
     Plans what brings an account back to what a folder or a git revision of it holds, shows it,
     and applies it. In a terminal it asks first; without one it needs --yes.
     """
+    _check_order("restore", args.folder, args.name)
     with _account(args.name) as client:
-        return _carry_out(_plan_of_folder(args, client), args, needs_yes=True)
+        return _carry_out(_plan_of_folder(args, client), args)
 
 
 @_command("--json")
@@ -900,7 +996,7 @@ def _undo(args: _Arguments) -> int:
             plan.save(args.out)
             args.show(plan)
             return DONE
-        return _carry_out(plan, args, needs_yes=True)
+        return _carry_out(plan, args)
 
 
 def _account_of(path: Path) -> str:
@@ -969,7 +1065,7 @@ def _changed_since(plan: Plan) -> list[str]:
     return moved
 
 
-def _carry_out(plan: Plan | FleetPlan, args: _Arguments, *, needs_yes: bool = False) -> int:
+def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:
     """Show a plan, ask where somebody can answer, apply it, and show what came of it."""
     from chatkit.bulk.plan import target_of
 
@@ -980,7 +1076,7 @@ def _carry_out(plan: Plan | FleetPlan, args: _Arguments, *, needs_yes: bool = Fa
         print("\n  - ".join(["Blocked, nothing was sent:", *map(visible, objections)]))
         return DIFFERENT
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not args.yes
-    if needs_yes and not args.yes and not asks:
+    if not args.yes and not asks:
         raise chatkit.InputError("Nothing was sent: no terminal can be asked. --yes applies it.")
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
     secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]

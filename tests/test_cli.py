@@ -32,7 +32,7 @@ from chatkit.sandbox import Sandbox
 MARKER = "tok_5f3a9c1e77"
 COMMANDS = {
     *("lab", "sandbox", "inbox", "doctor", "login", "logout", "connections", "pull", "diff"),
-    *("plan", "apply", "restore", "runs", "resume", "undo"),
+    *("plan", "apply", "restore", "runs", "resume", "undo", "templates"),
 }
 LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 PREFIX = "/api/business/public/channels/chat/accounts"

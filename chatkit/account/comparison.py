@@ -25,6 +25,7 @@ from chatkit.account.reading import (
     DECLARED,
     EMPTY,
     NAME_PARTS,
+    NOT_CARRIED,
     NOUNS,
     AccountState,
     compare_contacts,
@@ -83,6 +84,8 @@ What = Literal["changed", "only left", "only right"]
 COLUMNS = ("resource", "key", "field", "left", "right", "what")
 _SIGNS = {"changed": "~", "only left": "-", "only right": "+"}
 _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
+#: What is never compared, in the one line under a comparison.
+_SET_ELSEWHERE = "ids, secrets and what the service sets itself"
 _DEPTH = 6  #: places that are shown of one nested value
 _LONG = 2000  #: characters of a text in which changed words are looked for
 
@@ -104,14 +107,14 @@ def compare(
     left: Comparable,
     right: Comparable,
     *,
-    contacts: bool = False,
+    contacts: bool | None = None,
     codes: Iterable[str] | None = None,
 ) -> Comparison: ...
 
 
 @overload
 def compare(
-    left: Mapping[str, Any], *, contacts: bool = False, codes: Iterable[str] | None = None
+    left: Mapping[str, Any], *, contacts: bool | None = None, codes: Iterable[str] | None = None
 ) -> FleetComparison: ...
 
 
@@ -119,7 +122,7 @@ def compare(
     left: Comparable | Mapping[str, Any],
     right: Comparable | None = None,
     *,
-    contacts: bool = False,
+    contacts: bool | None = None,
     codes: Iterable[str] | None = None,
 ) -> Comparison | FleetComparison:
     """Compare two accounts, or what was kept of them, by what each thing is called.
@@ -133,7 +136,7 @@ def compare(
     Args:
         left: One side; or a fleet, or any mapping of names to sides.
         right: The other one.
-        contacts: Compare contacts too.
+        contacts: Compare contacts too; without it if a folder has them.
         codes: The template codes to compare. Without it those that a folder or a sandbox holds,
             and those that a client remembers (`client.templates.remember`): of an account they
             cannot be listed.
@@ -175,7 +178,7 @@ def compare(
 
 
 def _read(
-    sources: Mapping[str, Comparable], contacts: bool, codes: tuple[str, ...] | None
+    sources: Mapping[str, Comparable], contacts: bool | None, codes: tuple[str, ...] | None
 ) -> dict[str, AccountState | Exception]:
     """Read sides, accounts at last: which template codes they have is known from the others.
 
@@ -192,6 +195,9 @@ def _read(
             named = state.codes
         known += named if codes is None else ()
     names = tuple(dict.fromkeys(known)) or codes
+    if contacts is None:
+        read_here = [state for state in states.values() if isinstance(state, AccountState)]
+        contacts = any(state.contacts is not None for state in read_here)
 
     def read(label: str, _: object) -> AccountState:
         return state_of(sources[label], contacts=contacts, codes=names)
@@ -380,11 +386,28 @@ class Comparison(Report, Sequence[AccountDifference]):
 
     def _notes(self) -> list[str]:
         """Return what is not compared, each note once."""
-        notes = [visible(note) for note in (*self.left.not_carried, *self.right.not_carried)]
-        without = [one.origin for one in (self.left, self.right) if one.contacts is None]
-        if len(without) == 1:
-            notes.append(f"{visible(without[0])} holds no contacts: they are not compared.")
-        return list(dict.fromkeys(notes))
+        notes = [*self.left.not_carried, *self.right.not_carried]
+        notes = [visible(note) for note in dict.fromkeys(notes) if note != NOT_CARRIED]
+        unread = self._unread().values()
+        return [*notes, f"Not compared: {', '.join(unread)}{', ' * bool(unread)}{_SET_ELSEWHERE}."]
+
+    def _unread(self) -> dict[str, str]:
+        """Return the resources that a side does not hold, in words for people."""
+        unread = {}
+        for noun, declared in DECLARED.items():
+            if declared.personal:
+                without = [side.origin for side in (self.left, self.right) if side.contacts is None]
+                if without:
+                    holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
+                    unread[noun] = f"{noun}s{holds_none}"
+            elif noun not in self.left.records or noun not in self.right.records:
+                unread[noun] = f"{noun}s"
+            elif "template_code" in declared.account_key and not {
+                *self.left.codes,
+                *self.right.codes,
+            }:
+                unread[noun] = f"{noun}s (codes=…)"
+        return unread
 
 
 class FleetComparison(Report, Mapping[str, Comparison]):
@@ -490,13 +513,7 @@ def _counted_or_same(compared: Comparison, noun: str) -> str:
     """Count the things of a resource that differ, or say that none does, or was compared."""
     if counts := compared.counts.get(noun):
         return f"{sum(counts.values()):,}"
-    both = (compared.left, compared.right)
-    declared = DECLARED[noun]
-    if declared.personal:
-        unread = any(side.contacts is None for side in both)
-    else:
-        unread = "template_code" in declared.account_key and not any(side.codes for side in both)
-    return "not compared" if unread else "same"
+    return "not compared" if noun in compared._unread() else "same"
 
 
 # --- flows, contents and webhooks -----------------------------------------------------------

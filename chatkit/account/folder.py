@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -58,6 +59,7 @@ from chatkit.account.reading import (
     AccountState,
     Fields,
     default_of,
+    name_text,
     read_account,
 )
 from chatkit.api.connection import Connection, account_words
@@ -102,6 +104,10 @@ _CHECKED = {"file": "str", "line": "int64", "column": "int64"} | dict.fromkeys(
     ("severity", "code", "message", "hint"), "str"
 )
 _LONG = 60  #: characters of a value in a conflict
+_NO_CODES = (
+    "No contents were pulled: the API has no list of templates. Say their codes with codes=, or "
+    "keep them with client.templates.remember(codes)."
+)
 
 
 #: What a file is to hold: its bytes, or what writes them.
@@ -206,13 +212,17 @@ class Folder:
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
+    def _pull_command(self) -> str:
+        """Return the command that writes it."""
+        return command(f"pull {shlex.quote(str(self.path))} NAME")
+
     # --- read and plan --------------------------------------------------------------
 
     def state(
         self,
         revision: str | None = None,
         *,
-        contacts: bool = False,
+        contacts: bool | None = None,
         codes: Codes | None = None,
     ) -> AccountState:
         """Read what the files hold.
@@ -220,7 +230,7 @@ class Folder:
         Args:
             revision: One of git, like "HEAD~3", a tag or a branch; without it the files as they
                 are now.
-            contacts: Read `contacts.csv`, too, if it is there.
+            contacts: Read `contacts.csv`; without it if that is there.
             codes: The templates to read; without it all.
 
         Raises:
@@ -230,21 +240,23 @@ class Folder:
         return self._state(revision, contacts, codes)[0]
 
     def _state(
-        self, revision: str | None = None, contacts: bool = False, codes: Codes | None = None
+        self,
+        revision: str | None = None,
+        contacts: bool | None = None,
+        codes: Codes | None = None,
     ) -> tuple[AccountState, FolderContents]:
         """Read what the files hold, also as they hold it."""
-        files = self._files(contacts) if revision is None else git_files(self.path, revision)
-        held = FolderReader(files).read(contacts=contacts)
+        with_contacts = contacts is not False
+        files = self._files(with_contacts) if revision is None else git_files(self.path, revision)
+        held = FolderReader(files).read(contacts=with_contacts)
         if held.account is None and not held.paths:
-            raise InputError(
-                f"{files.name} holds no account: `{command(f'pull NAME {self.path}')}` writes one."
-            )
+            raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
         names = {*held.codes} if codes is None else {*template_codes(codes)}
         notes = []
         if held.interrupted:
             notes.append(
                 f"A pull into {self.path} was interrupted. What it had still to write is read as "
-                f"written: `{command(f'pull NAME {self.path}')}` ends it."
+                f"written: `{self._pull_command()}` ends it."
             )
         if contacts and held.contacts is None:
             notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
@@ -269,14 +281,14 @@ class Folder:
 
     def _seed_records(self) -> AccountRecords:
         """Return what the files hold as plain data, to make a sandbox of it."""
-        return self.state(contacts=True)._seed_records()
+        return self.state()._seed_records()
 
     def plan(
         self,
         client: Client,
         revision: str | None = None,
         *,
-        contacts: bool = False,
+        contacts: bool | None = None,
         delete: Iterable[Named] = (),
         existing: Differing = "update",
         broken: bool = False,
@@ -290,7 +302,7 @@ class Folder:
         Args:
             client: The account. It is read.
             revision: One of git, to restore what was; without it the files as they are now.
-            contacts: Plan the contacts of `contacts.csv`, too.
+            contacts: Plan the contacts of `contacts.csv`; without it if that is there.
             delete: What is to be deleted, each by resource and name: `"flow Order survey"`,
                 `("content", "order_ready/de")`. What the files do not have stays otherwise.
             existing: What becomes of records that differ: "update" writes what the files say,
@@ -325,16 +337,26 @@ class Folder:
         self, plan: Plan, state: AccountState, client: Client, base: FolderContents
     ) -> list[str]:
         """Name what a plan changes although nobody edited it in the files."""
-        updates = [each for each in plan.changes if each.kind == "update" and each.noun in NOUNS]
         if base.account != folder_owner(client.connection):
             return []
+        pulled = AccountState("the last pull", base.records, base.contacts)
         fields: list[str] = []
-        for each in updates:
-            noun, text = str(each.noun), str(each.row[1])
-            name = text if each.code is None else (each.code, each.key)
-            was, mine = (records.get(name, {}) for records in (base.records[noun], state.of(noun)))
-            fields += [f"{noun} {text} ({one})" for one in each.after if was and
-                      was.get(one, ABSENT) == mine.get(one, ABSENT)]  # fmt: skip
+        for noun, declared in DECLARED.items():
+            updates = [each for each in plan.changes if (each.kind, each.noun) == ("update", noun)]
+            if not updates:
+                continue
+            before, edited = (
+                {name_text(name, declared.separator): each for name, each in held.of(noun).items()}
+                for held in (pulled, state)
+            )
+            for change in updates:
+                text = str(change.row[1])
+                was, mine = before.get(text, {}), edited.get(text, {})
+                fields += [
+                    f"{noun} {text} ({field})"
+                    for field in change.after
+                    if was and was.get(field, ABSENT) == mine.get(field, ABSENT)
+                ]
         return fields
 
     def check(self, source: str = "en") -> pd.DataFrame:
@@ -385,9 +407,7 @@ class Folder:
     def _files(self, contacts: bool) -> FolderFiles:
         """Read the bytes of all files of the folder, while no pull writes them."""
         if not self.path.is_dir():
-            raise InputError(
-                f"{self.path} does not exist: `{command(f'pull NAME {self.path}')}` writes it."
-            )
+            raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
         with self._opened() as (directory, unfinished):
             return self._read(directory, unfinished, contacts)
 
@@ -433,7 +453,7 @@ class Folder:
         self,
         client: Client,
         *,
-        contacts: bool = False,
+        contacts: bool | None = None,
         flows_only: bool = False,
         codes: Codes | None = None,
         conflicts: Conflicts = "refuse",
@@ -448,7 +468,7 @@ class Folder:
         Args:
             client: The account.
             contacts: Write `contacts.csv`, too: names and numbers of persons. It is put into
-                `.gitignore`.
+                `.gitignore`. Without it: if that is there.
             flows_only: Write the flows, and leave the files of all else as they are.
             codes: Template codes, beside those of the folder and those that the client remembers.
             conflicts: What becomes of a field that was changed both in a file and in the account:
@@ -467,7 +487,9 @@ class Folder:
             choice = ", ".join(map(repr, get_args(Conflicts)))
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         mine = folder_owner(client.connection)
-        files = self._files(contacts) if self.path.is_dir() else FolderFiles(str(self.path))
+        with_contacts = not flows_only if contacts is None else contacts
+        files = self._files(with_contacts) if self.path.is_dir() else FolderFiles(str(self.path))
+        contacts = CONTACTS in files.files if contacts is None else contacts
         here = FolderReader(files).read(contacts=contacts, ledger=True)
         self._refuse_other(here.account, mine, other_account)
         named = [*here.codes, *client.templates.codes]
@@ -1024,7 +1046,7 @@ def folder_at(text: str) -> tuple[Folder, str | None]:
 def state_of(
     source: Client | Sandbox | Folder | AccountState | str | os.PathLike[str],
     *,
-    contacts: bool = False,
+    contacts: bool | None = None,
     codes: Codes | None = None,
 ) -> AccountState:
     """Read what an account, a folder or a revision of a folder holds.
@@ -1032,7 +1054,7 @@ def state_of(
     Args:
         source: A client, a sandbox, a folder or its path, with "@REVISION" one of git as in
             "shop/@HEAD~3"; or a state, which is returned.
-        contacts: Read contacts, too.
+        contacts: Read contacts, too; without it those of a folder, if they are there.
         codes: The template codes to read contents of. Without it those that the client
             remembers, those that a sandbox has, or all of a folder.
 
@@ -1049,11 +1071,11 @@ def state_of(
         folder, revision = folder_at(os.fspath(source))
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
-        return read_account(source, named, contacts=contacts)
+        return read_account(source, named, contacts=bool(contacts))
     if hasattr(source, "template_codes"):
         with client_of(source) as client:
             named = source.template_codes if named is None else named
-            return read_account(client, named, contacts=contacts)
+            return read_account(client, named, contacts=bool(contacts))
     raise InputError(
         "This takes a client, a Sandbox, a chatkit.Folder or the path of one, not "
         f"{type(source).__name__}."
@@ -1087,6 +1109,7 @@ class PullReport(Report):
         self.changes = dict(changes)  #: what became of each file, by its path
         self.notes = [
             *notes,
+            *([_NO_CODES] if not state.codes and not state.flows_only else []),
             *state.not_carried,
         ]  #: what else is to be known, and what is in the account and not in the folder
 

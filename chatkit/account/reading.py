@@ -57,8 +57,8 @@ CONTACT_COLUMNS = (*CONTACT, *FIELDS[ContactEndpoints.noun], *NAME_PARTS)
 EMPTY: tuple[Any, ...] = (None, "", [], {}, ())
 
 NOT_CARRIED = (
-    "Never in a state, a folder or a plan: tokens and signing secrets, ids, wa_status and "
-    "wa_flow_id of flows, deliveries and their times, tags, meta_name and ai_mode of contacts."
+    "Left out: ids, secrets and what the service sets itself (wa_status, deliveries, tags, "
+    "ai_mode …)."
 )
 
 
@@ -182,8 +182,9 @@ def read_account(
     unclear: dict[str, frozenset[str]] = {}
     table = None
     for noun in FLOWS_ONLY if flows_only else NOUNS:
-        frame, odd = resource_of(client, noun)._target.account_frame(named)
-        notes += odd
+        frame, missing = resource_of(client, noun)._target.account_frame(named)
+        if named or "template_code" not in DECLARED[noun].account_key:
+            notes += missing
         taken[noun], ids[noun], unclear[noun] = _by_name(noun, frame, notes)
     if contacts:
         frame, _ = resource_of(client, ContactEndpoints.noun)._target.account_frame(named)

@@ -90,7 +90,7 @@ def test_a_session_goes_as_it_is_written(
     known: dict[str, Any] = {
         **clients, "writes": lambda client: writes(by_client[id(client)]), "content": content,
         "edit": edit, "variables": variables, "git": git, "Path": Path, "json": json, "os": os,
-        "stat": stat, "out": "", "err": "",
+        "chatkit": chatkit, "stat": stat, "out": "", "err": "",
     }  # fmt: skip
     run = ""
     for line in SESSIONS[name].splitlines():
@@ -127,7 +127,7 @@ def test_after_a_kill_the_same_command_goes_on(
         client.contacts.plan(frame).save("plan.json")
     left.faults(latency=0.05)
     with processes.Popen(
-        [sys.executable, "-m", "chatkit", "apply", "plan.json", "left.access"],
+        [sys.executable, "-m", "chatkit", "apply", "plan.json", "left.access", "--yes"],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env=dict(os.environ),
     ) as process:  # fmt: skip
@@ -136,7 +136,7 @@ def test_after_a_kill_the_same_command_goes_on(
         process.kill()
     left.faults()
     assert 5 <= len(writes(left)) < 40
-    assert main(["apply", "plan.json", "left.access"]) == 0
+    assert main(["apply", "plan.json", "left.access", "--yes"]) == 0
     with chatkit.connect("left.access") as client:
         assert client.contacts.frame().head(40).name.eq("Zoe Quinn").all()
 
@@ -169,7 +169,7 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     left, _ = accounts
     with chatkit.connect("right.access") as client:
         client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
-    assert main(["pull", "right.access", "shop"]) == 0
+    assert main(["pull", "shop", "right.access"]) == 0
     status, said = answered(b"n\n", "restore", "shop", "left.access")
     assert (status, writes(left)) == (1, [])
     assert "Apply this to left.access? [y/N]: " in said

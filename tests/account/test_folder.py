@@ -123,8 +123,9 @@ def test_contacts_come_only_when_asked_with_a_line_in_gitignore_and_a_word(
     assert lines[1].startswith("\"'+")  # no program takes it for a formula
     state = folder.state(contacts=True)
     assert holds_the_same(state, state_of(client, codes=CODES, contacts=True))
-    assert state_of(folder).contacts is None
-    folder.pull(client, contacts=True)
+    assert holds_the_same(state_of(folder), state)
+    assert folder.state(contacts=False).contacts is None
+    folder.pull(client)
     assert "persons" not in capsys.readouterr().out
 
 
@@ -450,7 +451,7 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     folder.pull(client, codes=CODES, contacts=True)
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-qm", "one")
-    then = folder.state()
+    then = folder.state(contacts=False)
     edited(folder, "templates/order_ready/en.json", footer="Edited")
     (folder.path / "flows/rent-a-bike.json").unlink()
     git(tmp_path, "commit", "-qam", "two")

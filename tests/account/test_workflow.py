@@ -61,7 +61,7 @@ def account(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[chatkit
         monkeypatch.setenv("CHATKIT_BASE_URL", base_url)
         monkeypatch.setenv("CHATKIT_ACCOUNT_ID", sandbox.account_id)
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
-        assert main(["pull", "environment", "shop/", "--templates", "order_ready"]) == 0
+        assert main(["pull", "shop/", "environment", "--templates", "order_ready"]) == 0
         yield sandbox
 
 
