@@ -16,7 +16,7 @@ from chatkit.api.record import Body, Document, Id, Record, document
 from chatkit.bulk.endpoints import Endpoints, Key, Undo
 from chatkit.errors import InputError, Refused
 from chatkit.resource import Resource
-from chatkit.util.display import many
+from chatkit.util.display import cut, many
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,17 +47,36 @@ class Flow(Record):
         """Take the document from flow_json_raw where a service shows it nowhere else."""
         if not isinstance(flow, dict) or flow.get("flow_json"):
             return flow
-        found = whole_document(flow.get("flow_json_raw"))
-        if found is None:
+        inner = whole_document(flow.get("flow_json_raw"))
+        if inner is None:
             return flow
-        return {n: v for n, v in flow.items() if n != "flow_json_raw"} | {"flow_json": found}
+        return {n: v for n, v in flow.items() if n != "flow_json_raw"} | {"flow_json": inner}
+
+    def __repr__(self) -> str:
+        """Show the flow in five lines, its document by its screens."""
+        whole = whole_document(self.flow_json)
+        screens = "not shown here: read it with get"
+        if whole:
+            ids = [str(each.get("id")) for each in whole["screens"] if isinstance(each, dict)]
+            screens = f"version {whole['version']}, {many(len(ids), 'screen')}: {', '.join(ids)}"
+        draft = "DRAFT; publish it in the business application"
+        lines = {
+            "wa_status": draft if self.wa_status == "DRAFT" else self.wa_status or "not shown",
+            "wa_flow_id": self.wa_flow_id or "none",
+            "updated_at": f"{self.updated_at:%Y-%m-%d %H:%M}" if self.updated_at else "not shown",
+            "flow_json": screens,
+        }
+        rows = [f"  {name:<12}{cut(value, 80)}" for name, value in lines.items()]
+        return "\n".join([f"Flow {self.id}: {cut(self.name or '(without name)', 60)}", *rows])
+
+    __str__ = __repr__
 
 
 def whole_document(raw: Any) -> dict[str, Any] | None:
     """Read a flow document out of flow_json_raw; None of what is no document."""
-    found = document(raw)
-    if isinstance(found, dict) and "version" in found and isinstance(found.get("screens"), list):
-        return found
+    value = document(raw)
+    if isinstance(value, dict) and "version" in value and isinstance(value.get("screens"), list):
+        return value
     return None
 
 
@@ -192,9 +211,9 @@ class FlowEndpoints(Endpoints[Flow]):
         documents = documents.astype(object)
         taken = False
         for place, text in enumerate(texts.tolist()):
-            found = None if documents.iat[place] else whole_document(text)
-            if found is not None:
-                documents.iat[place], texts.iat[place] = cast(Any, found), None
+            inner = None if documents.iat[place] else whole_document(text)
+            if inner is not None:
+                documents.iat[place], texts.iat[place] = cast(Any, inner), None
                 taken = True
         if not taken:
             return frame
@@ -244,10 +263,16 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
     """The flows of the account. A new flow is a DRAFT, also on the upstream platform.
 
     Each document is checked before it is sent, as the platform will when it is published:
-    errors stop it, unless you say `broken=True`; warnings are told.
+    errors stop it, unless you pass `broken=True`; warnings are shown.
+
+    Publishing, step by step: `create` makes a DRAFT, which no customer sees. `check_all` shows
+    that its document has no errors. In the business application open the flow (by its name, or its
+    `wa_flow_id`), try it, and choose Publish; `frame().wa_status` is PUBLISHED then. An update may
+    make it a DRAFT again, to be published once more. Deprecate there what shall take no new
+    answers: a published flow cannot be deleted.
 
     What the API cannot do: publish, deprecate or send a flow, rename one, or bring a deleted
-    one back. Publishing and deprecating is done in the business application.
+    one back.
 
     >>> with chatkit.connect(chatkit.Sandbox(seed="demo")) as client:
     ...     flows = client.flows.frame(status="DRAFT")
@@ -262,8 +287,8 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
             """Explain what the API cannot do, where its name is tried."""
             if name in _NOT_IN_API:
                 raise AttributeError(f"client.flows has no {name}: {_NOT_IN_API[name]}")
-            said = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(said, name=name, obj=self)
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
 
     def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
         """Read the flows into a DataFrame, one row each, indexed by id.

@@ -70,7 +70,7 @@ def findings(module: str, document: object) -> list[Finding]:
         kind: [rule for rule in rules if rule.__module__.endswith(f".{module}")]
         for kind, rules in RULES.items()
     }
-    return list(visit(read_nodes(document), rules))
+    return [each for each in visit(read_nodes(document), rules) if each.code != "UNUSED_DATA"]
 
 
 def found(module: str, document: object) -> list[tuple[str, str, str]]:

@@ -52,7 +52,11 @@ def __getattr__(name: str) -> object:
     elif name[:1].isupper() and name in (classes := import_module(_BLOCKS).CLASSES):
         value = classes[name]
     else:
-        raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}")
+        from chatkit.flowjson.nodes import meant
+
+        like = meant(name, classes if name[:1].isupper() else _HOME) if name[:1].isalpha() else ""
+        better = f"; did you mean {like}?" if like else ""
+        raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}{better}")
     globals()[name] = value
     return value
 

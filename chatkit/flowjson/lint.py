@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +27,7 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
 )
 from chatkit.report import SEVERITIES, Finding, FindingSequence, Report, frame_of_objects, marked
 from chatkit.util.display import escaped, many, visible
-from chatkit.util.json import patched, steps
+from chatkit.util.json import PatchOperation, patched, steps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,34 +55,74 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
         message = f"This is not valid JSON: {source.fault}."
         fault = Finding("INVALID_FLOW_JSON", "error", "", message, line=line, column=column)
         return Findings([fault], None, source.text or "")
-    findings = list(visit(read_nodes(source.value, str(version or _version(source.value)))))
+    findings = _findings(source.value, str(version or _version(source.value)))
     if source.size > MOST_BYTES:
         message = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
         large = Finding("FLOW_JSON_TOO_LARGE", "error", "", message, "Use smaller pictures.")
         findings.append(large)
-    findings = list(dict.fromkeys(findings))  # two rules may agree
     return Findings(_placed(source, findings), source.value, source.text or "")
+
+
+def _findings(document: Any, version: str, depth: int = 4) -> list[Finding]:
+    """Find what is wrong, with names that are misspelled read as what was meant.
+
+    So what only follows from a misspelled name is not reported.
+    """
+    findings = list(dict.fromkeys(visit(read_nodes(document, version))))  # two rules may agree
+    misspelled = [each for each in findings if _is_respelling(each.patch)]
+    if not misspelled or not depth:
+        return findings
+    moves = [op for each in misspelled for op in each.patch if op.op == "move"]
+
+    def written(pointer: str) -> str:
+        """Return where a pointer into the corrected document leads in this one."""
+        for op in moves:
+            if f"{pointer}/".startswith(f"{op.path}/"):
+                return f"{op.value}{pointer[len(op.path) :]}"
+        return pointer
+
+    others = [
+        replace(each, pointer=written(each.pointer), patch=_at(each.patch, written))
+        for each in _findings(_corrected(document, misspelled), version, depth - 1)
+    ]
+    return list(dict.fromkeys([*misspelled, *others]))
+
+
+def _is_respelling(patch: Sequence[PatchOperation]) -> bool:
+    return bool(patch) and all(each.op in ("move", "replace") for each in patch)
+
+
+def _corrected(document: Any, misspelled: Sequence[Finding]) -> Any:
+    for each in sorted(misspelled, key=lambda each: -len(each.pointer)):  # what is inside, first
+        document = patched(document, each.patch)
+    return document
+
+
+def _at(patch: Iterable[PatchOperation], where: Callable[[str], str]) -> tuple[PatchOperation, ...]:
+    """Return a patch with other pointers."""
+    return tuple(
+        op._replace(path=where(op.path), value=where(op.value) if op.op == "move" else op.value)
+        for op in patch
+    )
 
 
 def _version(document: Any) -> Version:
     """Return the version whose rules apply: the recommended one when the document names none."""
-    stated = Version.parse(document.get("version")) if isinstance(document, dict) else None
-    if stated is None or not (stated in RELEASED or stated in UNANNOUNCED):
-        return RECOMMENDED
-    return stated
+    version = Version.parse(document.get("version")) if isinstance(document, dict) else None
+    is_known = version in RELEASED or version in UNANNOUNCED
+    return version if version is not None and is_known else RECOMMENDED
 
 
-def _placed(source: DocumentSource, found: list[Finding]) -> list[Finding]:
+def _placed(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
     """Fill in lines and columns, and note keys that stand twice."""
-    if source.text is None or not (found or source.doubled):
-        return found
+    if source.text is None or not (findings or source.doubled):
+        return findings
     placed = []
-    for each in found:
+    for each in findings:
         line, column = source.find(each.pointer)
         placed.append(replace(each, line=line, column=column))
     for pointer, (line, column) in source.doubles():
-        key = steps(pointer)[-1]
-        message = f"{key} stands here again; only the last one counts."
+        message = f"{steps(pointer)[-1]} stands here again; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
         )
@@ -135,9 +175,20 @@ class Findings(FindingSequence[Finding], Report):
         >>> found.fix()["version"]
         '7.3'
         """
-        document = self._document
+        misspelled = [each for each in self._found if _is_respelling(each.patch)]
+        moves = [op for each in misspelled for op in each.patch if op.op == "move"]
+        moves.sort(key=lambda op: -len(op.value))
+
+        def corrected(pointer: str) -> str:
+            for op in moves:
+                if f"{pointer}/".startswith(f"{op.value}/"):
+                    pointer = f"{op.path}{pointer[len(op.value) :]}"
+            return pointer
+
+        document = _corrected(self._document, misspelled)
         for each in reversed(self._found):  # from the end, so that places before it stay
-            document = patched(document, each.patch)
+            if not _is_respelling(each.patch):
+                document = patched(document, _at(each.patch, corrected))
         return document
 
     def summary(self) -> str:

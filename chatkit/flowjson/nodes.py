@@ -8,20 +8,36 @@ Whatever is not of the expected shape is no node; that it is wrong is for the ru
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import product
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS, RECOMMENDED, ComponentShape, Property, Version
+from chatkit.util.display import cut
 from chatkit.util.json import escape
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
 CHILD_KEYS = ("children", "then", "else", "cases")
 DEPTH = 64  # deeper is never a flow, and the bound keeps the work linear
 
-_BOUND = re.compile(r"\$\{|`")
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
+#: What authors write for a reference: ${form.x} in some other way, {{x}}, $form.x, form.x …
+_LOOKALIKE = re.compile(
+    rf"""(?P<reference>{_REFERENCE.pattern})
+      | (?P<certain> [$＄][{{｛]{{1,2}} [^{{}}｛｝$＄]* [}}｝]{{1,2}} | [$＄][{{｛] [\w.\-\[\]'"]*
+          | \{{\{{ [^{{}}$]{{1,80}} \}}\}} | [#%@&$]? \s? \{{\s* STORE [^{{}}$]* \}}
+          | [$] \s? STORE [\w.\-\[\]'"]+ )
+      | (?P<loose> [$]? \{{ \s* [\w-]+ \s* \}} | [$] [A-Za-z_][\w-]*
+          | (?<![\w.@/\\-]) (?:screens?\.[\w-]+\.)? (?:forms?|data)
+            (?: \.[\w-]+ | \[\s*['"]?[\w-]+['"]?\s*\] )+ (?![\w@/(-]) )
+    """.replace("STORE", r"(?:screens?|forms?|from|data)\s*[.\[]"),
+    re.VERBOSE,
+)
+#: A text in which a reference, or what looks like one, may stand.
+_BOUND = re.compile(r"[$＄{`]|(?:form|data|screen)s?[.\[]")
 _UNKNOWN: frozenset[str] = frozenset()
 
 
@@ -55,14 +71,9 @@ def whole(text: str) -> Reference | None:
     return _reference(match) if match is not None else None
 
 
-def misspelled(text: str) -> bool:
+def is_misspelled(text: str) -> bool:
     """Return whether a text were one reference, had its names only letters, digits, _ and -."""
     return _LIKE.fullmatch(text) is not None and whole(text) is None
-
-
-def unread(text: str) -> bool:
-    """Return whether a text holds a ${ that begins no reference."""
-    return "${" in _REFERENCE.sub("", text)
 
 
 def is_expression(text: str) -> bool:
@@ -114,7 +125,7 @@ class ActionNode:
 
 @dataclass(eq=False, slots=True)
 class Binding:
-    """A text that holds a reference `${…}` or a backtick."""
+    """A text that holds a reference `${…}`, a backtick, or what looks like a reference."""
 
     pointer: str
     text: str
@@ -404,9 +415,16 @@ def named(types: frozenset[str]) -> str:
     return " or ".join(sorted(types)) or "unknown"
 
 
+#: The first version in which other screens can be referred to.
+FOREIGN = Version(4, 0)
+_EARLY = f"other screens can be referred to from version {FOREIGN}"
+
+
 def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Follow a reference that stands on a screen."""
     home = screen if reference.screen is None else flow.by_id.get(reference.screen)
+    if reference.screen is not None and flow.version < FOREIGN:
+        return Target(problem=_EARLY)
     if home is None:
         return Target(problem=f"there is no screen {reference.screen}")
     owner = f"screen {home.id}" if home.id else "the screen"
@@ -443,3 +461,182 @@ def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
     if component.type == "CalendarPicker":
         return Target(frozenset(("string",)))  # start-date or end-date
     return Target(problem=f"{path[0]} is one value: it has no {path[1]}")
+
+
+# --- what was meant by a name that leads nowhere ------------------------------------------
+
+
+def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the known name that is most like a word, in whatever case; empty if none is."""
+    names = {name.casefold(): name for name in known}
+    matches = get_close_matches(word.casefold(), names, 1, likeness)
+    return names[matches[0]] if matches else ""
+
+
+#: How like a name must be that replaces another by `fix`.
+ALIKE = 0.7
+
+
+class ReferenceFault(NamedTuple):
+    """A reference that leads nowhere, or what looks like one; and the reference that was meant."""
+
+    text: str
+    message: str
+    hint: str
+    meant: str  # empty where no reference is like it
+    start: int
+    end: int
+
+
+def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[ReferenceFault]:
+    """Find what is wrong with the references of a text that stands on a screen."""
+    faults = []
+    for match in _LOOKALIKE.finditer(text):
+        written = match[0]
+        if reference := whole(written):
+            problem = resolve(flow, screen, reference).problem
+            if not problem:
+                continue
+            message = f"{written} does not exist: {problem}."
+            hint = "Declare it, or correct the name."
+            if problem == _EARLY:
+                hint = "Raise the version, or hand the value over in the payload of navigate."
+        else:
+            message = f"{cut(written, 60)} is not a reference: it stays as it is written."
+            hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
+        better = _intended(flow, screen, written)
+        if match["loose"] and not (written == text.strip() and "." in written):
+            exact = re.findall(_WORD, better)[-1:] == re.findall(_WORD, written)[-1:]
+            better = better if exact else ""
+        if better or not match["loose"]:
+            hint = f"Did you mean {better}?" if better else hint
+            faults.append(ReferenceFault(written, message, hint, better, *match.span()))
+    return faults
+
+
+def corrected(text: str, faults: Iterable[ReferenceFault]) -> str:
+    """Return a text in which each reference is as it was meant."""
+    for fault in reversed([*faults]):
+        if fault.meant:
+            text = text[: fault.start] + fault.meant + text[fault.end :]
+    return text
+
+
+_WORD = r"[\w-]+"
+_STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "inputs": "form"}
+
+
+def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
+    """Return the reference that was meant; empty where none is like what was written."""
+    words = re.findall(_WORD, written)
+    homes, others = {"": screen}, {}
+    if flow.version >= FOREIGN:
+        others = {
+            f"screen.{name}.": each
+            for name, each in flow.by_id.items()
+            if each is not screen and re.fullmatch(r"[^.{}`']+", name)
+        }
+    is_named = len(words) > 1 and words[0].casefold() in ("screen", "screens")
+    words = words[is_named:]
+    store = _store(words)
+    if len(words) > 1 and (is_named or not store) and (name := meant(words[0], flow.by_id, ALIKE)):
+        own = flow.by_id[name] is screen
+        homes, others = ({"": screen} if own else {f"screen.{name}.": flow.by_id[name]}), {}
+        words = words[1:]
+        store = _store(words)
+    words = words[1:] if store or len(words) > 1 else words
+    stores = ("data", "form") if store == "data" else ("form", "data")
+    for exact, places in ((True, homes), (False, homes), (True, others)):
+        matches = []
+        for (prefix, home), each in product(places.items(), stores if words else ()):
+            names = home.data if each == "data" else home.fields
+            likely = words[0] if words[0] in names else ""
+            name = likely if exact else likely or meant(words[0], names, ALIKE)
+            if name and (path := _path(home, each, name, words[1:])):
+                matches.append(f"${{{prefix}{each}.{path}}}")
+        if matches and (places is homes or len(matches) == 1):
+            return matches[0]
+    return ""
+
+
+def _store(words: list[str]) -> str:
+    """Return the store that the first of several words means."""
+    if len(words) < 2:
+        return ""
+    first = words[0].casefold()
+    return _STORES.get(first) or meant(first, ("form", "data"), ALIKE)
+
+
+def _path(home: ScreenNode, store: str, name: str, rest: list[str]) -> str:
+    """Return the path to a field, its steps spelled as they are declared; empty without one."""
+    path, schema = [name], home.data.get(name)
+    if store == "form":
+        shape = home.fields[name].shape
+        return name if shape is not None and shape.is_input else ""
+    for step in rest:
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        known = properties if isinstance(properties, dict) else {}
+        found = step if step in known else meant(step, known, ALIKE)
+        if not found:
+            return ""
+        schema = known[found]
+        path.append(found)
+    return ".".join(path)
+
+
+# --- what an answer can be ----------------------------------------------------------------
+
+
+def options(component: ComponentNode) -> dict[str, str]:
+    """Return the written-out options of a list, ids with titles; empty where any is not known."""
+    source = component.value.get("data-source")
+    titles: dict[str, str] = {}
+    for each in source if isinstance(source, list) else ():
+        if not isinstance(each, dict) or not isinstance(id := each.get("id"), str):
+            return {}
+        if _BOUND.search(id):
+            return {}
+        titles[id] = str(each.get("title", ""))
+    return titles
+
+
+def possible_values(
+    flow: FlowNode, screen: ScreenNode, reference: Reference, depth: int = 8
+) -> dict[str, str]:
+    """Return all values that a reference can have, ids with titles; empty if not known.
+
+    A field of a data model has those that actions hand over, unless an endpoint may send others.
+    """
+    home = screen if reference.screen is None else flow.by_id.get(reference.screen)
+    if home is None or len(reference.path) > 1 or depth == 0:
+        return {}
+    name = reference.path[0]
+    if reference.store == "form":
+        component = home.fields.get(name)
+        return options(component) if component and component.shape else {}
+    values: dict[str, str] = {}
+    is_filled = not flow.endpoint
+    for action in flow.actions if is_filled else ():
+        is_update = action.name == "update_data" and action.screen is home
+        if action.name == "navigate" and action.target == home.id:
+            is_update = True
+        elif not is_update or name not in (action.payload or {}):
+            continue
+        value = (action.payload or {}).get(name)
+        inner = whole(value) if isinstance(value, str) else None
+        if inner is not None:
+            handed = possible_values(flow, action.screen, inner, depth - 1)
+        else:
+            is_known = isinstance(value, str) and not _BOUND.search(value)
+            handed = {value: ""} if isinstance(value, str) and is_known else {}
+        if not handed:
+            return {}
+        values |= handed
+    return values
+
+
+def id_hint(value: str, ids: Mapping[str, str]) -> str:
+    """Return the id that was meant by a title, or by what is like an id."""
+    titles = {title: id for id, title in ids.items()}
+    id = titles.get(value) or meant(value, ids) or titles.get(meant(value, titles), "")
+    return f"Did you mean the id {id!r}?" if id else f"The ids are {', '.join([*ids][:5])}."

@@ -113,9 +113,12 @@ def without(parent: Any, key: str) -> Any:
 
 
 class PatchOperation(NamedTuple):
-    """One operation of a JSON Patch (RFC 6902); `add` to a key that is there replaces it."""
+    """One operation of a JSON Patch (RFC 6902); `add` to a key that is there replaces it.
 
-    op: Literal["add", "remove"]
+    `move` gives a key another name in its place; its value is the pointer before.
+    """
+
+    op: Literal["add", "remove", "replace", "move"]
     path: str
     value: Any = None
 
@@ -131,16 +134,19 @@ def patched(document: Any, patch: Iterable[PatchOperation]) -> Any:
     Raises:
         InputError: Nothing stands where one of them should be done.
     """
-    for operation in patch:
-        *way, last = steps(operation.path)
+    for op, path, value in patch:
+        *way, last = steps(path)
 
-        def put(parent: Any, key: str, value: Any = operation.value) -> Any:
-            if not isinstance(parent, list):
+        def put(parent: Any, key: str, op: str = op, value: Any = value) -> Any:
+            if op == "move":
+                before = steps(value)[-1]
+                return {key if name == before else name: each for name, each in parent.items()}
+            if op == "replace" or not isinstance(parent, list):
                 return with_value_at(parent, key, value)
             place = len(parent) if key == "-" else int(key)
             return [*parent[:place], value, *parent[place:]]
 
-        document = changed(document, way, last, without if operation.op == "remove" else put)
+        document = changed(document, way, last, without if op == "remove" else put)
     return document
 
 

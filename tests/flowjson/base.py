@@ -14,6 +14,8 @@ PICTURE = (
 #: Where the components of the first screen stand in `flow`.
 CHILDREN = "/screens/0/layout/children"
 DONE = {"name": "complete", "payload": {}}
+#: Codes of what nothing uses: documents of tests are too small to use all they have.
+UNUSED = ("UNUSED_INPUT", "UNUSED_DATA")
 GO = {"name": "navigate", "next": {"type": "screen", "name": "LAST"}, "payload": {}}
 OPTIONS = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
 
@@ -79,10 +81,8 @@ def errors(document: Any) -> list[tuple[str, str]]:
 
 
 def told(found: Findings) -> list[tuple[str, str, str]]:
-    """Severity, code and pointer of all findings, but that this flow keeps its answers."""
-    return [
-        (each.severity, each.code, each.pointer) for each in found if each.code != "UNUSED_INPUT"
-    ]
+    """Severity, code and pointer of all findings, but that this flow keeps its answers and data."""
+    return [(each.severity, each.code, each.pointer) for each in found if each.code not in UNUSED]
 
 
 def text(document: Any) -> str:

@@ -23,7 +23,7 @@ from chatkit.flowjson.lint import MOST_BYTES, Findings, lint
 
 KNOWN = {"DUPLICATE_KEY", "DUPLICATE_OPTION_IDS", "FLOW_JSON_TOO_LARGE", "IMAGE_TOO_LARGE",
          "NESTED_TOO_DEEPLY", "TEXT_LONGER_THAN_DOCUMENTED", "UNREACHED_SCREEN",
-         "UNUSED_INPUT"}  # fmt: skip
+         "UNUSED_DATA", "UNUSED_INPUT"}  # fmt: skip
 
 
 def samples(shared: Path, kind: str) -> list[Path]:

@@ -37,6 +37,24 @@ def test_a_created_flow_is_a_draft_with_its_document(client):
     assert flow.flow_json == (DOCUMENT if client.profile.flow_json_in_get else None)
 
 
+def test_a_flow_shows_itself_in_five_lines_without_its_document():
+    flow = chatkit.flows.Flow(id=7, name="Order\u202e", wa_status="DRAFT", flow_json=DOCUMENT)
+    assert repr(flow) == str(flow)
+    assert repr(flow).split("\n") == [
+        "Flow 7: Order⟨U+202E⟩",
+        "  wa_status   DRAFT; publish it in the business application",
+        "  wa_flow_id  none",
+        "  updated_at  not shown",
+        "  flow_json   version 7.3, 1 screen: THANKS",
+    ]
+    bare = repr(chatkit.flows.Flow(id=7))
+    assert "Flow 7: (without name)" in bare and "read it with get" in bare
+
+
+def test_help_explains_how_a_flow_is_published():
+    assert "choose Publish" in " ".join(chatkit.flows.Flows.__doc__.split())
+
+
 def test_the_frame_lists_flows_and_filters_by_status(client):
     order = client.flows.create(**ORDER)
     assert client.flows.frame().loc[order.id, "name"] == "Order"

@@ -27,6 +27,7 @@ from chatkit.flowjson.build.piece import (
     piece_of,
     quoted,
     rebuilt,
+    suggestion,
     walk,
     write,
 )
@@ -75,7 +76,9 @@ class Screen(Piece):
         for block in self.blocks():
             if getattr(block, "name", None) == name:
                 return block
-        raise KeyError(f"The screen {self.id} has no component {name!r}.")
+        names = [block.entered for block in self.blocks() if block.entered]
+        better = suggestion(name, names) or "."
+        raise KeyError(f"The screen {self.id} has no component {name!r}{better}")
 
     def blocks(self) -> list[Block]:
         """List all its components, also those in others, in the order of the document."""
@@ -148,7 +151,9 @@ class Flow(Piece):
         for screen in self.screens:
             if screen.id == id:
                 return screen
-        raise KeyError(f"There is no screen {id!r}.")
+        ids = [screen.id for screen in self.screens]
+        better = suggestion(id, ids) or "."
+        raise KeyError(f"There is no screen {id!r}{better}")
 
     def blocks(self) -> Iterator[tuple[Screen, Block]]:
         """Yield every component with its screen, in the order of the document."""
@@ -158,9 +163,32 @@ class Flow(Piece):
 
     def to_json(self) -> dict[str, Any]:
         """Write the flow document as a dict."""
-        homes = {id(block): screen.id for screen, block in reversed(list(self.blocks()))}
-        version = Version.parse(self.version)
-        return self.written(WriteContext(homes=homes, forms=bool(version and version < _FORMLESS)))
+        version, homes = Version.parse(self.version), self._homes()
+        is_early = version is not None and version < _FORMLESS
+        names: dict[str, set[str]] = {}
+        for screen, block in () if is_early else self.blocks():
+            if block.entered:
+                names.setdefault(block.entered, set()).add(screen.id)
+        return self.written(WriteContext(homes=homes, names=names, forms=is_early))
+
+    def _homes(self) -> dict[int, str]:
+        """Return the screen of each component, by the identity of the object.
+
+        Raises:
+            InputError: One object stands on two screens.
+        """
+        homes: dict[int, str] = {}
+        for screen, block in self.blocks():
+            home = homes.setdefault(id(block), screen.id)
+            if home != screen.id:
+                raise InputError(
+                    f"One {type(block).__name__} object stands on two screens, {home} and "
+                    f"{screen.id}: make another one for the second, for example with copy.copy()."
+                )
+        return homes
+
+    def _validate(self) -> None:
+        self._homes()
 
     def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write one property; a built flow with an endpoint needs a routing model."""

@@ -9,10 +9,9 @@ import inspect
 import keyword
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import KW_ONLY, field, fields
 from datetime import date, datetime
-from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
@@ -46,6 +45,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
+from chatkit.flowjson.nodes import meant
 
 _FEW = 8  # values of an enumeration that a signature shows
 
@@ -244,11 +244,19 @@ class Memory(NamedTuple):
 
 
 class WriteContext(NamedTuple):
-    """Where a piece is written: the screen, where each input stands, what its version wants."""
+    """The place in which a piece is written: its screen, and the inputs of the whole flow."""
 
     screen: str = ""
-    homes: Mapping[int, str] = MappingProxyType({})
-    forms: bool = False
+    homes: Mapping[int, str] = MappingProxyType({})  # of each component, by its identity
+    names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
+    forms: bool = False  # whether its version wants inputs in a Form
+
+    def foreign(self, match: re.Match[str]) -> str:
+        """Return a reference to an input that only one other screen has with that screen."""
+        homes = self.names.get(match[1], ())
+        if self.screen in homes or len(homes) != 1:
+            return match[0]
+        return f"${{screen.{min(homes)}.form.{match[1]}"
 
 
 @dataclass(config=_CONFIG, repr=False)
@@ -323,6 +331,8 @@ class Piece(metaclass=HelpPage):
 
     def written(self, place: WriteContext) -> dict[str, Any]:
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
+        if self._memory is not None:
+            place = place._replace(names={})  # what was read stays as it is
         known: dict[str, Any] = dict(self.says)
         for name, key in self.keys.items():
             value = self.put(name, getattr(self, name), place)
@@ -332,6 +342,9 @@ class Piece(metaclass=HelpPage):
         whole = write(self.more, place) | known
         before = [key for key in self._memory.keys if key in whole] if self._memory else []
         return {key: whole[key] for key in dict.fromkeys([*before, *known, *whole])}
+
+    def _validate(self) -> None:
+        """Refuse what only the whole piece can show to be wrong."""
 
     def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write the value of one property; None is left out."""
@@ -350,7 +363,8 @@ class Piece(metaclass=HelpPage):
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
         if name not in (*cls.keys, "more"):
-            raise AttributeError(f"{cls.__name__} has no property {name!r}{meant(name, cls.keys)}")
+            better = suggestion(name, cls.keys)
+            raise AttributeError(f"{cls.__name__} has no property {name!r}{better}")
         if error := self._set(name, value):
             raise refused(cls.__name__, [name], error)
 
@@ -380,9 +394,10 @@ def write(value: Any, place: WriteContext) -> Any:
         return {key: write(item, place) for key, item in value.items()}
     if isinstance(value, list):
         return [write(item, place) for item in value]
-    return value
+    return _FORM.sub(place.foreign, value) if isinstance(value, str) and place.names else value
 
 
+_FORM = re.compile(r"\$\{form\.([\w-]+)")
 P = TypeVar("P", bound=Piece)
 
 
@@ -435,6 +450,7 @@ def _told(cls: type[P]) -> Callable[..., None]:
             init(self, *args, **given)
         except ValidationError as error:
             raise refused(cls.__name__, names, error) from None
+        self._validate()
 
     cls.__signature__ = _signature(cls, names)  # type: ignore[attr-defined]
     return __init__
@@ -499,10 +515,10 @@ def refused(name: str, names: Sequence[str], error: ValidationError) -> InputErr
     return InputError(f"This {name} cannot be built:", list(found.values()))
 
 
-def meant(name: str, names: Iterable[str]) -> str:
+def suggestion(name: object, names: Iterable[str]) -> str:
     """Ask whether another name was meant, if one is like it."""
-    like = get_close_matches(name, names, 1)
-    return f"; did you mean {like[0]}?" if like else ""
+    like = meant(str(name), names)
+    return f"; did you mean {like}?" if like else ""
 
 
 def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
@@ -516,7 +532,7 @@ def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
 
 def _reason(detail: ErrorDetails, field: str, name: str, names: Sequence[str]) -> str:
     if detail["type"] == "unexpected_keyword_argument":
-        return f"is not a property of {name}{meant(field, names)}"
+        return f"is not a property of {name}{suggestion(field, names)}"
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     return _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
@@ -573,6 +589,20 @@ class Block(Piece):
     def entered(self) -> str | None:
         """The name under which a person's entry is known, if it is an input."""
         return getattr(self, "name", None) if self.shape.is_input else None
+
+    def __str__(self) -> str:
+        """Return the reference to what a person enters in it, if it is an input."""
+        return f"${{form.{self.entered}}}" if self.entered else repr(self)
+
+    def __format__(self, spec: str) -> str:
+        """Return the reference, for texts like f"Hello {name}"; raise where there is none."""
+        if self.entered is None:
+            name = type(self).called()
+            raise InputError(
+                f"{name[:1].upper()}{name[1:]} is not an input: nobody enters a value in it, so no "
+                "text can hold one."
+            )
+        return format(str(self), spec)
 
     def branches(self) -> Iterator[tuple[str, object]]:
         """Yield the lists of components in it, each with its name: then, else, or a case."""

@@ -7,9 +7,10 @@ update_data against the data model of its own screen.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
-from chatkit.flowjson.components import ACTIONS, NEXT, Shape
+from chatkit.flowjson.components import ACTIONS, NEXT, RECOMMENDED, Shape
 from chatkit.flowjson.nodes import (
     DEPTH,
     ActionNode,
@@ -21,15 +22,25 @@ from chatkit.flowjson.nodes import (
     Target,
     fits,
     is_expression,
-    misspelled,
+    is_misspelled,
+    meant,
     named,
     resolve,
     types_of,
+    value_types,
     whole,
 )
 from chatkit.flowjson.rules import rule
 from chatkit.flowjson.rules.expression import result
-from chatkit.flowjson.rules.reference import TYPES, json_types, mismatches
+from chatkit.flowjson.rules.reference import (
+    MOST_FILES,
+    TYPES,
+    faulty,
+    json_types,
+    mismatches,
+    unquoted,
+)
+from chatkit.flowjson.rules.shape import close, renamed, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, child, escape, removing
 
@@ -50,7 +61,12 @@ def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         yield from _url(action)
     elif action.name == "update_data":
         yield from _update(flow, action)
-    elif action.name == "complete" and not action.screen.terminal and _fits(flow, action):
+    elif (
+        action.name == "complete"
+        and not action.screen.terminal
+        and _fits(flow, action)
+        and any(screen.terminal for screen in flow.screens)  # else reported of the flow
+    ):
         message = "complete stands on a screen that is not terminal."
         hint = 'Set "terminal": true on the screen, or navigate to one that is.'
         end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
@@ -107,13 +123,11 @@ def _name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             why, known = "", ACTIONS.get(action.name)
             if known is not None and known.since > flow.version:
                 why = f": it is known from version {known.since}"
-            yield Finding(
-                "INVALID_ENUM_VALUE",
-                "error",
-                pointer,
-                f"{action.name} cannot stand in {action.key} here{why}.",
-                f"Use one of: {', '.join(names)}.",
-            )
+            message = f"{action.name} cannot stand in {action.key} here{why}."
+            like = action.name not in ACTIONS and meant(action.name, names)
+            hint = f"Did you mean {like}?" if like else f"Use one of: {', '.join(names)}."
+            patch = respelt(pointer, action.name, names) if like else ()
+            yield Finding("INVALID_ENUM_VALUE", "error", pointer, message, hint, patch=patch)
 
 
 def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
@@ -122,9 +136,11 @@ def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     selecting = action.key != "on-click-action" and _fits(flow, action)
     for key in action.value:
         if key not in _KEYS or (key in ("next", "url") and selecting):
-            yield _unknown(f"{action.pointer}/{escape(key)}", f"An action knows no {key}.")
+            at, known = f"{action.pointer}/{escape(key)}", shape.by_name if shape else _KEYS
+            yield _unknown(at, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
-            yield _unknown(f"{action.pointer}/url", "url is known from version 6.0.")
+            message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
+            yield Finding("INVALID_PROPERTY_KEY", "error", f"{action.pointer}/url", message, hint)
         elif shape is not None and key not in shape.by_name:
             at, message = f"{action.pointer}/{key}", f"{action.name} takes no {key}."
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
@@ -151,7 +167,8 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         return
     for key in following:
         if str(key) not in NEXT.by_name:
-            yield _unknown(f"{pointer}/{escape(str(key))}", f"next knows no {key}.")
+            at, message = f"{pointer}/{escape(str(key))}", f"next knows no {key}."
+            yield _unknown(at, message, following, NEXT.by_name)
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
@@ -169,14 +186,17 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     if name is None or whole(name) is not None or is_expression(name):
         return
     if name not in flow.by_id:
-        yield _next(pointer, f"There is no screen {name}.", "Correct the name, or add the screen.")
+        ids = [each for each in flow.by_id if each != action.screen.id]
+        patch = respelt(f"{pointer}/name", name, ids)
+        hint = close(name, ids) if patch else "Correct the name, or add the screen."
+        message = f"There is no screen {name}."
+        yield Finding(_NO_SCREEN, "error", f"{pointer}/name", message, hint, patch=patch)
     elif name == action.screen.id:
-        yield _next(pointer, f"{name} navigates to itself.", "Name another screen.")
+        message = f"{name} navigates to itself."
+        yield Finding(_NO_SCREEN, "error", f"{pointer}/name", message, "Name another screen.")
 
 
-def _next(pointer: str, message: str, hint: str) -> Finding:
-    code = "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME"
-    return Finding(code, "error", f"{pointer}/name", message, hint)
+_NO_SCREEN = "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME"
 
 
 def _url(action: ActionNode) -> Iterator[Finding]:
@@ -235,9 +255,13 @@ def _missing(pointer: str, message: str, hint: str) -> Finding:
     return Finding("MISSING_REQUIRED_PROPERTY", "error", pointer, message, hint)
 
 
-def _unknown(pointer: str, message: str) -> Finding:
-    code, hint = "INVALID_PROPERTY_KEY", "Remove it."
-    return Finding(code, "error", pointer, message, hint, patch=removing(pointer))
+def _unknown(
+    pointer: str, message: str, value: Mapping[str, Any], known: Collection[str]
+) -> Finding:
+    patch, hint = renamed(pointer, value, known), close(pointer.rpartition("/")[2], known)
+    if not patch:
+        patch, hint = removing(pointer), "Remove it."
+    return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint, patch=patch)
 
 
 def _type(pointer: str, what: str, wanted: str, found: object) -> Finding:
@@ -250,7 +274,6 @@ def _type(pointer: str, what: str, wanted: str, found: object) -> Finding:
 
 PICKERS = {"PhotoPicker": "max-uploaded-photos", "DocumentPicker": "max-uploaded-documents"}
 FILES, FILE_KB, ALL_KB = 30, 25_600, 102_400  # of a picker, of a file, of an answer
-MOST_FILES = 10
 
 
 def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
@@ -259,24 +282,15 @@ def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         text, pointer = binding.text, binding.pointer
         if binding.is_expression:
             continue
-        direct = _is_direct(action, binding)
-        severity: Severity = "error" if direct and binding.whole is not None else "warning"
-        if direct and binding.whole is None and misspelled(text):
-            yield _misused(pointer, f"{text} is not a reference.", "Write it as ${data.name}.")
+        code = "INVALID_ON_CLICK_ACTION_PAYLOAD"
+        is_looked_at = binding.whole is not None or is_misspelled(text)
+        severity: Severity = "error" if is_looked_at and _is_direct(action, binding) else "warning"
+        yield from faulty(flow, action.screen, text, pointer, code, severity)
+        yield from unquoted(flow, binding, "sent")
+        if flow.version >= (4, 0) or action.owner.type != "Footer" or action.owner.form is not None:
+            continue
         for reference, target in zip(binding.references, binding.targets, strict=True):
-            problem = target.problem
-            if reference.screen is not None and flow.version < (4, 0):
-                problem = "other screens can be referred to from version 4.0"
-            if problem:
-                message = f"{reference.text} does not exist: {problem}."
-                hint = "Correct the name."
-                yield Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
-            elif (
-                flow.version < (4, 0)
-                and (reference.store, action.owner.type) == ("form", "Footer")
-                and action.owner.form is None
-                and action.screen.forms
-            ):
+            if not target.problem and reference.store == "form" and action.screen.forms:
                 yield Finding(
                     "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
                     "error",
@@ -363,6 +377,41 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         hint = "Add it, or take it out of the data model."
         yield Finding(code, severity, f"{action.pointer}/payload", message, hint)
     yield from _given(flow, action, target, code, severity)
+    for key, value in (action.payload or {}).items():
+        reference = whole(value) if isinstance(value, str) else None
+        origin = _number_input(flow, action.screen, reference)
+        if reference is not None and reference.store == "data" and origin:
+            message = (
+                f"{key} was entered as a number on {origin.screen.id}, and is handed on a second "
+                "time: phones make a text of it there, and the flow stops."
+            )
+            hint = f"Read it where it is needed: ${{screen.{origin.screen.id}.form.{origin.name}}}."
+            if flow.version < (4, 0):
+                hint = "Let people enter it as text."
+            at = f"{action.pointer}/payload/{escape(key)}"
+            yield Finding("INVALID_NAVIGATE_ACTION_PAYLOAD", "warning", at, message, hint)
+
+
+def _number_input(
+    flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
+) -> ComponentNode | None:
+    """Return the input whose number a reference hands on, over whatever screens; or None."""
+    home = flow.by_id.get(reference.screen) if reference and reference.screen else screen
+    if reference is None or home is None or len(reference.path) > 1 or not depth:
+        return None
+    name = reference.path[0]
+    if reference.store == "form":
+        component = home.fields.get(name)
+        return component if component and "number" in value_types(component) else None
+    if "number" not in types_of(home.data.get(name)):
+        return None
+    for action in flow.actions:
+        value = (action.payload or {}).get(name)
+        if action.name == "navigate" and action.target == home.id and isinstance(value, str):
+            origin = _number_input(flow, action.screen, whole(value), depth - 1)
+            if origin is not None:
+                return origin
+    return None
 
 
 def _some(names: list[str]) -> str:
@@ -375,14 +424,13 @@ def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
     yield from _given(flow, action, action.screen, code, "error")
     for key, value in (action.payload or {}).items():
-        reference = whole(value) if isinstance(value, str) else None
-        if reference is not None and reference.screen is None and reference.path[0] == key:
+        reference = whole(value.strip("`")) if isinstance(value, str) else None
+        if reference is None or (reference.store, *reference.path) != ("data", key):
+            continue
+        if reference.screen in (None, action.screen.id):
             at = f"{action.pointer}/payload/{escape(key)}"
             message = f"{key} is updated with its own value."
-            hint = "Give another value, or leave it out."
-            yield Finding(
-                code, "error" if reference.store == "data" else "warning", at, message, hint
-            )
+            yield Finding(code, "error", at, message, "Give another value, or leave it out.")
 
 
 def _given(
@@ -400,8 +448,11 @@ def _given(
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
-            hint = "Declare it there, or leave it out."
-            yield Finding(code, "error" if fixed else severity, at, message, hint)
+            left = [name for name in target.data if name not in (action.payload or {})]
+            patch = renamed(at, {}, left)
+            hint = close(str(key), left) if patch else "Declare it there, or leave it out."
+            level: Severity = "error" if fixed else severity
+            yield Finding(code, level, at, message, hint, patch=patch)
             continue
         schema = target.data[key]
         for where, problem in _differences(flow, action.screen, value, reference, schema):

@@ -19,14 +19,19 @@ from chatkit.flowjson.nodes import (
     FlowNode,
     Reference,
     ScreenNode,
+    corrected,
+    id_hint,
     is_expression,
     named,
+    possible_values,
+    reference_faults,
     resolve,
     whole,
 )
 from chatkit.flowjson.rules import rule
-from chatkit.flowjson.rules.reference import too_early
 from chatkit.report import Finding, Severity
+from chatkit.util.display import cut
+from chatkit.util.json import PatchOperation
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -267,60 +272,101 @@ def result(flow: FlowNode, screen: ScreenNode, text: str) -> frozenset[str]:
     return typed(steps, lambda each: resolve(flow, screen, each).types)[0]
 
 
+class _Problem(NamedTuple):
+    """One thing that is wrong with an expression."""
+
+    severity: Severity
+    message: str
+    hint: str = ""
+    is_corrected: bool = False  # its reference is spelled right in the text that was meant
+
+
 def _read(
-    flow: FlowNode, screen: ScreenNode, text: str, pointer: str
-) -> tuple[tuple[ExpressionStep, ...], frozenset[str], list[tuple[Severity, str]]]:
+    flow: FlowNode, screen: ScreenNode, text: str
+) -> tuple[tuple[ExpressionStep, ...], frozenset[str], list[_Problem]]:
     """Read an expression: its steps, its type, and what is wrong with it."""
-    wrong: list[tuple[Severity, str]] = []
-
-    def types(reference: Reference) -> frozenset[str]:
-        if reference.screen is not None and flow.version < (4, 0):
-            wrong.append(("error", too_early(reference, pointer, "error").message.rstrip(".")))
-            return frozenset()
-        target = resolve(flow, screen, reference)
-        if target.problem:
-            wrong.append(("error", f"{reference.text} does not exist: {target.problem}"))
-        return target.types
-
+    faults = reference_faults(flow, screen, text)
     try:
         steps = parse(text)
     except ExpressionError as error:
-        where = f", at character {error.at + 1} of it"
-        return (), frozenset(), [("error", f"The expression cannot be read: {error}{where}")]
-    found, doubts = typed(steps, types)
-    wrong += [("error" if kind == "wrong" else "warning", message) for kind, message, _ in doubts]
-    return steps, found, wrong
+        message = f"The expression cannot be read: {error}, at character {error.at + 1} of it"
+        hint = next((fault.hint for fault in faults if fault.meant), "")
+        return (), frozenset(), [_Problem("error", message, hint, bool(hint))]
+    problems = []
+    for fault in faults if any(step.kind == "reference" for step in steps) else ():
+        hint = fault.hint if fault.meant else ""
+        problems.append(_Problem("error", fault.message.rstrip("."), hint, bool(hint)))
+    types, mistakes = typed(steps, lambda each: resolve(flow, screen, each).types)
+    for kind, message, _ in mistakes:
+        problems.append(_Problem("error" if kind == "wrong" else "warning", message))
+    return steps, types, [*problems, *_other_values(flow, screen, steps)]
+
+
+def _other_values(
+    flow: FlowNode, screen: ScreenNode, steps: Iterable[ExpressionStep]
+) -> Iterator[_Problem]:
+    """Find comparisons with a text that is none of the values which an answer can have."""
+    for operator, operands in operations(steps):
+        by_kind = {each.kind: each.value for each in operands if each is not None}
+        if operator.value not in EQUALITIES or by_kind.keys() != {"reference", "value"}:
+            continue
+        reference, value = by_kind["reference"], by_kind["value"]
+        values = possible_values(flow, screen, reference)
+        if values and isinstance(value, str) and value and value not in values:
+            never = "never" if operator.value == "==" else "always"
+            yield _Problem(
+                "warning",
+                f"{reference.text} is never {cut(value, 40)!r}: this is {never} true",
+                id_hint(value, values),
+            )
+
+
+def check_spelling(
+    pointer: str, flow: FlowNode, screen: ScreenNode, text: str, problem: _Problem
+) -> tuple[PatchOperation, ...]:
+    """Return the patch that corrects the references of an expression, where that mends it."""
+    if not problem.is_corrected:
+        return ()
+    better = corrected(text, reference_faults(flow, screen, text))
+    return (PatchOperation("replace", pointer, better),)
 
 
 def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
-    owner, action = binding.owner, binding.action
-    _, found, wrong = _read(flow, owner.screen, binding.text[1:-1], binding.pointer)
+    owner, action, pointer = binding.owner, binding.action, binding.pointer
+    _, types, problems = _read(flow, owner.screen, binding.text[1:-1])
     # the platform looks at whole properties only
     severe, code = binding.is_direct and binding.property not in _LATER, "INVALID_PROPERTY_VALUE"
-    if action is not None and binding.pointer.startswith(f"{action.pointer}/payload/"):
+    if action is not None and pointer.startswith(f"{action.pointer}/payload/"):
         code = "INVALID_ACTION_PAYLOAD_PROPERTY"
         since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
         severe = flow.version >= since
     worst: Severity = "error" if severe else "warning"
-    for severity, message in dict.fromkeys(wrong):
-        weight: Severity = "warning" if severity == "warning" else worst
-        yield Finding(code, weight, binding.pointer, f"{_started(message)}.", _HINT)
+    for problem in dict.fromkeys(problems):
+        severity: Severity = "warning" if problem.severity == "warning" else worst
+        patch = check_spelling(pointer, flow, owner.screen, binding.text, problem)
+        message, hint = f"{_started(problem.message)}.", problem.hint or _HINT
+        yield Finding(code, severity, pointer, message, hint, patch=patch)
     prop = binding.about
-    if wrong or prop is None or not binding.is_direct or not found:
+    if problems or prop is None or not binding.is_direct or not types:
         return
-    wanted = frozenset(prop.json_types(flow.version))
-    if prop.kind != "reference" and found.isdisjoint(wanted):
+    expected = frozenset(prop.json_types(flow.version))
+    is_text = "string" in expected
+    if prop.kind != "reference" and types.isdisjoint(expected):
         yield Finding(
             "INVALID_PROPERTY_VALUE",
-            "warning" if "string" in wanted else worst,
-            binding.pointer,
-            f"The expression comes to a {named(found)}, {binding.property} takes {named(wanted)}.",
-            "Put a text beside it to make it one." if "string" in wanted else "Compare something.",
+            "warning" if is_text else worst,
+            pointer,
+            f"The expression comes to a {named(types)}, "
+            f"{binding.property} takes {named(expected)}.",
+            "Put a text beside it to make it one." if is_text else "Compare something.",
         )
 
 
 def _started(message: str) -> str:
     return message[:1].upper() + message[1:]
+
+
+_ASKED = "Compare a reference with something, for example ${data.kind} == 'gold'."
 
 
 @rule("If", "early If")
@@ -329,52 +375,62 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     text = component.value.get("condition")
     if not isinstance(text, str):
         return
-    pointer = f"{component.pointer}/condition"
+    pointer, screen = f"{component.pointer}/condition", component.screen
     backticks = is_expression(text) and flow.version >= SINCE
     asked = text[1:-1] if backticks else text
-    steps, found, wrong = _read(flow, component.screen, asked, pointer)
-    message = [each for severity, each in wrong if severity == "error"]
-    doubts = [each for severity, each in wrong if severity == "warning"]
-    if steps and not message:
-        message = [] if backticks else list(_plain(steps, asked))
+    steps, types, problems = _read(flow, screen, asked)
+    if steps and not any(problem.severity == "error" for problem in problems):
+        messages = [] if backticks else list(_plain(steps, asked))
         if not any(step.kind == "reference" for step in steps):
-            message = ["It asks nothing: no ${…} stands in it"]
-        elif found and "boolean" not in found:
-            message.append(f"It comes to a {named(found)}, not to true or false")
-        doubts += [] if backticks else list(_mixed(asked))
-    for each in message:
-        yield _asked("error", pointer, each)
-    for each in doubts:
-        yield _asked("warning", pointer, each)
+            messages = ["It asks nothing: no ${…} stands in it"]
+        elif types and "boolean" not in types:
+            messages.append(f"It comes to a {named(types)}, not to true or false")
+        mixed = [] if backticks else list(_mixed(asked))
+        problems = [
+            *(_Problem("error", message) for message in messages),
+            *problems,
+            *(_Problem("warning", message) for message in mixed),
+        ]
+    for problem in problems:
+        message, hint = f"{_started(problem.message)}.", problem.hint or _ASKED
+        patch = check_spelling(pointer, flow, screen, text, problem)
+        code = "INVALID_PROPERTY_VALUE"
+        yield Finding(code, problem.severity, pointer, message, hint, patch=patch)
 
 
-def _asked(severity: Severity, pointer: str, message: str) -> Finding:
-    hint = "Compare a reference with something, for example ${data.kind} == 'gold'."
-    return Finding("INVALID_PROPERTY_VALUE", severity, pointer, f"{_started(message)}.", hint)
+def operations(
+    steps: Iterable[ExpressionStep],
+) -> Iterator[tuple[ExpressionStep, list[ExpressionStep | None]]]:
+    """Yield each operator with its operands; one that is computed is None."""
+    stack: list[ExpressionStep | None] = []
+    for step in steps:
+        if step.kind in ("value", "reference"):
+            stack.append(step)
+            continue
+        count = 1 if step.kind == "unary" else 2
+        yield step, stack[-count:]
+        stack[-count:] = [None]
 
 
 def _plain(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
     """Find what a condition without backticks may not hold."""
-    literal: list[bool] = []
+    operands = dict(operations(steps))
     for step in steps:
+        is_fixed = [each is not None and each.kind == "value" for each in operands.get(step, ())]
         if step.kind == "value" and text[step.at] == '"':
             yield f"a text stands in single quotes, at character {step.at + 1}"
-        if step.kind == "value" and _LEADING.match(text, step.at):
+        elif step.kind == "value" and _LEADING.match(text, step.at):
             yield f"a number has leading zeros, at character {step.at + 1}"
-        if step.kind == "unary":
-            if step.value == "plus" or (step.value == "minus" and not literal[-1]):
-                yield f"- and + do not stand in a condition, at character {step.at + 1}"
-        elif step.kind == "binary":
-            right, left = literal.pop(), literal.pop()
-            if step.value == JOIN:
-                yield f"an operator is missing before character {step.at + 1}"
-            elif step.value in MATHS:
-                yield f"{step.value} does not stand in a condition without backticks"
-            elif left and right:
-                yield f"{step.value} has a fixed value on both sides"
-            literal.append(False)
-        else:
-            literal.append(step.kind == "value")
+        elif step.value == "plus" or (step.value == "minus" and not any(is_fixed)):
+            yield f"- and + do not stand in a condition, at character {step.at + 1}"
+        elif step.kind != "binary":
+            continue
+        elif step.value == JOIN:
+            yield f"an operator is missing before character {step.at + 1}"
+        elif step.value in MATHS:
+            yield f"{step.value} does not stand in a condition without backticks"
+        elif all(is_fixed):
+            yield f"{step.value} has a fixed value on both sides"
 
 
 def _mixed(text: str) -> Iterator[str]:

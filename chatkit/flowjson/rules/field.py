@@ -7,23 +7,34 @@ from datetime import date
 from typing import Any
 
 from chatkit.flowjson.components import COMPONENTS, Version
-from chatkit.flowjson.nodes import ComponentNode, FlowNode
+from chatkit.flowjson.nodes import (
+    ComponentNode,
+    FlowNode,
+    id_hint,
+    options,
+    possible_values,
+    whole,
+)
 from chatkit.flowjson.rules import rule
 from chatkit.flowjson.rules.shape import (
     Around,
     check_value,
+    close,
     day,
     fits,
     has_binding,
     is_binding,
     named,
+    renamed,
 )
 from chatkit.report import Finding, Severity
+from chatkit.util.display import many
 from chatkit.util.json import escape, removing
 
 _TYPED = Version(7, 0)  # from here init-values are checked against the fields
 _PATTERN_TYPES = ("text", "number", "password", "passcode")
 _MOST_WITH_PICTURES = 100
+_MOST_CHARS = 80  # of a TextInput that does not state more
 _BOUNDS = (
     ("min-chars", "max-chars"),
     ("min-selected-items", "max-selected-items"),
@@ -38,23 +49,58 @@ def _number(value: object) -> float | None:
     return value
 
 
-@rule(
-    "TextInput",
-    "CheckboxGroup",
-    "RadioButtonsGroup",
-    "Dropdown",
-    "ChipsSelector",
-    "PhotoPicker",
-    "DocumentPicker",
-)
+@rule("component")
 def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that the least is not above the most."""
+    """Check that the least is not above the most, nor above what there is."""
+    value, at, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
     for least, most in _BOUNDS:
-        low, high = _number(component.value.get(least)), _number(component.value.get(most))
+        low, high = _number(value.get(least)), _number(value.get(most))
         if low is not None and high is not None and low > high:
             message = f"{least} is {low}, above {most}, {high}."
-            at = component.pointer
-            yield Finding("MIN_VALUE_GREATER_THAN_MAX", "error", at, message, "Swap them.")
+            yield Finding(code, "error", at, message, "Swap them.")
+    least, low = "min-selected-items", _number(value.get("min-selected-items")) or 0
+    source, high = value.get("data-source"), _number(value.get("max-selected-items"))
+    if isinstance(source, list) and (high is None or low <= high):
+        off = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
+        if low > len(source) - off:
+            message = f"{least} is {low}; {many(len(source) - off, 'option')} can be chosen."
+            hint = f"Nobody can answer this: lower {least}, or add options."
+            yield Finding(code, "warning", f"{at}/{least}", message, hint)
+    low = _number(value.get("min-chars")) or 0
+    if low > _MOST_CHARS and "max-chars" not in value:
+        message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
+        yield Finding(code, "warning", f"{at}/min-chars", message, "Add max-chars.")
+
+
+@rule("component")
+def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check that what is chosen at first is an option, by its id."""
+    ids, at = options(component), f"{component.pointer}/init-value"
+    values, form = component.value.get("init-value"), component.form
+    if form is not None and component.name is not None:
+        of_all = form.value.get("init-values")
+        at = f"{form.pointer}/init-values/{escape(component.name)}"
+        values = of_all.get(component.name) if isinstance(of_all, dict) else None
+    places = (
+        [(f"{at}/{n}", each) for n, each in enumerate(values)] if isinstance(values, list) else []
+    )
+    for place, value in places or [(at, values)]:
+        if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
+            message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
+            yield Finding("INVALID_PROPERTY_VALUE", "warning", place, message, id_hint(value, ids))
+
+
+@rule("Switch")
+def check_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Check that a Switch on a list has cases for its ids."""
+    asked, cases = component.value.get("value"), component.value.get("cases")
+    reference = whole(asked) if isinstance(asked, str) else None
+    ids = possible_values(flow, component.screen, reference) if reference else {}
+    for case in cases if ids and isinstance(cases, dict) else ():
+        if case not in ids and case != "default":
+            message = f"{asked} is never {case[:60]!r}: this case is never shown."
+            at = f"{component.pointer}/cases/{escape(case)}"
+            yield Finding("INVALID_PROPERTY_VALUE", "warning", at, message, id_hint(case, ids))
 
 
 @rule("TextInput")
@@ -184,10 +230,20 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
             fields.setdefault(child.name, child)
     values = component.value.get("init-values")
     wrong: list[str] = []
+    severity: Severity = "error" if flow.version >= _TYPED else "warning"
+    messages = component.value.get("error-messages")
+    for name in messages if isinstance(messages, dict) else ():
+        at = f"{component.pointer}/error-messages/{escape(str(name))}"
+        if name not in fields and (patch := renamed(at, messages or {}, fields)):
+            message, hint = f"The Form has no input {str(name)[:60]!r}.", close(str(name), fields)
+            yield Finding("INVALID_PROPERTY_VALUE", "warning", at, message, hint, patch=patch)
     for name, value in values.items() if isinstance(values, dict) else ():
         at = f"{component.pointer}/init-values/{escape(str(name))}"
         field = fields.get(str(name))
-        if field is None:
+        if field is None and (patch := renamed(at, values or {}, fields)):
+            message, hint = f"The Form has no input {str(name)[:60]!r}.", close(str(name), fields)
+            yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint, patch=patch)
+        elif field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
             message = f"{field.type} takes no first value."
@@ -201,7 +257,6 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
             around = Around(flow.version, range_mode=None if is_binding(mode) else mode == "range")
             yield from check_value(prop, prop.kinds(flow.version), value, at, around)
     if wrong:  # the platform tells it of all of them together, at init-values
-        severity: Severity = "error" if flow.version >= _TYPED else "warning"
         at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         message = message[0].upper() + message[1:]
         yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, "Check names and values.")

@@ -12,27 +12,37 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from chatkit.flowjson.components import Property, Shape
+from chatkit.flowjson.components import RECOMMENDED, Property, Shape
 from chatkit.flowjson.nodes import (
+    ALIKE,
     DEPTH,
     ActionNode,
     Binding,
     ComponentNode,
     FlowNode,
-    Reference,
     ScreenNode,
+    corrected,
     fits,
-    is_expression,
-    misspelled,
+    is_misspelled,
+    meant,
     named,
+    reference_faults,
     references,
-    resolve,
     types_of,
-    unread,
     whole,
 )
 from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules.expression import (
+    COMPARISONS,
+    EQUALITIES,
+    LOGIC,
+    MATHS,
+    ExpressionError,
+    parse,
+)
+from chatkit.flowjson.rules.shape import close, renamed, respelt
 from chatkit.report import Finding, Severity
+from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation, escape, unescape
 
 EXAMPLE = "__example__"
@@ -137,7 +147,8 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             code = "MISSING_REQUIRED_PROPERTY"
             message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
-            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", message, hint)
+            patch = _misspelled_key(pointer, schema, EXAMPLE)
+            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", message, hint, patch=patch)
         else:
             yield from _example(name, pointer, schema)
 
@@ -150,13 +161,18 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
         depth += 1
         stated = declared.get("type")
         if "type" not in declared:
-            yield _wrong(pointer, f"The data field {name} has no type.", _ONE_OF)
+            patch = _misspelled_key(pointer, declared, "type")
+            message = f"The data field {name} has no type."
+            yield Finding("INVALID_SCREEN_DATA", "error", pointer, message, _ONE_OF, patch=patch)
             return
         if not isinstance(stated, str):
             yield _wrong(f"{pointer}/type", f"The type of {name} must be a text.", _ONE_OF)
             return
         if stated not in TYPES:
-            yield _wrong(f"{pointer}/type", f"{name}: there is no type {stated}.", _ONE_OF)
+            message, at = f"{name}: there is no type {stated}.", f"{pointer}/type"
+            patch = respelt(at, stated, TYPES)
+            hint = close(stated, TYPES) if patch else _ONE_OF
+            yield Finding("INVALID_SCREEN_DATA", "error", at, message, hint, patch=patch)
             return
         if stated != "array":
             return
@@ -171,6 +187,13 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
                 pointer, f"items of {name} must be an object.", 'For example {"type": "string"}.'
             )
             return
+
+
+def _misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> tuple[PatchOperation, ...]:
+    """Return the patch that renames what was meant to be a key."""
+    strange = [name for name in schema if name not in (EXAMPLE, "type", "items", "properties")]
+    like = meant(key, strange, ALIKE)
+    return renamed(f"{pointer}/{escape(like)}", {}, (key,)) if like else ()
 
 
 _ONE_OF = "Use string, number, integer, boolean, object or array."
@@ -226,6 +249,8 @@ def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Findin
         yield _wrong(f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)
 
 
+_OPERATORS = COMPARISONS | EQUALITIES | LOGIC | MATHS | {"not"}
+MOST_FILES = 10  #: in an answer
 _FORM_MAPS = ("init-values", "error-messages")
 #: The names of inputs and screens that a reference can hold.
 _INPUT_NAME = re.compile(r"[\w-]+")
@@ -251,47 +276,75 @@ def check_switch(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a Switch depends on a reference."""
     asked = component.value.get("value")
     if isinstance(asked, str) and "${" not in asked and "`" not in asked:
-        yield _no_reference(f"{component.pointer}/value", "value")
+        message = "value takes one reference and nothing around it."
+        hint = "Write it as ${data.name} or ${form.name}."
+        yield Finding("PATTERN_MISMATCH", "error", f"{component.pointer}/value", message, hint)
 
 
 @rule("screen")
 def check_title(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find references in the title of a screen that lead nowhere."""
     title = screen.value.get("title")
-    for reference in references(title) if isinstance(title, str) else ():
-        problem = resolve(flow, screen, reference).problem
-        if problem:
-            code = "INVALID_SCREEN_DYNAMIC_DATA"
-            message = f"{reference.text} does not exist: {problem}."
-            hint = "Declare it, or correct the name."
-            yield Finding(code, "warning", f"{screen.pointer}/title", message, hint)
+    if isinstance(title, str):
+        code = "INVALID_SCREEN_DYNAMIC_DATA"
+        yield from faulty(flow, screen, title, f"{screen.pointer}/title", code, "warning")
+
+
+def faulty(
+    flow: FlowNode, screen: ScreenNode, text: str, pointer: str, code: str, severity: Severity
+) -> Iterator[Finding]:
+    """Report what is wrong with the references of a text, and correct what is certain."""
+    faults = reference_faults(flow, screen, text)
+    patch = (PatchOperation("replace", pointer, corrected(text, faults)),)
+    for fault in faults:
+        is_foreign = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
+        where = "INVALID_SCREEN_DATA" if is_foreign and whole(fault.text) else code
+        yield Finding(
+            where, severity, pointer, fault.message, fault.hint, patch=patch if fault.meant else ()
+        )
+
+
+def _backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
+    """Return how to write an expression that lacks its backticks; empty for any other text."""
+    try:
+        is_expression = any(step.value in operators for step in parse(text) if step.kind != "value")
+    except ExpressionError:
+        is_expression = False
+    if not is_expression or "${" not in text:
+        return ""
+    if flow.version >= (6, 0):
+        return f"Put it in backticks: `{text}`."
+    return (
+        f'Expressions are known from version 6.0: write "version": "{RECOMMENDED}", and put it in '
+        f"backticks: `{text}`."
+    )
+
+
+def unquoted(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
+    """Find comparisons that stand as a text, for want of backticks."""
+    if hint := _backticks(flow, binding.text, EQUALITIES | LOGIC):
+        message = f"This comparison is {what} as the text that it is."
+        yield Finding("INVALID_PROPERTY_VALUE", "warning", binding.pointer, message, hint)
 
 
 def _property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
-    owner, text = binding.owner, binding.text
+    owner, text, prop = binding.owner, binding.text, binding.about
     if owner.type == "RichText" and binding.property == "text":
         yield from _rich_text(flow, binding)
         return
-    expression = is_expression(text)
-    if expression and flow.version >= (6, 0):
+    if binding.is_expression and flow.version >= (6, 0):
         return
-    prop = binding.about
     if not binding.is_direct or prop is None:
         yield from _bound(flow, binding, _first_value(flow, binding))
         return
-    wanted = frozenset(prop.json_types(flow.version))
-    # A written-out string is wrong here: only a whole reference may stand for the value.
-    if (prop.kind == "reference" or "string" not in wanted) and binding.whole is None:
-        # Before 6.0 the platform reads the start of it only.
-        begun = (
-            binding.references[:1] and binding.references[0].start == 0 and flow.version < (6, 0)
-        )
-        severity: Severity = "warning" if begun and prop.kind != "reference" else "error"
-        yield _no_reference(binding.pointer, binding.property, expression, severity)
+    expected = frozenset(prop.json_types(flow.version))
+    is_alone = prop.kind == "reference" or "string" not in expected  # no text may stand there
+    if is_alone and binding.whole is None and ("${" in text or "`" in text):
+        yield _no_reference(flow, binding)
         return
     if prop.kind == "reference":
-        wanted = frozenset(("string", "number", "boolean"))
-    yield from _bound(flow, binding, wanted, prop)
+        expected = frozenset(("string", "number", "boolean"))
+    yield from _bound(flow, binding, expected, prop)
 
 
 def _first_value(flow: FlowNode, binding: Binding) -> frozenset[str]:
@@ -306,58 +359,56 @@ def _first_value(flow: FlowNode, binding: Binding) -> frozenset[str]:
     return frozenset(prop.json_types(flow.version)) if prop is not None else frozenset()
 
 
-def _no_reference(
-    pointer: str, name: str, expression: bool = False, severity: Severity = "error"
-) -> Finding:
-    later = " Backticks are known from version 6.0." if expression else ""
+def _no_reference(flow: FlowNode, binding: Binding) -> Finding:
+    """Report a text where one reference must stand alone."""
+    text, key = binding.text, binding.property
+    # Before 6.0 the platform reads the start of it only.
+    begins = flow.version < (6, 0) and text.startswith(tuple(r.text for r in binding.references))
+    is_read = begins and binding.about is not None and binding.about.kind != "reference"
+    better = corrected(text, reference_faults(flow, binding.owner.screen, text))
+    is_meant = better != text and whole(better) is not None
+    hint = f"Did you mean {better}?" if is_meant else _backticks(flow, text, _OPERATORS)
+    if not hint:
+        later = " Backticks are known from version 6.0." if binding.is_expression else ""
+        hint = f"Write it as ${{data.name}} or ${{form.name}}.{later}"
     return Finding(
         "PATTERN_MISMATCH",
-        severity,
-        pointer,
-        f"{name} takes one reference and nothing around it.",
-        f"Write it as ${{data.name}} or ${{form.name}}.{later}",
+        "warning" if is_read else "error",
+        binding.pointer,
+        f"{key} takes one reference and nothing around it.",
+        hint,
+        patch=(PatchOperation("replace", binding.pointer, better),) if is_meant else (),
     )
 
 
 def _bound(
-    flow: FlowNode, binding: Binding, wanted: frozenset[str], prop: Property | None = None
+    flow: FlowNode, binding: Binding, expected: frozenset[str], prop: Property | None = None
 ) -> Iterator[Finding]:
     """Follow every reference of a text; the one that is the whole text must have the type."""
-    alone = binding.whole
-    screen = binding.owner.screen
+    alone, screen = binding.whole, binding.owner.screen
+    code = "INVALID_SCREEN_DYNAMIC_DATA"
+    is_looked_at = alone is not None or is_misspelled(binding.text)
+    severity = _severity(flow, binding) if is_looked_at else "warning"
+    yield from faulty(flow, screen, binding.text, binding.pointer, code, severity)
+    if "string" in expected:
+        yield from unquoted(flow, binding, "shown")
     for reference, target in zip(binding.references, binding.targets, strict=True):
-        code = "INVALID_SCREEN_DATA" if reference.screen else "INVALID_SCREEN_DYNAMIC_DATA"
-        severity = _severity(flow, binding) if alone is not None else "warning"
-        if reference.screen is not None and flow.version < (4, 0):
-            yield too_early(reference, binding.pointer, severity)
-            continue
-        if target.problem:
-            message = f"{reference.text} does not exist: {target.problem}."
-            yield Finding(
-                code, severity, binding.pointer, message, "Declare it, or correct the name."
-            )
-        elif alone is not None and not fits(target.types, wanted):
-            yield Finding(
-                "INVALID_SCREEN_DYNAMIC_DATA",
-                severity,
-                binding.pointer,
-                f"{reference.text} is of type {named(target.types)}, "
-                f"{binding.property} takes {named(wanted)}.",
-                "Bind a value of the right type, or change the type in the data model.",
-            )
-        elif alone is not None and prop is not None and prop.item is not None:
-            yield from _items(flow, binding, target.schema, prop.item)
+        if alone is not None and not target.problem:
+            if not fits(target.types, expected):
+                yield Finding(
+                    code,
+                    severity,
+                    binding.pointer,
+                    f"{reference.text} is of type {named(target.types)}, "
+                    f"{binding.property} takes {named(expected)}.",
+                    "Bind a value of the right type, or change the type in the data model.",
+                )
+            elif prop is not None and prop.item is not None:
+                yield from _items(flow, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
             message = f"{reference.text} names its own screen."
             hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
-            yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "warning", binding.pointer, message, hint)
-    if unread(binding.text):
-        wrong = misspelled(binding.text)
-        code = "INVALID_SCREEN_DYNAMIC_DATA"
-        at = binding.pointer
-        message = f"{binding.property} holds a ${{ that does not begin a reference."
-        hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
-        yield Finding(code, _severity(flow, binding) if wrong else "warning", at, message, hint)
+            yield Finding(code, "warning", binding.pointer, message, hint)
 
 
 def _severity(flow: FlowNode, binding: Binding) -> Severity:
@@ -368,17 +419,6 @@ def _severity(flow: FlowNode, binding: Binding) -> Severity:
     below = binding.pointer.removeprefix(f"{binding.owner.pointer}/")
     shallow = below.count("/") == 1 and isinstance(binding.owner.value.get(binding.property), dict)
     return "error" if shallow and flow.version >= since else "warning"
-
-
-def too_early(reference: Reference, pointer: str, severity: Severity) -> Finding:
-    """Refuse a reference to another screen in a version that does not know them."""
-    return Finding(
-        "INVALID_SCREEN_DYNAMIC_DATA",
-        severity,
-        pointer,
-        f"{reference.text}: references to other screens are known from version 4.0.",
-        "Raise the version, or hand the value over in the payload of navigate.",
-    )
 
 
 def _items(
@@ -426,32 +466,69 @@ def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
 
 
 @rule("flow")
-def check_inputs(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
-    """Find inputs whose answer nothing uses: the platform takes them without a word.
+def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+    """Find answers and fields of data that nothing uses: the platform takes them without a word.
 
-    That no navigate action fills a field of the data model is for `action` to say.
+    A consent is given by its tick, and an input that is not shown or disabled takes no answer.
+    That no navigate action fills a field of the data model is for `action` to report.
     """
-    planned: set[str] = set()  # what patches of this check send already
-    used: set[tuple[str | None, str]] = set()
-    for binding in flow.bindings:
-        for reference in binding.references:
-            if reference.store == "form":
-                home = reference.screen or binding.owner.screen.id
-                used.add((home, reference.path[0]))
+    used = _used(flow)
+    lost = {
+        id(binding.owner.screen)
+        for binding in flow.bindings
+        for reference, target in zip(binding.references, binding.targets, strict=True)
+        if target.problem and (reference.store, reference.screen) == ("data", None)
+    }
     for screen in flow.screens:
-        for name, component in screen.fields.items():
-            shape = component.shape
-            if shape is None or not shape.value or (screen.id, name) in used:
-                continue
+        for name in screen.data if id(screen) not in lost else ():  # one of them may be meant
+            if (screen.id, "data", name) not in used:
+                key = '"error-messages" of the Form' if screen.forms else '"error-message"'
+                hint = f"Show it with ${{data.{name}}}, or remove it."
+                if "error" in name.casefold():
+                    hint = f"Bind it to {key}: ${{data.{name}}}."
+                message = f"Nothing reads the data field {cut(name, 60)}."
+                at = f"{screen.pointer}/data/{escape(name)}"
+                yield Finding("UNUSED_DATA", "warning", at, message, hint)
+    for component, patch in unsent(flow):
+        if component.type != "OptIn" and not _is_off(component):
             yield Finding(
                 "UNUSED_INPUT",
                 "warning",
                 f"{component.pointer}/name",
-                f"What people enter in {name} is thrown away: nothing sends or reads it.",
-                f'Send it: "{name}": "${{form.{name}}}" in the payload of the action that leaves '
-                "the screen. Or remove the input.",
-                patch=tuple(_sending(flow, component, planned)),
+                f"What people enter in {component.name} is thrown away: nothing sends or reads it.",
+                f'Send it: "{component.name}": "${{form.{component.name}}}" in the payload of the '
+                "action that leaves the screen. Or remove the input.",
+                patch=patch,
             )
+
+
+def _used(flow: FlowNode) -> set[tuple[str | None, str, str]]:
+    """Return what references read: screen, store and name."""
+    texts = [(each.owner.screen, each.references) for each in flow.bindings]
+    texts += [(screen, references(str(screen.value.get("title")))) for screen in flow.screens]
+    return {
+        (each.screen or screen.id, each.store, each.path[0])
+        for screen, parts in texts
+        for each in parts
+    }
+
+
+def unsent(flow: FlowNode) -> Iterator[tuple[ComponentNode, tuple[PatchOperation, ...]]]:
+    """Yield each input whose answer nothing sends or reads, and the patch that sends it."""
+    used, planned = _used(flow), set[str]()
+    for screen in flow.screens:
+        for name, component in screen.fields.items():
+            is_input = component.shape is not None and component.shape.is_input
+            if is_input and (screen.id, "form", name) not in used:
+                yield component, tuple(_sending(flow, component, planned))
+
+
+def _is_off(component: ComponentNode | None) -> bool:
+    """Return whether a component is never shown, or takes no answer."""
+    if component is None:
+        return False
+    states = (component.value.get("visible"), component.value.get("enabled"))
+    return any(each in (False, "`false`") for each in states) or _is_off(component.parent)
 
 
 def _sending(
@@ -459,6 +536,10 @@ def _sending(
 ) -> Iterator[PatchOperation]:
     """Yield what sends the answer of an input: when its screen is left, or when the flow ends."""
     name, screen = component.name or "", component.screen
+    counts = [n for key, n in component.value.items() if key.startswith("max-uploaded-")]
+    is_file = component.shape is not None and component.shape.group == "media input"
+    if is_file and not any(isinstance(n, int) and n <= MOST_FILES for n in counts):
+        return  # an answer holds fewer files
     if not _INPUT_NAME.fullmatch(name):
         return  # no reference can be written
     own = [each for each in _senders(flow) if each.screen is screen]

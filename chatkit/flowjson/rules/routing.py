@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.flowjson.nodes import FlowNode
 from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules.shape import close, renamed, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape, removing
 
@@ -86,9 +87,11 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
     for source, targets in model.items():
         pointer = f"{_ROUTING}/{escape(str(source))}"
         if source not in flow.by_id:
-            yield _wrong(
-                pointer, f"{source} is not a screen of this flow.", "Correct or remove it."
-            )
+            left = [each for each in flow.by_id if each not in model]
+            patch = renamed(pointer, {}, left)
+            hint = close(str(source), left) if patch else "Correct or remove it."
+            message = f"{source} is not a screen of this flow."
+            yield _wrong(pointer, message, hint, patch=patch)
         if not isinstance(targets, list):
             continue
         if len(targets) > _BRANCHES:
@@ -99,7 +102,10 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
         for index, target in enumerate(targets):
             if isinstance(target, str) and target not in flow.by_id:
                 message = f"{source} leads to {target}, which is not a screen of this flow."
-                yield _wrong(f"{pointer}/{index}", message, "Correct or remove it.")
+                left = [each for each in flow.by_id if each not in (source, *targets)]
+                patch = respelt(f"{pointer}/{index}", target, left)
+                hint = close(target, left) if patch else "Correct or remove it."
+                yield _wrong(f"{pointer}/{index}", message, hint, patch=patch)
     yield from _backward(ways)
     unstated = _unstated(flow, ways, moves)
     reached = {target for targets in ways.values() for target in targets}
@@ -219,8 +225,8 @@ def _reached(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:
 
 
 def _unconnected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Finding]:
-    """Find screens that no way joins with the first one."""
-    joined = _connected(flow, ways)
+    """Find screens that no way joins with the first one, unless a way that is lost may do so."""
+    joined = _connected(flow, ways) if _is_whole(flow, ways) else set(flow.by_id)
     for name, screen in flow.by_id.items():
         if name not in joined:
             yield _wrong(
@@ -230,6 +236,11 @@ def _unconnected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Finding
                 # an endpoint may end a flow on a terminal screen that no route names
                 "warning" if flow.endpoint and screen.terminal else "error",
             )
+
+
+def _is_whole(flow: FlowNode, ways: Mapping[str, list[str]]) -> bool:
+    """Return whether every way leads to a screen of the flow: others are reported themselves."""
+    return all(target in flow.by_id for targets in ways.values() for target in targets)
 
 
 def _unstated(
@@ -274,6 +285,8 @@ def check_reached(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     if flow.endpoint:  # it may open the flow at any screen
         return
     ways = routes(flow)
+    if not _is_whole(flow, ways):
+        return
     entered = {target for source, targets in ways.items() for target in targets if target != source}
     first = next((name for name in flow.by_id if name not in entered), None)
     if first is None:  # reported by `check_routes`, like those that nothing joins to the others

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import date
-from difflib import get_close_matches
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -20,9 +19,10 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
+from chatkit.flowjson.nodes import ALIKE, meant
 from chatkit.report import Finding, Severity
 from chatkit.util.display import many
-from chatkit.util.json import PatchOperation, escape, removing
+from chatkit.util.json import PatchOperation, escape, removing, unescape
 
 # --- one value ----------------------------------------------------------------------------
 
@@ -70,22 +70,28 @@ def has_binding(text: str) -> bool:
     return "${" in text or "`" in text
 
 
-def close(word: str, known: tuple[str, ...]) -> str:
+def close(word: str, known: Collection[str]) -> str:
     """Suggest the known word that was perhaps meant, or list the known ones."""
     if like := meant(word, known):
         return f"Did you mean {like}?"
-    return f"Use one of {', '.join(known)}." if len(known) <= 24 else ""
+    return f"Use one of {', '.join(known)}." if 0 < len(known) <= 24 else ""
 
 
-def meant(word: str, known: tuple[str, ...]) -> str:
-    """Return the known word that was perhaps meant; empty if none is like it."""
-    return next(iter(get_close_matches(word, known, 1)), "")
+def respelt(pointer: str, word: str, known: Iterable[str]) -> tuple[PatchOperation, ...]:
+    """Return the patch that writes the word that was meant, where one is much like it."""
+    like = meant(word, known, ALIKE)
+    return (PatchOperation("replace", pointer, like),) if like else ()
 
 
-def respelt(pointer: str, word: str, known: tuple[str, ...]) -> tuple[PatchOperation, ...]:
-    """Return the patch that writes the word that was meant, where one is like it."""
-    like = meant(word, known)
-    return (PatchOperation("add", pointer, like),) if like else ()
+def renamed(
+    pointer: str, value: Mapping[str, Any], known: Iterable[str]
+) -> tuple[PatchOperation, ...]:
+    """Return the patch that gives a key the name that was meant, where that is free."""
+    parent, _, last = pointer.rpartition("/")
+    like = meant(unescape(last), known, ALIKE)
+    if not like or like in value:
+        return ()
+    return (PatchOperation("move", f"{parent}/{escape(like)}", pointer),)
 
 
 Check = Callable[[Property, Any, str, Version], Iterator[Finding]]
@@ -477,13 +483,8 @@ def _unknown(
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.known(version))
         message = f"{_called(shape)} has no {key[:60]}."
-        like, patch = meant(key, known), tuple[PatchOperation, ...]()
-        if like and like not in value:
-            renamed = f"{pointer.rpartition('/')[0]}/{escape(like)}"
-            patch = (*removing(pointer), PatchOperation("add", renamed, value[key]))
-        return Finding(
-            "INVALID_PROPERTY_KEY", "error", pointer, message, close(key, known), patch=patch
-        )
+        hint, patch = close(key, known), renamed(pointer, value, known)
+        return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint, patch=patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
         code, patch = "INVALID_PROPERTY_KEY", removing(pointer)

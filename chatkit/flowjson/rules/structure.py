@@ -129,8 +129,8 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint = close(name, tuple(screen.fields))
-            yield Finding("INVALID_SENSITIVE_FIELD", "error", place, message, hint)
+            hint, patch = close(name, screen.fields), respelt(place, name, screen.fields)
+            yield Finding("INVALID_SENSITIVE_FIELD", "error", place, message, hint, patch=patch)
 
 
 def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
@@ -155,7 +155,8 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
         yield Finding(code, "error", f"{place}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         message = "The only layout is SingleColumnLayout."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", message)
+        patch = respelt(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
+        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", message, patch=patch)
 
 
 @rule("screen")
@@ -198,8 +199,14 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
     if not terminals:
         if flow.screens:
             message = "No screen is terminal: the flow never ends."
-            hint = 'Add "terminal": true to the last screen.'
-            yield Finding("MISSING_TERMINAL_SCREEN", "error", "/screens", message, hint)
+            hint, code = 'Add "terminal": true to the last screen.', "MISSING_TERMINAL_SCREEN"
+            ends = {
+                f"{action.screen.pointer}/terminal": None
+                for action in flow.actions
+                if action.name == "complete" and action.owner.type == "Footer"
+            }
+            patch = tuple(PatchOperation("add", end, True) for end in ends)
+            yield Finding(code, "error", "/screens", message, hint, patch=patch)
         return
     if all(screen.value.get("success") is False for screen in terminals):
         for screen in terminals:
@@ -207,8 +214,9 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
             at = f"{screen.pointer}/success"
             yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove success.")
     for screen in terminals:
-        if not _laid_out(screen, flow.version):
-            continue  # told at its layout
+        unknown = any(component.shape is None for component in screen.components)
+        if unknown or not _laid_out(screen, flow.version):
+            continue  # reported at the component, or at its layout
         if not any(component.type == "Footer" for component in screen.components):
             message = "A terminal screen needs a Footer: nothing else ends the flow."
             at = screen.pointer

@@ -25,6 +25,7 @@ from chatkit.flowjson.components import (
 from chatkit.flowjson.lint import lint
 from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes, whole
 from chatkit.flowjson.rules.action import PICKERS
+from chatkit.flowjson.rules.reference import unsent
 from chatkit.util.json import (
     PatchOperation,
     at,
@@ -350,10 +351,9 @@ def _snake(kind: str) -> str:
 
 def _sent(document: Any, pointer: str | None = None) -> Any:
     """Send the answer of one input, or of all, where that is certain."""
-    unsent = (each for each in lint(document) if each.code == "UNUSED_INPUT")
-    for each in unsent:
-        if pointer in (None, each.pointer):
-            document = patched(document, each.patch)
+    for component, patch in [*unsent(read_nodes(document))]:
+        if pointer in (None, f"{component.pointer}/name"):
+            document = patched(document, patch)
     return document
 
 

@@ -10,12 +10,14 @@ from chatkit.flowjson import (
     DataExchange,
     Flow,
     Footer,
+    If,
     Navigate,
     OpenUrl,
     Screen,
     TextBody,
     TextInput,
     UpdateData,
+    parse,
 )
 from chatkit.flowjson.build.piece import Action
 from chatkit.flowjson.components import ACTIONS
@@ -74,12 +76,37 @@ def test_an_input_in_a_payload_is_what_a_person_enters_wherever_it_stands() -> N
     assert footer.to_json()["on-click-action"]["payload"]["b"] == "${form.there}"  # on its own
 
 
-def test_an_input_that_stands_on_two_screens_is_that_of_the_screen_itself_or_the_first() -> None:
+def test_a_component_that_stands_on_two_screens_is_refused() -> None:
     name = TextInput("n", "Name")
-    footer = Footer("Go", Complete({"n": name}))
-    flow = Flow([Screen("A", "A", [name]), Screen("B", "B", [name]), Screen("C", "C", [footer])])
-    children = flow.to_json()["screens"][2]["layout"]["children"]
-    assert children[0]["on-click-action"]["payload"] == {"n": "${screen.A.form.n}"}
+    screens = [Screen("A", "A", [name]), Screen("B", "B", [If("${data.x}", [name])])]
+    with pytest.raises(InputError, match="One TextInput object stands on two screens, A and B"):
+        Flow(screens)
+    flow = Flow(screens[:1])
+    flow.screens.append(screens[1])
+    with pytest.raises(InputError, match="two screens"):
+        flow.to_json()
+
+
+def test_an_input_in_a_text_is_the_reference_to_it() -> None:
+    name = TextInput("n", "Name")
+    assert f"Hello {name}" == "Hello " + str(name) == "Hello ${form.n}"
+    assert repr(name) == 'TextInput("n", "Name")'
+    first = Screen("A", "A", [name, TextBody(f"Hello {name}")])
+    foot = Footer("Go", Complete({"greeting": f"Hello {name}"}))
+    flow = Flow([first, Screen("B", "B", [If(f"{name} == 'x'", [TextBody(f"{name}")]), foot])])
+    one, two = (screen["layout"]["children"] for screen in flow.to_json()["screens"])
+    assert one[1]["text"] == "Hello ${form.n}"
+    assert two[0]["condition"] == "${screen.A.form.n} == 'x'"
+    assert two[0]["then"][0]["text"] == "${screen.A.form.n}"
+    assert two[1]["on-click-action"]["payload"] == {"greeting": "Hello ${screen.A.form.n}"}
+    assert parse(flow.to_json()).to_json() == flow.to_json()
+
+
+def test_what_is_no_input_has_no_place_in_a_text() -> None:
+    body = TextBody("x")
+    with pytest.raises(InputError, match="A TextBody is not an input"):
+        f"Hello {body}"
+    assert str(body) == repr(body)
 
 
 @pytest.mark.parametrize("value", [object(), TextBody("x"), {1: 2}, [object()], {"x": {2}}])

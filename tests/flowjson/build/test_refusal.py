@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Image, Screen, TextBody, TextInput
-from chatkit.flowjson.build.piece import meant
+from chatkit.flowjson.build.piece import suggestion
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_long_values_are_shown_short() -> None:
 
 
 def test_a_name_that_is_like_none_asks_nothing() -> None:
-    assert meant("lable", ["label"]) == "; did you mean label?"
-    assert meant("zzz", ["label"]) == ""
+    assert suggestion("lable", ["label"]) == "; did you mean label?"
+    assert suggestion("zzz", ["label"]) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from flowjson.base import DONE, GO, OPTIONS, PICTURE, drop, flow, footer, put, screen
+from flowjson.base import DONE, GO, OPTIONS, PICTURE, UNUSED, drop, flow, footer, put, screen
 from flowjson.faults import (
     ALONE,
     AREA,
@@ -718,7 +718,7 @@ def line(found: Finding) -> str:
 
 def lines(document: Any) -> list[str]:
     """What is said of a document; that nothing reads its inputs is tested elsewhere."""
-    said = [line(found) for found in lint(document) if found.code != "UNUSED_INPUT"]
+    said = [line(found) for found in lint(document) if found.code not in UNUSED]
     return said if len(said) <= MOST else [*said[:MOST], f"and {len(said) - MOST} more"]
 
 

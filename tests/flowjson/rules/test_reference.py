@@ -113,7 +113,7 @@ def test_another_screen_is_reached_from_version_4() -> None:
     document = flow(screen("ASK", entry(), to("DONE")), last(text), version="4.0")
     assert errors("reference", document) == []
     at = "/screens/1/layout/children/0/text"
-    assert errors("reference", document | {"version": "3.1"}) == [(LOCAL, at)]
+    assert errors("reference", document | {"version": "3.1"}) == [(GLOBAL, at)]
 
 
 def test_a_field_another_screen_does_not_have_is_told() -> None:

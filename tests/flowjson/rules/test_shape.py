@@ -30,7 +30,7 @@ def test_what_is_needed_is_missed_and_what_is_strange_is_refused() -> None:
 @pytest.mark.parametrize(
     ("value", "operations"),
     [
-        ({"nmae": "a"}, [("remove", "/at/nmae"), ("add", "/at/name")]),
+        ({"nmae": "a"}, [("move", "/at/name")]),
         ({"nmae": "a", "name": "b"}, []),  # which of the two is meant?
         ({"zzz": "a"}, []),
     ],

@@ -48,7 +48,8 @@ def test_an_answer_that_something_reads_is_used(component: Any) -> None:
 def test_an_answer_that_another_screen_of_the_same_input_name_reads_is_not_used_here() -> None:
     document = flow(NAME)
     document = put(document, "/screens/1/layout/children/0/text", "${form.name}")
-    assert ("UNUSED_INPUT", f"{FIRST}/0/name") in codes(document)
+    [found] = lint(document)
+    assert found.hint == "Did you mean ${screen.FIRST.form.name}?"
     document = put(document, "/screens/1/layout/children/0/text", "${screen.FIRST.form.name}")
     assert codes(document) == []
 
@@ -116,6 +117,7 @@ def test_an_endpoint_may_open_a_flow_at_any_screen() -> None:
 def test_a_field_that_no_navigate_action_fills_is_told() -> None:
     data = {"town": {"type": "string", "__example__": "Rome"}}
     document = put(flow(), "/screens/1/data", data)
+    document = put(document, "/screens/1/layout/children/0/text", "${data.town}")
     (found,) = lint(document)
     assert "LAST expects town, which the payload does not hold" in found.message
 
@@ -123,7 +125,8 @@ def test_a_field_that_no_navigate_action_fills_is_told() -> None:
 def test_a_field_may_be_called_required() -> None:
     """Only a list of that name is no field."""
     data = {"required": {"type": "boolean", "__example__": True}}
-    (found,) = lint(put(flow(), "/screens/1/data", data))
+    found, unread = lint(put(flow(), "/screens/1/data", data))
+    assert unread.pointer == "/screens/1/data/required"
     assert "LAST expects required" in found.message
 
 
