@@ -123,12 +123,14 @@ def read_file(
     columns = {
         field: [name] if isinstance(name, str) and name else name for field, name in named.items()
     }
+    notes: list[str] = []
     try:
         with collector_paused():
             table = _read_table(content, sheet, encoding, delimiter, hidden)
+            notes = table.notes
             reading = find_columns(table, columns)
     except InputError as error:
-        error.args = (f"{label}: {error}",)
+        error.args = ("\n".join([f"{label}: {error}", *(f"  note: {each}" for each in notes)]),)
         raise
     reading.source = label
     return reading

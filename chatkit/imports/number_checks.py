@@ -188,6 +188,7 @@ def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[in
     """Find rows with the number of an earlier row, or with another spelling of it."""
     first: dict[str, int] = {}
     spellings: dict[str, int] = {}
+    names = [*rows.names]
     for place, pair in enumerate(rows.pairs):
         if pair is None:
             continue
@@ -195,7 +196,8 @@ def duplicates_inside(rows: CheckedRows, by: Sequence[str]) -> Iterator[tuple[in
         similar = spellings.setdefault(person_key(*pair), place)
         label = f"row {row_label(rows.labels[similar if earlier == place else earlier])}"
         if earlier != place:
-            yield place, _duplicate(label, rows, earlier, place)
+            yield place, _duplicate(label, rows._replace(names=names), earlier, place)
+            names[earlier] = names[earlier] or names[place]
         elif similar != place:
             other = pair_text(rows.pairs[similar] or pair)
             reason = f"it may be the same contact as {label}, which has {other}"

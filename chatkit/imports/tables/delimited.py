@@ -86,6 +86,8 @@ def _detected(data: bytes, known: Callable[[Sequence[str]], int]) -> tuple[str, 
     for mark, name in _MARKS:
         if data.startswith(mark):
             return _strictly(data[len(mark) :], name), name.upper(), []
+    if b"\x1b$" in data and data.isascii():
+        return _strictly(data, "iso2022-jp"), "ISO-2022-JP", []
     if wide := _without_mark(data):
         return _strictly(data, wide), wide.upper(), []
     try:

@@ -86,8 +86,10 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
             raise InputError("All sheets of this workbook are hidden: unhide one.")
         name = sheet or book.visible[0]
         table = book.table(name, hidden=hidden)
-        if others := [other for other in book.visible if other != name]:
-            table.notes.append(f"not read: the sheets {', '.join(map(repr, others))} (sheet=)")
+        if others := [repr(other) for other in book.visible if other != name]:
+            table.notes.append(f"not read: the sheets {', '.join(others)} (sheet=)")
+        if unseen := [repr(other) for other in book.names if other not in (name, *book.visible)]:
+            table.notes.append(f"not read: the hidden sheets {', '.join(unseen)} (sheet=)")
         return table
 
 
@@ -140,7 +142,8 @@ class _PartScan:
         self._open.append([name, self._parser.CurrentByteIndex, 0])
         if len(self._open) > _DEEPEST:
             raise InputError(f"More than {_DEEPEST} elements of it are inside each other.")
-        hidden = attributes.get("hidden") in ("1", "true")
+        sizes = attributes.get("ht"), attributes.get("width")
+        hidden = attributes.get("hidden") in ("1", "true") or "0" in sizes
         if name == "row":
             self._row = int(attributes.get("r", self._row + 1))
             if self._row > MOST_ROWS:
@@ -308,7 +311,8 @@ class _Section:
     """One section of a number format."""
 
     condition: tuple[str, int] | None = None
-    parts: list[str] = field(default_factory=list)  #: places of digits; literal digits and plus
+    #: Places of digits, and after a backslash digits and a plus that stand for themselves.
+    parts: list[str] = field(default_factory=list)
     decimals: bool = False
     understood: bool = True
     unusual: bool = False  #: it shows a percentage or an exponent
@@ -335,7 +339,7 @@ def _sections(form: str) -> list[_Section]:
             section.decimals |= code == "."
             literal = quoted or escape or code
             dialled = re.sub("[^0-9+]", "", literal)
-            section.parts += [dialled] * bool(dialled)
+            section.parts += [f"\\{dialled}"] * bool(dialled)
             section.understood &= not (any(map(str.isalpha, literal)) and (code or dialled))
     return sections
 
@@ -368,7 +372,7 @@ def _as_formatted(value: int, form: str) -> Any:
             slots -= 1
             digits, left = (left[-1:], left[:-1]) if slots else (left, "")
             part = digits or "0" * (part == "0")
-        text = part + text
+        text = part.removeprefix("\\") + text
     text = "-" * (value < 0) + text
     return value if text == str(value) else text
 

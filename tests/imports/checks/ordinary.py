@@ -107,8 +107,8 @@ AT&T
 C&A
 P!nk
 Ke$ha
-MÓŁKA ŻÓŁĆ
-DVOŘÍŠEK
+MÓŁ
+ŘÍŠE
 André®
 Raül·la
 Вікторія Ґудзь

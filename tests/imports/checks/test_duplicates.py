@@ -42,6 +42,13 @@ def test_a_later_row_with_a_number_is_shown_beside_the_first(names, severity, me
     assert not odd.safe
 
 
+def test_the_first_row_without_a_name_has_that_of_the_second() -> None:
+    three = rows(ANA, ANA, ANA, names=[None, "Ana", "Bo"])
+    [(_, note), (_, error)] = duplicates_inside(three, BOTH)
+    assert (note.severity, error.severity) == ("note", "error")
+    assert error.message == 'row r0 has the same number: "Ana" there, "Bo" here'
+
+
 def test_rows_of_the_account_with_one_number_are_an_error() -> None:
     [(_, odd)] = duplicates_inside(rows(ANA, ANA, ids=[50001, 50002]), BOTH)
     assert odd.severity == "error"

@@ -58,6 +58,11 @@ def test_utf_16_without_its_mark_is_recognised(language: dict[str, Any], encodin
         assert decode_text(text.encode(encoding)) == (text, encoding.upper(), [])
 
 
+def test_iso_2022_is_recognised_by_its_escapes() -> None:
+    data = "氏名;携帯\r\n山田;0901\r\n".encode("iso2022-jp")
+    assert decode_text(data) == ("氏名;携帯\r\n山田;0901\r\n", "ISO-2022-JP", [])
+
+
 def test_two_likely_readings_are_shown_with_what_to_write() -> None:
     data = "Name;Phone\r\nAnn;1\r\nLefèvre;06001234\r\n".encode("cp1252")
     with pytest.raises(InputError) as caught:
@@ -67,6 +72,11 @@ def test_two_likely_readings_are_shown_with_what_to_write() -> None:
     assert "encoding='cp12" in message
     frame = chatkit.read_contacts(data, encoding="cp1252")
     assert frame.name.tolist() == ["Ann", "Lefèvre"]
+
+
+def test_a_refused_file_says_that_its_encoding_is_a_guess() -> None:
+    with pytest.raises(InputError, match=r"read as cp1251 by its letters: if 'Мария', 'Иванова'"):
+        chatkit.read_contacts("A;B\r\nМария Иванова;8912\r\n".encode("cp1251"))
 
 
 def test_a_detected_encoding_is_noted_with_words_to_compare() -> None:

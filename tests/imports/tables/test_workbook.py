@@ -154,7 +154,10 @@ def test_the_first_sheet_that_is_not_hidden_is_read_and_the_others_are_told() ->
     data = saved(made)
     found = read(data, None)
     assert found.kind == "XLSX, sheet People" and found.rows == [TableRow(1, ["x"])]
-    assert found.notes == ["not read: the sheets 'Old' (sheet=)"]
+    assert found.notes == [
+        "not read: the sheets 'Old' (sheet=)",
+        "not read: the hidden sheets 'Sheet' (sheet=)",
+    ]
     assert read(data, "Old").rows == [TableRow(1, ["y"])] and not read(data, "Sheet").rows
     with pytest.raises(InputError, match=r"no sheet 'Odl'\. The sheets are: 'People', 'Old'"):
         read(data, "Odl")
@@ -270,6 +273,8 @@ def test_hidden_rows_and_columns_are_named_and_can_be_left_out() -> None:
         "3 rows hidden (rows 3, 4, 9): left out",
         "1 column hidden (C): left out",
     ]
+    flat = edited(saved(made), "xl/worksheets/sheet1.xml", '<row r="2"', '<row r="2" ht="0"')
+    assert read(flat, None).notes[0].startswith("4 rows hidden (rows 2, 3, 4, 9)")
     made.active.auto_filter.ref = "A1:C9"
     made.active.auto_filter.add_filter_column(1, ["x"])
     assert read(saved(made), None).notes[0].startswith("3 rows hidden by a filter (rows 3, 4, 9)")
