@@ -238,13 +238,13 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
-        from chatkit.imports.quality import doubts
+        from chatkit.imports.quality import find_unusual
 
         code, number = ({**(live or {}), **fields}.get(name) for name in self.natural_key)
         pairs = {}
         if not fields.keys().isdisjoint(self.natural_key) and code and number:
             pairs[0] = code, number
-        return doubts({0: fields.get("name")}, pairs).get(0, [])
+        return find_unusual({0: fields.get("name")}, pairs).get(0, [])
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
         """Return whether a number is sent without its country code, or the other way round."""
@@ -254,7 +254,7 @@ class ContactEndpoints(Endpoints[Contact]):
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
         """Check the names and numbers of all contacts that are sent, by columns."""
-        from chatkit.imports.quality import doubts, spellings
+        from chatkit.imports.quality import find_similar, find_unusual
 
         sent = {n: each.after for n, each in enumerate(changes) if each.kind != "delete"}
         names = {n: after["name"] for n, after in sent.items() if "name" in after}
@@ -270,9 +270,9 @@ class ContactEndpoints(Endpoints[Contact]):
                 code, number = ({**live.get(n, {}), **after}[name] for name in self.natural_key)
                 if isinstance(code, str) and isinstance(number, str):
                     numbers[n] = code, number
-        findings = doubts(names, numbers)
+        findings = find_unusual(names, numbers)
         ids = {n: changes[n].key for n in numbers if changes[n].kind == "update"}
-        for place, finding in spellings(numbers, ids, base, self.named_by()):
+        for place, finding in find_similar(numbers, ids, base, self.named_by()):
             findings.setdefault(place, []).append(finding)
         return findings
 

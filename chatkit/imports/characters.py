@@ -13,32 +13,38 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from chatkit.report import Severity
+from chatkit.report import Finding
 from chatkit.util.display import has_half_character, many, right_to_left, unseen
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
-class TextFinding(NamedTuple):
-    """One thing that is wrong, or unusual, with a text."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellFinding(Finding):
+    """One thing that is wrong, or unusual, with a text or with a cell of a frame."""
 
-    code: str  #: a word or two, to choose by: "spaces"
-    severity: Severity
-    message: str
     suggestion: str | None = None  #: the text as it may be meant
     safe: bool = False  #: whether the suggestion surely is what was meant
+    row: Any = None  #: what the frame calls the row
+    place: int = 0  #: which row it is; the first is 0
+    value: Any = None  #: what is in the cell, None for nothing
+
+    def __post_init__(self) -> None:
+        if self.suggestion:
+            object.__setattr__(self, "hint", f"Write it as {self.suggestion}")
 
     @property
-    def hint(self) -> str:
-        """What to do about it, if that is known."""
-        return f"Write it as {self.suggestion}" if self.suggestion else ""
+    def field(self) -> str:
+        """The column of the cell."""
+        return self.pointer.removeprefix("/")
 
 
-Check: TypeAlias = Callable[[str], TextFinding | None]
+Check: TypeAlias = Callable[[str], CellFinding | None]
 
 _OVERRIDES = "\u202d\u202e"
 _STEERING = _OVERRIDES + "\u202a\u202b\u202c\u2066\u2067\u2068\u2069"
@@ -65,7 +71,7 @@ _CLUSTER = re.compile(
 
 def _finding(
     name: str, text: str, tidy: str = "", *, safe: bool = True, **parts: object
-) -> TextFinding:
+) -> CellFinding:
     """Return a finding of `characters.toml`.
 
     Args:
@@ -78,7 +84,8 @@ def _finding(
     code, severity, message = _DATA["findings"][name]
     suggestion = tidy if tidy.strip(_EDGES) and tidy != text else None
     message = message.format(**parts)
-    return TextFinding(code, severity, message, suggestion, safe and suggestion is not None)
+    safe = safe and suggestion is not None
+    return CellFinding(code, severity, "/name", message, suggestion=suggestion, safe=safe)
 
 
 def _rule(
@@ -86,7 +93,7 @@ def _rule(
 ) -> Check:
     """Return a check that makes its finding where `find` returns a match or characters."""
 
-    def check(text: str) -> TextFinding | None:
+    def check(text: str) -> CellFinding | None:
         if not (matches := find(text)):
             return None
         names = _names(matches) if isinstance(matches, list) else ""
@@ -132,7 +139,7 @@ overridden = _rule(
 )
 
 
-def direction(text: str) -> TextFinding | None:
+def direction(text: str) -> CellFinding | None:
     """Find what turns the direction of reading; letters have a direction of their own."""
     if not (marks := re.findall(f"[{_DIRECTION}]", text)):
         return None
@@ -141,7 +148,7 @@ def direction(text: str) -> TextFinding | None:
     return _finding(name, text, tidy, names=_names(marks))
 
 
-def control(text: str, *, lines: bool = False) -> TextFinding | None:
+def control(text: str, *, lines: bool = False) -> CellFinding | None:
     """Find control characters; what ended a word becomes a space.
 
     Args:
@@ -158,7 +165,7 @@ def control(text: str, *, lines: bool = False) -> TextFinding | None:
     return _finding(name, text, tidy, names=_names(controls))
 
 
-def invisible(text: str) -> TextFinding | None:
+def invisible(text: str) -> CellFinding | None:
     """Find characters that are not seen, where they shape nothing beside them."""
     if not (hidden := _hidden("invisible", text)):
         return None
@@ -180,7 +187,7 @@ def _composed(text: str) -> str:
 decomposed = _rule("decomposed", lambda text: _composed(text) != text, _composed)
 
 
-def spaces(text: str) -> TextFinding | None:
+def spaces(text: str) -> CellFinding | None:
     """Find spaces at the edges, several together, and unusual ones."""
     if text.isascii() and text == text.strip(" ") and "  " not in text:
         return None
@@ -235,7 +242,7 @@ _DAMAGED = re.compile(
 _WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
 
 
-def garbled(text: str) -> TextFinding | None:
+def garbled(text: str) -> CellFinding | None:
     """Find UTF-8 that was read in another encoding, once or several times, and what it was.
 
     It is safe to mend if the whole text can be read so, and no byte of it was dropped.
@@ -290,7 +297,7 @@ def _of_code_page(text: str) -> list[str]:
     ]
 
 
-def _of_another_alphabet(text: str) -> TextFinding | None:
+def _of_another_alphabet(text: str) -> CellFinding | None:
     """Find what an encoding of another alphabet makes of a name: Ìàðèÿ, where Мария was written."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
@@ -352,7 +359,7 @@ def script(c: str) -> str:
     return unicodedata.name(c, "").partition(" ")[0]
 
 
-def alike(text: str) -> TextFinding | None:
+def alike(text: str) -> CellFinding | None:
     """Find words with letters of two scripts that look alike, and their plain form."""
     if text.isascii() or not _OTHERS.search(text):
         return None
@@ -428,7 +435,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 _LETTER = re.compile("[^\\W\\d_\u115f\u1160\u3164\uffa0]")
 
 
-def letterless(text: str) -> TextFinding | None:
+def letterless(text: str) -> CellFinding | None:
     """Find names without any letter."""
     if _LETTER.search(text):
         return None
@@ -447,7 +454,7 @@ def letterless(text: str) -> TextFinding | None:
 questionable = _rule("lost_inside", re.compile(r"[^\W\d_]\?+[^\W\d_]").search)
 
 
-def leftover(text: str) -> TextFinding | None:
+def leftover(text: str) -> CellFinding | None:
     """Find what a program writes where it has no name: nan, None, #N/A, undefined, {{name}}."""
     if not (match := _LEFTOVER.search(text)):
         return None
@@ -464,7 +471,7 @@ tags = _rule(
 )
 
 
-def entities(text: str) -> TextFinding | None:
+def entities(text: str) -> CellFinding | None:
     """Find characters that are written as HTML has them: O&#039;Neil."""
     if not _ENTITY.search(text):
         return None
@@ -477,7 +484,7 @@ def entities(text: str) -> TextFinding | None:
     return _finding("entities", text, plain, safe=safe)
 
 
-def lengthy(text: str) -> TextFinding | None:
+def lengthy(text: str) -> CellFinding | None:
     """Find what is too long to be a name."""
     return _finding("lengthy", text, count=len(text)) if len(text) > _LONGEST else None
 
@@ -517,12 +524,12 @@ NAME: tuple[Check, ...] = (
 )
 
 
-def of_text(text: str) -> list[TextFinding]:
+def of_text(text: str) -> list[CellFinding]:
     """Find what is wrong with the characters of any text."""
     return run_checks(text, TEXT)
 
 
-def of_name(text: str) -> list[TextFinding]:
+def of_name(text: str) -> list[CellFinding]:
     """Find what is wrong, or unusual, with a name."""
     plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
@@ -530,16 +537,16 @@ def of_name(text: str) -> list[TextFinding]:
     return run_checks(text, NAME)
 
 
-def run_checks(text: str, checks: Sequence[Check]) -> list[TextFinding]:
+def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:
     """Return the findings of some checks in a text.
 
     A garbled text has no other finding: what follows from it would be found again.
     """
-    findings: list[TextFinding] = []
+    findings: list[CellFinding] = []
     for check in checks:
         if finding := check(text):
             if findings and findings[0].code == "garbled":
-                finding = finding._replace(safe=False)  # it would take what may still be mended
+                finding = replace(finding, safe=False)  # it would take what may still be mended
             findings.append(finding)
             if finding.code == "garbled" and finding.safe:
                 break

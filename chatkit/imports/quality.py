@@ -2,17 +2,18 @@
 
 `check_contacts` looks at every row of a frame before it becomes a plan: at the characters of
 names, at numbers with their country codes, at numbers that are there twice. `Quality` shows the
-findings, and `fix` takes the suggestions that are surely right. `doubts` looks at contacts that
-are being planned.
+findings, and `fix` takes the suggestions that are surely right. `find_unusual` and `find_similar`
+look at contacts that are being planned.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise, zip_longest
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
 
@@ -20,17 +21,18 @@ from chatkit.bulk.matching import number_keys
 from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused, column_or_level, listed
 from chatkit.frames.snapshot import Snapshot, memory, remember
-from chatkit.imports.characters import NAME, TextFinding, mended, of_name
-from chatkit.imports.number_checks import (
-    AccountContacts,
-    CheckedRows,
-    NumberCheck,
-    Pair,
-    check_numbers,
-    duplicates_inside,
-    pair_of,
+from chatkit.imports.characters import NAME, CellFinding, mended, of_name
+from chatkit.numbers import (
+    CERTAIN,
+    Country,
+    Number,
+    Plus,
+    country_of,
+    known_country,
+    person_key,
+    read,
+    text_of,
 )
-from chatkit.numbers import Country, Plus, country_of, known_country
 from chatkit.report import (
     FEW,
     LABEL,
@@ -40,12 +42,14 @@ from chatkit.report import (
     WIDTH,
     Finding,
     Report,
+    ReportPart,
     Severity,
-    html_heading,
-    html_list,
+    bullets,
+    headline,
     html_side,
     html_tables,
     marked,
+    paragraph,
     row_label,
     sides,
     wrapped,
@@ -55,6 +59,9 @@ from chatkit.util.display import LONG, columns, cut, many, pair, values, visible
 if TYPE_CHECKING:
     from chatkit.api.transport import Transport
     from chatkit.profile import ServiceProfile
+
+#: A country code and a number, as they are sent.
+Pair = tuple[str, str]
 
 #: The parts of a name, as the service keeps it.
 PARTS = ("first_name", "middle_name", "last_name")
@@ -67,6 +74,276 @@ FIXABLE = (*_NAME_FIXES, "not split", "country code twice")
 _PAIR = ("country_code", "number")
 #: What a name is mended by before it is compared with another.
 _COMPARED = {*_NAME_FIXES} - {"look-alike", "styled letters"}
+_CODE = re.compile(r"\+[1-9][0-9]{0,2}")
+_DIGITS = re.compile("[0-9]+")
+#: These can be reached, but seldom have a chat.
+_UNUSUAL = ("premium rate", "toll free", "shared cost", "pager", "voicemail", "company")
+#: How many digits a number has with its country code: at least in any country, at most by E.164.
+_FEWEST, _MOST = 5, 15
+#: From so many rows, numbers that count up are taken for ids.
+_IDS = 3
+
+
+# --- the country code and the number of each row ------------------------------------------
+
+
+class NumberCheck(NamedTuple):
+    """Country code and number that the two cells of a row hold, or what is wrong with them."""
+
+    pair: Pair | None = None  #: the country code and the number, if they can be read
+    problem: CellFinding | None = None  #: why the cells cannot be sent as they are
+    note: CellFinding | None = None  #: what is unusual about a number that can be read
+    lost_plus: bool = False  #: whether it is a mobile number of another country if it lost its +
+
+
+def pair_text(pair: Pair) -> str:
+    """Write a country code and a number as one text, from which `pair_of` gets them back."""
+    return " ".join(pair)
+
+
+def pair_of(text: str) -> Pair:
+    """Get the country code and the number from a suggestion."""
+    code, _, number = text.partition(" ")
+    return code, number
+
+
+def check_numbers(
+    codes: Sequence[Any],
+    numbers: Sequence[Any],
+    countries: Sequence[Country | None] | None = None,
+    plus: Plus | None = None,
+) -> list[NumberCheck]:
+    """Check the cells of all rows; the same cells are read once.
+
+    Args:
+        codes: The cells with country codes, None for nothing.
+        numbers: The cells with numbers.
+        countries: Where the number of each row is dialled if it has no country code.
+        plus: What is known of all numbers without a +.
+    """
+    known: dict[Any, NumberCheck] = {}
+    checks = []
+    homes = countries or [None] * len(numbers)
+    for code, number, country in zip(codes, numbers, homes, strict=True):
+        if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
+            code = int(code)
+        key = _text(code), _text(number), country
+        if key not in known:
+            known[key] = _check(*key, plus)
+        one = known[key]
+        if not isinstance(number, str | None) and one.pair is not None:
+            reason = "it is not text, so zeros at its beginning or a + may be lost"
+            one = NumberCheck(None, _of_number("not text", "error", reason, pair_text(one.pair)))
+        checks.append(one)
+    return _without_ids(codes, numbers, checks)
+
+
+def _text(cell: Any) -> str:
+    text = cell if isinstance(cell, str) else text_of(cell) or ""
+    return text if text.strip() else ""
+
+
+def _of_number(
+    code: str,
+    severity: Severity,
+    message: str,
+    suggestion: str | None = None,
+    *,
+    safe: bool = False,
+    column: str = "number",
+) -> CellFinding:
+    return CellFinding(code, severity, f"/{column}", message, suggestion=suggestion, safe=safe)
+
+
+def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> NumberCheck:
+    country = country_of(code) if code else home
+    if code and not country:
+        kind = "unknown country code" if _CODE.fullmatch(code) else "country code"
+        reason = "it is the code of no country: write it like +91"
+        return NumberCheck(None, _of_number(kind, "error", reason, column="country_code"))
+    if not text:
+        return NumberCheck(None, _of_number("empty", "error", "there is no number"))
+    number = read(text, country, plus)
+    # of cells that can be sent as they are, only what no country can have is an error
+    whole = _CODE.fullmatch(code) and _DIGITS.fullmatch(text)
+    sendable = whole and _FEWEST <= len(code) - 1 + len(text) <= _MOST
+    severity: Severity = "warning" if sendable else "error"
+    sure = number.verdict in CERTAIN
+    if not (number.country_code and number.number and (sure or number.verdict == "impossible")):
+        meant = pair_text(number.suggested) if number.suggested else None
+        problem = _of_number(number.verdict, severity, visible(number.reason or ""), meant)
+        return NumberCheck((code, text) if whole else None, problem, None, number.lost_plus)
+    pair, note = (number.country_code, number.number), _number_note(number)
+    if (code, text) == pair:
+        return NumberCheck(pair, None, note)
+    kind, column, reason = (
+        "not split",
+        "number",
+        "a number is digits only, without its country code",
+    )
+    if number.verdict == "country code twice":
+        kind, reason = number.verdict, number.reason or ""
+    elif text == pair[1]:
+        column, reason = "country_code", f"a country code is written {pair[0]}"
+    elif not code:
+        reason = "the country code has a column of its own, and a number is digits only"
+    elif text.isascii() and text.isdigit():
+        reason = f"from elsewhere it is dialled {pair_text(pair)}"
+    problem = _of_number(kind, severity, reason, pair_text(pair), safe=sure, column=column)
+    return NumberCheck(pair, problem, note)
+
+
+def _number_note(number: Number) -> CellFinding | None:
+    """Return what is unusual about a number that can be read."""
+    if number.verdict in ("impossible", "reserved"):
+        severity: Severity = "warning" if number.verdict == "impossible" else "note"
+        return _of_number(number.verdict, severity, number.reason or "")
+    reason = f"it is a {number.type} number, which seldom has a chat"
+    return _of_number("unusual number", "note", reason) if number.type in _UNUSUAL else None
+
+
+def _without_ids(
+    codes: Sequence[Any], numbers: Sequence[Any], checks: list[NumberCheck]
+) -> list[NumberCheck]:
+    """Take nothing for safe in a column of short numbers that count up, as ids do."""
+    texts = [_text(cell) for code, cell in zip(codes, numbers, strict=True) if not code]
+    plain = [int(text) for text in texts if re.fullmatch("[1-9][0-9]{0,8}", text)]
+    counting = sum(b - a == 1 for a, b in pairwise(plain))
+    if counting + 1 < max(_IDS, 0.6 * len([*filter(None, texts)])):
+        return checks
+    reason = "the numbers of this column count up one by one, as ids do"
+    return [
+        NumberCheck(None, replace(one.problem, safe=False, message=reason))
+        if one.problem and one.problem.safe
+        else one
+        for one in checks
+    ]
+
+
+# --- numbers that are there twice ---------------------------------------------------------
+
+
+class CheckedContact(NamedTuple):
+    """A row of the frame that is checked, or a contact of the account."""
+
+    label: Any  #: what the frame calls the row
+    id: Any  #: None for a row that is not in the account yet
+    name: Any
+    pair: Pair | None
+
+    def __str__(self) -> str:
+        return f"contact {self.id}" + (f", {values(self.name)}," if self.name else "")
+
+
+def natural_key(pair: Pair, by: Sequence[str]) -> str:
+    """Return what tells contacts apart: the number, or both; `by` names it."""
+    return " ".join(pair) if "country_code" in by else pair[1]
+
+
+def duplicates_inside(
+    rows: Sequence[CheckedContact], by: Sequence[str]
+) -> Iterator[tuple[int, CellFinding]]:
+    """Find rows with the number of an earlier row, or with another spelling of it."""
+    first: dict[str, CheckedContact] = {}
+    spellings: dict[str, CheckedContact] = {}
+    for place, row in enumerate(rows):
+        if row.pair is None:
+            continue
+        key = natural_key(row.pair, by)
+        earlier = first.setdefault(key, row)
+        similar = spellings.setdefault(person_key(*row.pair), row)
+        if earlier is not row:
+            yield place, _duplicate(earlier, row)
+            first[key] = earlier._replace(name=earlier.name or row.name)
+        elif similar is not row:
+            label, other = row_label(similar.label), pair_text(similar.pair or row.pair)
+            reason = f"it may be the same contact as row {label}, which has {other}"
+            yield place, _of_number("same contact", "warning", reason)
+
+
+def _duplicate(earlier: CheckedContact, row: CheckedContact) -> CellFinding:
+    label, names = f"row {row_label(earlier.label)}", [one.name or None for one in (earlier, row)]
+    if earlier.pair and row.pair and earlier.pair[0] != row.pair[0]:
+        same = f"{label} has the same number of {earlier.pair[0]}"
+        return _of_number("duplicate", "error", f"{same}, and the service compares numbers alone")
+    if earlier.id is None and row.id is None and (names[0] == names[1] or None in names):
+        return _of_number("duplicate", "note", f"it says the same as {label}: it is sent once")
+    both = f": {values(names[0])} there, {values(names[1])} here" if names[0] != names[1] else ""
+    return _of_number("duplicate", "error", f"{label} has the same number{both}")
+
+
+class AccountContacts:
+    """The contacts of the account that have some numbers, or other spellings of them.
+
+    Args:
+        base: The contacts of the account.
+        pairs: The numbers that matter.
+        by: What tells contacts apart.
+    """
+
+    def __init__(self, base: pd.DataFrame, pairs: Iterable[Pair], by: Sequence[str]) -> None:
+        self._by = by
+        self._exact: dict[str, CheckedContact] = {}
+        self._similar: dict[str, CheckedContact] = {}
+        ends = {number.lstrip("0")[-7:] for _, number in pairs}
+        cells = (listed(base[name]) for name in ("name", *_PAIR))
+        for id_, name, code, number in zip(base.index.tolist(), *cells, strict=True):
+            texts = isinstance(code, str) and isinstance(number, str)
+            if texts and number.lstrip("0")[-7:] in ends:
+                holder = CheckedContact(None, id_, name, (code, number))
+                self._exact[natural_key((code, number), by)] = holder
+                self._similar.setdefault(person_key(code, number), holder)
+
+    def holder(self, row: CheckedContact) -> CheckedContact | None:
+        """Find who else has the number of a row."""
+        holder = self._exact.get(natural_key(row.pair, self._by)) if row.pair else None
+        return holder if holder and holder.id != row.id else None
+
+    def similar(self, row: CheckedContact) -> CellFinding | None:
+        """Find who has another spelling of this number, and nobody this one."""
+        if not row.pair or natural_key(row.pair, self._by) in self._exact:
+            return None
+        holder = self._similar.get(person_key(*row.pair))
+        if holder is None or holder.id == row.id or holder.pair is None:
+            return None
+        kept = values(pair_text(holder.pair))
+        reason = f"it may be the same contact as {holder} which has {kept}: this would be a second"
+        return _of_number("same contact", "warning", reason)
+
+    def outside(
+        self, rows: Sequence[CheckedContact], skipped: Collection[int], inactive: Collection[Any]
+    ) -> Iterator[tuple[int, CellFinding]]:
+        """Find rows whose number a contact has that is not in the frame.
+
+        Args:
+            rows: The rows that are checked.
+            skipped: The places of those that need no check.
+            inactive: The ids of contacts that are known to be deleted.
+        """
+        ids = {row.id for row in rows if row.id is not None}
+        for place, row in enumerate(rows):
+            holder = self.holder(row)
+            if place in skipped:
+                continue
+            if holder and holder.id not in ids:
+                yield place, _held(holder, row, inactive=holder.id in inactive)
+            elif finding := self.similar(row):
+                yield place, finding
+
+
+def _held(holder: CheckedContact, row: CheckedContact, *, inactive: bool) -> CellFinding:
+    if row.id is not None:
+        return _of_number("number taken", "error", f"{holder} has this number")
+    if inactive:
+        reason = f"{holder} was deleted: client.contacts.create restores it, no plan does"
+        return _of_number("restores", "warning", reason)
+    if isinstance(row.name, str) and row.name != (holder.name or ""):
+        reason = f"{holder} has this number: this row would rename it"
+        return _of_number("in account", "warning", reason)
+    return _of_number("in account", "note", f"{holder} has this number already")
+
+
+# --- a frame ------------------------------------------------------------------------------
 
 
 class AskedContacts(Protocol):
@@ -130,7 +407,7 @@ class _FrameCheck:
         self._labels = frame.index.tolist()
         self._ids = self._own_ids()
         self._names = self._cells("name")
-        self._of_names: dict[str, list[TextFinding]] = {}
+        self._of_names: dict[str, list[CellFinding]] = {}
         self._checks: list[NumberCheck] = []
 
     def _own_ids(self) -> list[int | None]:
@@ -147,22 +424,22 @@ class _FrameCheck:
             return [None] * len(self._frame)
         return listed(self._frame[column])
 
-    def _add(self, place: int, column: str, value: Any, finding: TextFinding) -> None:
-        where = {"row": self._labels[place], "place": place, "value": value}
-        pointer, hint = f"/{column}", finding.hint
-        self.findings.append(CellFinding(**finding._asdict(), pointer=pointer, hint=hint, **where))
+    def _add(self, place: int, value: Any, finding: CellFinding) -> None:
+        row = self._labels[place]
+        self.findings.append(replace(finding, row=row, place=place, value=value))
 
     # --- names ---
 
     def names(self) -> None:
         """Look at the characters of each name; the same name is looked at once."""
-        not_text = TextFinding("not text", "error", "a name is text: nothing else can be sent")
+        reason = "a name is text: nothing else can be sent"
+        not_text = CellFinding("not text", "error", "/name", reason)
         for place, name in enumerate(self._names):
             if isinstance(name, str) and name not in self._of_names:
                 self._of_names[name] = of_name(name)
             if name is not None:
                 for finding in self._of_names[name] if isinstance(name, str) else [not_text]:
-                    self._add(place, "name", name, finding)
+                    self._add(place, name, finding)
 
     def parts(self) -> None:
         """Find names that would be split in another way, if they were sent again."""
@@ -178,7 +455,7 @@ class _FrameCheck:
             if split := known[parts]:
                 now, then = (" | ".join(part or "–" for part in each) for each in (parts, split))
                 reason = f"its parts are {now}; if it is sent again they become {then}"
-                self._add(place, "name", name, TextFinding("parts", "note", reason))
+                self._add(place, name, CellFinding("parts", "note", "/name", reason))
 
     # --- numbers ---
 
@@ -192,15 +469,10 @@ class _FrameCheck:
             if is_own and (number is None or alone):  # the row does not edit the number
                 self._checks[place] = NumberCheck()
                 continue
-            value = number if check.column == "number" else code
-            for column, cell, finding in (
-                (check.column, value, check.problem),
-                ("number", number, check.note),
-            ):
-                if finding and is_own and finding.severity == "warning":  # the account has it
-                    finding = finding._replace(severity="note")
-                if finding:
-                    self._add(place, column, cell, finding)
+            for finding in filter(None, (check.problem, check.note)):
+                if is_own and finding.severity == "warning":  # the account has it
+                    finding = replace(finding, severity="note")
+                self._add(place, number if finding.field == "number" else code, finding)
         self._advise(region, plus)
 
     def _countries(self, region: str | None) -> list[Country | None]:
@@ -252,33 +524,32 @@ class _FrameCheck:
 
     def duplicates(self) -> None:
         """Look for numbers that are there twice, in the frame or in the account."""
-        numbers = self._cells("number")
-        pairs = [check.pair for check in self._checks]
         names = [
             mended(name, NAME, _COMPARED)
             if isinstance(name, str) and self._of_names[name]
             else name
             for name in self._names
         ]
-        rows = CheckedRows(self._labels, self._ids, names, pairs)
+        pairs = [check.pair for check in self._checks]
+        contacts = zip(self._labels, self._ids, names, pairs, strict=True)
+        rows = [CheckedContact(*contact) for contact in contacts]
         by = self._resource.named_by()
         inside = dict(duplicates_inside(rows, by))
-        outside: Iterable[tuple[int, TextFinding]] = ()
+        outside: Iterable[tuple[int, CellFinding]] = ()
         if any(pairs):
             snapshot = self._resource.base(self._frame)
             base = snapshot.frame if snapshot.whole else self._resource.base(None).frame
-            account = AccountContacts(contacts_of(base), {pair for pair in pairs if pair}, by)
+            account = AccountContacts(base, filter(None, pairs), by)
             outside = account.outside(rows, inside, self._inactive(account, rows))
+        numbers = self._cells("number")
         for place, finding in [*inside.items(), *outside]:
-            self._add(place, "number", numbers[place], finding)
+            self._add(place, numbers[place], finding)
 
-    def _inactive(self, account: AccountContacts, rows: CheckedRows) -> set[Any]:
+    def _inactive(self, account: AccountContacts, rows: Sequence[CheckedContact]) -> set[Any]:
         """Return the ids of contacts that are deleted, as far as the service shows that."""
         profile = self._resource.profile
-        held = [holder.id for place, holder in account.matches(rows) if rows.ids[place] is None]
-        new = sum(
-            pair is not None and id_ is None for pair, id_ in zip(rows.pairs, rows.ids, strict=True)
-        )
+        new = [row for row in rows if row.pair and row.id is None]
+        held = [holder.id for row in new if (holder := account.holder(row))]
         if profile.inactive_in_lists and not (held and profile.inactive_readable):
             return {*held} - {*self._resource.full(sorted({*held})).index} if held else set()
         if profile.inactive_in_lists:
@@ -286,7 +557,7 @@ class _FrameCheck:
                 "Deleted contacts are listed like all others: a row with the number of one is a "
                 "conflict when it is applied, and client.contacts.create restores it."
             )
-        elif new > len(held):  # else all of them are listed, so they are active
+        elif len(new) > len(held):  # else all of them are listed, so they are active
             self.notes.append(
                 "Deleted contacts are not listed, so they cannot be told here: creating the "
                 "number of one restores it, with its old id."
@@ -297,7 +568,7 @@ class _FrameCheck:
 # --- contacts that are planned ----------------------------------------------------------
 
 
-def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
+def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, list[Finding]]:
     """Find what is unusual about names and numbers that are sent; mere notes are left out.
 
     Errors are numbers that no country can have.
@@ -312,21 +583,18 @@ def doubts(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[int, l
     findings = defaultdict[int, list[Finding]](list)
     codes, digits = ([number[n] for number in numbers.values()] for n in range(2))
     for place, check in zip(numbers, check_numbers(codes, digits), strict=True):
-        for finding in (check.problem, check.note):
-            if finding and finding.severity != "note":
-                findings[place].append(_finding(finding, "number"))
-    known: dict[str, list[TextFinding]] = {}
+        both = filter(None, (check.problem, check.note))
+        findings[place] += [each for each in both if each.severity != "note"]
+    known: dict[str, list[CellFinding]] = {}
     for place, name in names.items():
         if isinstance(name, str):
             known[name] = known[name] if name in known else of_name(name)
-            for finding in known[name]:
-                if finding.severity != "note":
-                    warning = finding._replace(severity="warning")
-                    findings[place].append(_finding(warning, "name"))
-    return dict(findings)
+            unusual = (each for each in known[name] if each.severity != "note")
+            findings[place] += [replace(each, severity="warning") for each in unusual]
+    return {place: each for place, each in findings.items() if each}
 
 
-def spellings(
+def find_similar(
     numbers: Mapping[int, Pair], ids: Mapping[int, Any], base: pd.DataFrame, by: Sequence[str]
 ) -> Iterator[tuple[int, Finding]]:
     """Find numbers to be sent that may be of a contact, or another row, that has them otherwise.
@@ -339,57 +607,32 @@ def spellings(
     """
     if not numbers:  # of most plans: do not go through the account
         return
-    account = AccountContacts(contacts_of(base), {*numbers.values()}, by)
-    places = list(numbers)
-    rows = CheckedRows(places, [None] * len(places), [None] * len(places), list(numbers.values()))
-    for place, number in numbers.items():
-        if finding := account.similar(number, ids.get(place)):
-            yield place, _finding(finding, "number")
-    for n, finding in duplicates_inside(rows, by):
+    account = AccountContacts(base, numbers.values(), by)
+    rows = [CheckedContact(place, None, None, number) for place, number in numbers.items()]
+    for row in rows:
+        if finding := account.similar(row._replace(id=ids.get(row.label))):
+            yield row.label, finding
+    for place, finding in duplicates_inside(rows, by):
         if finding.code == "same contact":
-            yield places[n], _finding(finding, "number")
-
-
-def contacts_of(base: pd.DataFrame) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """List id, name, country code and number of each contact of the account."""
-    columns = (listed(base[name]) for name in ("name", *_PAIR))
-    return zip(base.index.tolist(), *columns, strict=True)
-
-
-def _finding(finding: TextFinding, field: str) -> Finding:
-    return Finding(finding.code, finding.severity, f"/{field}", finding.message, finding.hint)
+            yield rows[place].label, finding
 
 
 # --- findings, shown and fixed -----------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CellFinding(Finding):
-    """One thing that is wrong, or unusual, with one cell of a frame."""
+def _texts(finding: CellFinding) -> tuple[str, str, str, str, str]:
+    """Return what a report shows: row, column, value, message and suggestion."""
+    value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
+    meant = finding.suggestion or ""
+    if finding.field == "name" and isinstance(finding.value, str) and finding.suggestion:
+        value, meant = map(str, pair(finding.value, finding.suggestion))
+    place = row_label(finding.row), cut(finding.field, LABEL)
+    return *place, value, visible(finding.message), meant
 
-    row: Any  #: what the frame calls the row
-    place: int  #: which row it is; the first is 0
-    value: Any = None  #: what is in the cell, None for nothing
-    suggestion: str | None = None  #: the text as it may be meant
-    safe: bool = False  #: whether the suggestion surely is what was meant
 
-    @property
-    def field(self) -> str:
-        """The column of the cell."""
-        return self.pointer.removeprefix("/")
-
-    def texts(self) -> tuple[str, str, str, str, str]:
-        """Return what a report shows: row, column, value, message and suggestion."""
-        value = "" if self.value is None else cut(values(self.value), 2 * LONG)
-        meant = self.suggestion or ""
-        if self.field == "name" and isinstance(self.value, str) and self.suggestion:
-            value, meant = map(str, pair(self.value, self.suggestion))
-        return row_label(self.row), cut(self.field, LABEL), value, visible(self.message), meant
-
-    @property
-    def mark(self) -> str:
-        """The sign after a suggestion: * where `fix` takes it, ? where a person decides."""
-        return "*" if self.safe else "?"
+def _mark(finding: CellFinding) -> str:
+    """Return the sign after a suggestion: * where `fix` takes it, ? where a person decides."""
+    return "*" if finding.safe else "?"
 
 
 _COLOURS = """
@@ -406,9 +649,16 @@ _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
-def _html_row(texts: Iterable[str], last: str) -> str:
-    cells = "".join(f'<td dir="auto">{marked(text)}</td>' for text in texts)
-    return f"<tbody><tr>{cells}{last}</tr></tbody>"
+def _html_table(
+    widths: Mapping[str, int], rows: Iterable[tuple[Iterable[str], str]], total: int, where: str
+) -> str:
+    """Make a table; each row is its texts, and the HTML of its last cells."""
+    parts = [
+        "".join(["<tbody><tr>", *(f'<td dir="auto">{marked(t)}</td>' for t in texts), last,
+                 "</tr></tbody>"])
+        for texts, last in rows
+    ]  # fmt: skip
+    return html_tables(widths, parts[:FEW], parts[FEW:], total, where)
 
 
 class Fixed(Report):
@@ -433,35 +683,28 @@ class Fixed(Report):
         counts = ", ".join(f"{count:,} {code}" for code, count in codes)
         return f"Fixed {many(len(self.done), 'cell')} in {many(rows, 'row')}: {counts}."
 
-    def _rows(self) -> Iterator[tuple[Any, ...]]:
+    def _parts(self) -> Iterator[ReportPart]:
         done = self.done.iloc[:MANY].astype(object)
-        for row, column, code, before, after in done.where(done.notna(), None).itertuples(
-            index=False
-        ):
-            yield row_label(row), cut(column, LABEL), visible(code), *pair(before, after)
-
-    def _text(self) -> list[list[str]]:
+        cells = done.where(done.notna(), None).itertuples(index=False)
+        rows = [
+            ((row_label(row), cut(column, LABEL), visible(code)), pair(before, after))
+            for row, column, code, before, after in cells
+        ]
         lines = []
-        for row, column, _, before, after in [*self._rows()][:FEW]:
+        for (row, column, _), (before, after) in rows[:FEW]:
             lead = f"  row {row}, {column}: "
             first, *others = sides("", before, after, WIDTH - columns(lead))
             lines += [lead + first, *(" " * columns(lead) + line for line in others)]
         if (more := len(self.done) - FEW) > 0:
             lines.append(f"  … and {more:,} more: .done has them all")
-        end = [".frame is the new frame; the one that was checked is as it was."]
-        return [wrapped("", self._heading()), lines, end if lines else []]
-
-    def _html(self) -> list[str]:
-        rows = [
-            _html_row(texts, html_side(before, "del") + html_side(after, "ins"))
-            for *texts, before, after in self._rows()
+        html_rows = [
+            (texts, html_side(before, "del") + html_side(after, "ins"))
+            for texts, (before, after) in rows
         ]
-        end = "<code>.frame</code> is the new frame; the one that was checked is as it was."
-        return [
-            html_heading(self._heading()),
-            html_tables(_DONE, rows[:FEW], rows[FEW:], len(self.done), ".done"),
-            f"<p>{end}</p>" if rows else "",
-        ]
+        yield headline(self._heading())
+        yield ReportPart(lines, _html_table(_DONE, html_rows, len(self.done), ".done"))
+        if lines:
+            yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
 
 class Quality(Report):
@@ -522,35 +765,30 @@ class Quality(Report):
         if wrong := sorted(map(repr, chosen - {*FIXABLE})):
             can = ", ".join(FIXABLE)
             raise InputError(f"{', '.join(wrong)} cannot be fixed by itself. What can be: {can}.")
-        safe = [finding for finding in self.findings if finding.safe and finding.code in chosen]
+        safe = defaultdict[int, list[CellFinding]](list)
+        for finding in self.findings:
+            if finding.safe and finding.code in chosen:
+                safe[finding.place].append(finding)
         frame = self._frame.copy(deep=False)
-        names = defaultdict[int, list[CellFinding]](list)
-        for finding in safe:
-            if finding.field == "name":
-                names[finding.place].append(finding)
-        changes: list[tuple[int, str, str, str | None, str]] = [
-            (
-                place,
-                "name",
-                ", ".join(finding.code for finding in findings),
-                findings[0].value,
-                mended(findings[0].value, NAME, chosen),
-            )
-            for place, findings in names.items()
-        ]
-        of_numbers = [finding for finding in safe if finding.field in _PAIR]
+        of_numbers = [each for of in safe.values() for each in of if each.field in _PAIR]
         if of_numbers and "country_code" not in frame.columns:
             empty = pd.Series(None, frame.index, dtype="str")
             frame.insert(frame.columns.tolist().index("number"), "country_code", empty)
-        for n, column in enumerate(_PAIR if of_numbers else ()):
-            cells = [cell if isinstance(cell, str) else None for cell in listed(frame[column])]
-            for finding in of_numbers:
-                after = pair_of(finding.suggestion or "")[n]
-                if (before := cells[finding.place]) != after:
-                    changes.append((finding.place, column, finding.code, before, after))
+        cells = {name: listed(frame[name]) for name in _PAIR} if of_numbers else {}
+        changes: list[tuple[int, str, str, str | None, str]] = []
+        for place, findings in sorted(safe.items()):
+            if of_name := [finding for finding in findings if finding.field == "name"]:
+                codes, name = ", ".join(each.code for each in of_name), of_name[0].value
+                changes.append((place, "name", codes, name, mended(name, NAME, chosen)))
+            for finding in findings:
+                after = dict(zip(_PAIR, pair_of(finding.suggestion or ""), strict=True))
+                for column in _PAIR if finding.field in _PAIR else ():
+                    before = cells[column][place]
+                    if before != after[column]:
+                        text = before if isinstance(before, str) else None
+                        changes.append((place, column, finding.code, text, after[column]))
         for column in dict.fromkeys(change[1] for change in changes):
             _put(frame, column, {c[0]: c[4] for c in changes if c[1] == column})
-        changes.sort(key=lambda change: change[0])
         labels = frame.index.take([place for place, *_ in changes]).tolist()
         done = pd.DataFrame({"row": pd.Series(pd.Index(labels, tupleize_cols=False))})
         for n, name in enumerate(("column", "code", "before", "after"), 1):
@@ -558,31 +796,28 @@ class Quality(Report):
         remember(done)
         return Fixed(frame, done)
 
-    def _groups(self) -> Iterator[tuple[Severity, str, list[CellFinding]]]:
-        """Yield the findings of each severity and their counts by code, the most frequent first.
-
-        Those that are shown at once are the first: some of each code, those of one code together.
-        """
-        for severity in SEVERITIES:
-            codes = defaultdict[str, list[CellFinding]](list)
-            for finding in self.findings:
-                if finding.severity == severity:
-                    codes[finding.code].append(finding)
-            groups = sorted(codes.values(), key=len, reverse=True)
-            rounds = zip_longest(*(group[:FEW] for group in groups))
-            few = {id(each) for each in [one for each in rounds for one in each if one][:FEW]}
-            ordered = [one for group in groups for one in group if id(one) in few]
-            ordered += [
-                one for one in self.findings if one.severity == severity and id(one) not in few
-            ]
-            counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
-            if groups:
-                yield severity, f"{severity.capitalize()}s: {counts}", ordered
+    def _groups(self) -> dict[str, list[CellFinding]]:
+        """Return what is mended safely, what a person decides, and what is good to know."""
+        groups: dict[str, list[CellFinding]] = {"need": [], "safe": [], "note": []}
+        for each in self.findings:
+            kind = "safe" if each.safe else "note" if each.severity == "note" else "need"
+            groups[kind].append(each)
+        return groups
 
     def _heading(self) -> str:
-        count = Counter(finding.severity for finding in self.findings)
-        counts = [many(count[severity], severity) for severity in SEVERITIES if count[severity]]
-        return f"Checked {many(self.rows, 'row')}: {', '.join(counts) or 'nothing found'}."
+        cells = {
+            kind: {(each.place, each.field) for each in group}
+            for kind, group in self._groups().items()
+        }
+        safe, need = len(cells["safe"] - cells["need"]), len(cells["need"])
+        notes = len(cells["note"] - cells["need"] - cells["safe"])
+        counts = [
+            f"{safe:,} written differently" * bool(safe),
+            f"{need:,} need{'s' * (need == 1)} you" * bool(need),
+            many(notes, "note") * bool(notes),
+        ]
+        listed = ", ".join(filter(None, counts)) or "nothing found"
+        return f"Checked {many(self.rows, 'row')}: {listed}."
 
     def _end(self) -> str:
         safe = sum(finding.safe for finding in self.findings)
@@ -592,35 +827,55 @@ class Quality(Report):
         yours = f"{many(left, 'suggestion')} with ? {verb} yours to judge." if left else ""
         return " ".join(filter(None, (taken, yours)))
 
-    def _text(self) -> list[list[str]]:
-        blocks = [[self._heading()]]
-        for _, counts, findings in self._groups():
-            lines = wrapped("", counts)
-            for finding in findings[:FEW]:
-                row, column, value, message, meant = finding.texts()
-                value = f" = {value}" if value else ""
-                lines += wrapped("  ", f"row {row}, {column}{value}: {message}")
-                if finding.suggestion is not None:
-                    lines += wrapped("    -> ", f"{meant} {finding.mark}")
-            if (more := len(findings) - FEW) > 0:
-                lines.append(f"  … and {more:,} more: .frame() has them all")
-            blocks.append(lines)
-        notes = [line for note in self.notes for line in wrapped("", visible(note))]
-        return [*blocks, notes, [self._end()] if self._end() else []]
+    def _parts(self) -> Iterator[ReportPart]:
+        yield headline(self._heading())
+        for kind, findings in self._groups().items():
+            if findings:
+                yield _group_part(kind, findings)
+        yield bullets("", map(visible, self.notes))
+        if end := self._end():
+            yield paragraph(end)
 
-    def _html(self) -> list[str]:
-        parts = [html_heading(self._heading())]
-        for severity, counts, findings in self._groups():
-            parts.append(f'<p class="{severity}"><strong>{marked(counts)}</strong></p>')
-            rows = []
-            for finding in findings[:MANY]:
-                *texts, meant = finding.texts()
-                if finding.suggestion is not None:  # the mark stays at the end of a name in Hebrew
-                    meant = f"<bdi>{marked(meant)}</bdi> {finding.mark}"
-                rows.append(_html_row(texts, f"<td>{meant}</td>"))
-            parts.append(html_tables(_FINDINGS, rows[:FEW], rows[FEW:], len(findings), ".frame()"))
-        notes = [*map(visible, self.notes), self._end()]
-        return [*parts, html_list("told", "", [line for line in notes if line])]
+
+#: What a group of findings is called, and the class of its heading in HTML.
+_GROUPS = {
+    "need": ("Need you", "error"),
+    "safe": ("Written differently", "warning"),
+    "note": ("Notes", "note"),
+}
+
+
+def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
+    """Show findings with their counts by code, the most frequent first.
+
+    Those that are shown at once are some of each code, those of one code together.
+    """
+    title, style = _GROUPS[kind]
+    codes = defaultdict[str, list[CellFinding]](list)
+    for finding in findings:
+        codes[finding.code].append(finding)
+    groups = sorted(codes.values(), key=len, reverse=True)
+    rounds = [one for each in zip_longest(*(g[:FEW] for g in groups)) for one in each if one]
+    few = {id(one) for one in rounds[:FEW]}
+    first = [one for group in groups for one in group if id(one) in few]
+    ordered = first + [one for one in findings if id(one) not in few]
+    counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
+    lines, rows = wrapped("", f"{title}: {counts}"), []
+    for n, finding in enumerate(ordered[:MANY]):
+        *texts, meant = _texts(finding)
+        if n < FEW:
+            row, column, value, message = texts
+            value = f" = {value}" if value else ""
+            lines += wrapped("  ", f"row {row}, {column}{value}: {message}")
+            if finding.suggestion is not None:
+                lines += wrapped("    -> ", f"{meant} {_mark(finding)}")
+        if finding.suggestion is not None:  # the mark stays at the end of a name in Hebrew
+            meant = f"<bdi>{marked(meant)}</bdi> {_mark(finding)}"
+        rows.append((texts, f"<td>{meant}</td>"))
+    if (more := len(findings) - FEW) > 0:
+        lines.append(f"  … and {more:,} more: .frame() has them all")
+    heading = f'<p class="{style}"><strong>{marked(f"{title}: {counts}")}</strong></p>'
+    return ReportPart(lines, heading + _html_table(_FINDINGS, rows, len(findings), ".frame()"))
 
 
 def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:

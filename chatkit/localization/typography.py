@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from chatkit.imports.characters import (
-    TextFinding,
+    CellFinding,
     both_directions,
     decomposed,
     of_text,
@@ -84,7 +84,7 @@ def _kind(c: str) -> tuple[_Kind, str]:
 def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str) -> Iterator[Flaw]:
     marks = {kind for kind, _ in kinds}
     mixed = len({letter for _, letter in kinds if letter in _ALIKE}) > 1
-    flaws: list[TextFinding] = []
+    flaws: list[CellFinding] = []
     if "odd" in marks or mixed or _PAIR.search(text):
         flaws = of_text(text)
     elif "mark" in marks:

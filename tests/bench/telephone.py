@@ -57,7 +57,7 @@ def loop(texts: list[str]) -> object:
 
 def chatkit(texts: list[str]) -> object:
     """Check the column as `client.contacts.check` does."""
-    from chatkit.imports.number_checks import check_numbers
+    from chatkit.imports.quality import check_numbers
 
     return check_numbers([None] * len(texts), texts)
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from imports.checks.ordinary import NAMES
 
 from chatkit.imports import characters as c
-from chatkit.imports.characters import NAME, TEXT, TextFinding
+from chatkit.imports.characters import NAME, TEXT, CellFinding
 from chatkit.imports.quality import FIXABLE
 
-Check = Callable[[str], TextFinding | None]
+Check = Callable[[str], CellFinding | None]
 
 FOUND: list[tuple[Check, str, str | None]] = [
     (c.half, "Ana \ud83d", None),

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from bulk.planning import client, sandbox  # noqa: F401
 
-from chatkit.imports.number_checks import (
+from chatkit.imports.quality import (
     AccountContacts,
-    CheckedRows,
+    CheckedContact,
     Pair,
     duplicates_inside,
     natural_key,
@@ -21,10 +21,10 @@ ANA, BO = ("+1", "2025550143"), ("+1", "2025550144")
 
 def rows(
     *pairs: Pair | None, names: list[Any] | None = None, ids: list[Any] | None = None
-) -> CheckedRows:
-    count = len(pairs)
-    labels = [f"r{n}" for n in range(count)]
-    return CheckedRows(labels, ids or [None] * count, names or [None] * count, pairs)
+) -> list[CheckedContact]:
+    nothing = [None] * len(pairs)
+    cells = zip(ids or nothing, names or nothing, pairs, strict=True)
+    return [CheckedContact(f"r{n}", *each) for n, each in enumerate(cells)]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_two_spellings_may_be_one_contact_in_check_and_in_plan(client, old, new)
     """In the account and in the frame; neither is an error."""
     [(place, odd)] = duplicates_inside(rows(old, new), BOTH)
     assert (place, odd.code, odd.severity) == (1, "same contact", "warning")
-    one = account(old, pairs=[new]).similar(new)
+    one = account(old, pairs=[new]).similar(rows(new)[0])
     assert one is not None
     assert "may be the same contact as contact 50001" in one.message
     with warnings.catch_warnings(action="ignore"):  # of numbers with trunk zeros
@@ -89,8 +89,8 @@ def test_the_country_code_counts_where_the_service_looks_at_it() -> None:
 
 
 def account(*cells: tuple[Any, Any], pairs: Any = (ANA, BO)) -> AccountContacts:
-    contacts = [(50001 + n, "Ana", *cell) for n, cell in enumerate(cells)]
-    return AccountContacts(contacts, pairs, BOTH)
+    base = pd.DataFrame(cells, columns=[*BOTH], dtype=object).assign(name="Ana")
+    return AccountContacts(base.set_axis(base.index + 50001), pairs, BOTH)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_number_kept_in_another_form_would_be_there_twice() -> None:
     [(_, odd)] = account(("+49", "015123456789"), pairs=[new]).outside(rows(new), (), ())
     assert odd.severity == "warning"
     assert '"+49 015123456789"' in odd.message
-    assert account((None, None)).holder(ANA) is None
+    assert account((None, None)).holder(rows(ANA)[0]) is None
 
 
 def test_a_row_of_the_account_cannot_take_the_number_of_another() -> None:

@@ -7,16 +7,18 @@ from bulk.planning import client, sandbox  # noqa: F401
 import chatkit
 from chatkit.bulk.plan import refused_cells
 
-NONE = [("+1", "1"), ("+999", "123")]
+NONE = [("+1", "1", "number"), ("+999", "123", "country_code")]
 
 
-@pytest.mark.parametrize(("code", "number"), NONE)
-def test_what_no_country_can_have_is_sent_by_nobody_unless_one_says_so(client, code, number):
+@pytest.mark.parametrize(("code", "number", "column"), NONE)
+def test_what_no_country_can_have_is_sent_by_nobody_unless_one_says_so(
+    client, code, number, column
+):
     with pytest.raises(chatkit.InputError, match="broken=True"):
         client.contacts.create(number=number, country_code=code)
     frame = pd.DataFrame({"number": [number, "2025550143"], "country_code": [code, "+1"]})
     plan = client.contacts.plan(frame)
-    assert [(cell.row, cell.column) for cell in refused_cells(plan)] == [(0, "number")]
+    assert [(cell.row, cell.column) for cell in refused_cells(plan)] == [(0, column)]
     assert [change.after["number"] for change in plan.changes] == ["2025550143"]
     assert len(client.contacts.plan(frame, broken=True)) == 2
     with pytest.warns(UserWarning, match="has 1 error"):

@@ -25,19 +25,19 @@ def messy():
 def test_a_quality_table_as_text(client, messy):
     client.contacts.create(number="2025550199", country_code="+1", name="Bo")
     assert repr(client.contacts.check(messy)) == (
-        "Checked 5 rows: 4 errors, 3 warnings, 2 notes.\n"
+        "Checked 5 rows: 4 written differently, 3 need you, 2 notes.\n"
         "\n"
-        "Errors: 1 not split, 1 duplicate, 1 too short, 1 letters\n"
-        '  row 2, number = "+1 202 555 0143": the country code has a column of its own, and a '
-        "number is\n"
-        "  digits only\n"
-        "    -> +1 2025550143 *\n"
+        "Need you: 1 duplicate, 1 too short, 1 letters\n"
         '  row 3, number = "2025550143": row 2 has the same number: "Ana Cruz" there, "José" here\n'
         '  row 4, number = "911": too short for +1\n'
         '  row 5, number = "call 2025550145": there are letters in it\n'
         "    -> +1 2025550145 ?\n"
         "\n"
-        "Warnings: 1 invisible, 1 garbled, 1 direction marks\n"
+        "Written differently: 1 not split, 1 invisible, 1 garbled, 1 direction marks\n"
+        '  row 2, number = "+1 202 555 0143": the country code has a column of its own, and a '
+        "number is\n"
+        "  digits only\n"
+        "    -> +1 2025550143 *\n"
         '  row 2, name = "Ana⟨U+200B⟩ Cruz": 1 character in it cannot be seen (U+200B)\n'
         '    -> "Ana Cruz" *\n'
         '  row 3, name = "JosÃ©": letters with accents were read in a wrong encoding\n'
@@ -84,13 +84,15 @@ def test_a_frame_in_order_is_one_line(client):
 def test_of_many_findings_some_of_each_code_are_shown(client):
     names = ["Ana  B"] * 50 + ["Ana\u200b"] * 50 + ["12"]
     said = repr(client.contacts.check(pd.DataFrame({"name": names})))
-    assert "Warnings: 50 spaces, 50 invisible, 1 no letters" in said
+    assert "Checked 101 rows: 100 written differently, 1 needs you." in said
+    assert "Need you: 1 no letters" in said
+    assert "Written differently: 50 spaces, 50 invisible" in said
     lines = [line for line in said.split("\n") if line.startswith("  row")]
-    assert len(lines) == FEW
+    assert len(lines) == FEW + 1
     assert [sum(word in line for line in lines) for word in ("spaces", "seen", "no letter")] == [
-        *(4, 3, 1)
+        *(4, 4, 1)
     ]
-    assert f"… and {101 - FEW} more: .frame() has them all" in said
+    assert f"… and {100 - FEW} more: .frame() has them all" in said
 
 
 def test_html_says_what_the_text_says(client, messy):
@@ -100,7 +102,7 @@ def test_html_says_what_the_text_says(client, messy):
     assert page.rows.count(head) == 3
     assert ["3", "name", '"JosÃ©"', "letters with accents were read in a wrong encoding",
             '"José" *'] in page.rows  # fmt: skip
-    assert "Checked 5 rows: 4 errors, 3 warnings, 1 note." in page.text
+    assert "Checked 5 rows: 4 written differently, 3 need you, 1 note." in page.text
     assert "fix() takes the 4 suggestions with *." in page.text
     page = Page(html_of(quality.fix()))
     assert page.rows[:2] == [

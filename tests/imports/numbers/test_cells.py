@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.imports.number_checks import NumberCheck, check_numbers, pair_of
+from chatkit.imports.quality import NumberCheck, check_numbers, pair_of
 from chatkit.numbers import CERTAIN, country_of, known_country, split
 
 HERE = Path(__file__).parent
