@@ -234,10 +234,8 @@ _ACCENTED = re.compile(f"{_class(0x80, 0xFF)}{{3,}}")
 _UNLIKELY = re.compile("[\x80-\x9f\u0250-\u0258\u025a-\u02af\u0300-\u036f]")
 
 
-#: What is left where bytes were dropped: a sign between letters, or an Ã that begins a word.
-_DAMAGED = re.compile(
-    "[À-ÖØ-öø-ÿ][\x80-\xa9«-\xb1´-¶¸¹»-¿€‚ƒ„†‡ˆ‰‹˜›](?=[^\\W\\d_])|(?<![^\\W\\d_])Ã(?=[a-zß-ÿ])"
-)
+#: What is left where bytes were dropped: a sign between letters.
+_DAMAGED = re.compile("[À-ÖØ-öø-ÿ][\x80-\xa9«-\xb1´-¶¸¹»-¿€‚ƒ„†‡ˆ‰‹˜›](?=[^\\W\\d_])")
 #: Scripts that stand in one word with Chinese characters.
 _WRITTEN_WITH = dict.fromkeys(("HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"), "CJK")
 
@@ -272,6 +270,7 @@ def garbled(text: str) -> CellFinding | None:
             return _of_another_alphabet(text) or damaged
     mended = unicodedata.normalize("NFC", mended)
     lost |= any(unicodedata.category(c) == "Cn" for c in mended) or bool(_DAMAGED.search(mended))
+    lost |= bool(re.search(r"\bÃ(?=[a-zß-ÿ])", mended))  # no word begins so
     words = _LETTERS.findall(mended)
     scripts = [{_WRITTEN_WITH.get(s := script(c), s) for c in w} for w in words]
     plausible = all(len(each) == 1 for each in scripts)
