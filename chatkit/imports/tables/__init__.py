@@ -223,7 +223,8 @@ def read_digits(value: Any) -> tuple[str | None, str]:
 
 def has_number(text: str) -> bool:
     """Check if a text has digits, and not just zeros or a country code."""
-    return not re.fullmatch(r"\D*(?:0*|\+\d{1,3})\D*", text)
+    digits = "".join(filter(str.isdigit, text))
+    return bool(digits.strip("0")) and not ("+" in text and len(digits) < 4)
 
 
 # The formula guard. Texts come from strangers, and `=HYPERLINK(…)` in a name would run on the
