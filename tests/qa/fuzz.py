@@ -331,21 +331,23 @@ class Hang(BaseException):
 
 
 def _late(number: int, frame: FrameType | None) -> None:
-    if number == signal.SIGALRM and time.process_time() - _begun > IDLE:
+    global _looked
+    used, _looked = time.process_time() - _looked, time.process_time()
+    if number == signal.SIGALRM and used > IDLE:
         return  # it works, but other programs do too
     where = traceback.extract_stack(frame)
     ours = [each for each in where if "/chatkit/" in each.filename] or where
     raise Hang(f"{Path(ours[-1].filename).name}:{ours[-1].lineno}")
 
 
-_begun = 0.0  # time of the processor when the file was begun
+_looked = 0.0  # time of the processor when the file was begun, or looked after last
 
 
 def attempt(kind: Kind, path: Path, data: bytes) -> str:
     """Read one spoiled file; return what is wrong, empty for nothing."""
-    global _begun
+    global _looked
     path.write_bytes(data)
-    _begun = time.process_time()
+    _looked = time.process_time()
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
     signal.setitimer(signal.ITIMER_REAL, WAITING, WAITING)
     try:
