@@ -424,14 +424,14 @@ def same_look(before: Any, edited: Any) -> bool:
     It is for columns that cannot be written: what files and spreadsheets make of a value is no
     edit. Beside what `same_value` takes these are a text that became a number, rounded as it was
     shown (`1.04396E+14`); a time that lost its zone, its seconds or a part of them, or that is
-    counted since 1970 or 1900; spaces; and an empty cell.
+    counted since 1970 or 1900; spaces; an empty cell, and the ######## of a narrow column.
     """
     before, edited = plain(before), plain(edited)
     if edited is None or same_value(before, edited):
         return True
     if isinstance(edited, str):
         edited = edited.strip().removeprefix("'")
-        if not edited or (before is None and edited.casefold() in _NO_VALUE):
+        if not edited.strip("#") or (before is None and edited.casefold() in _NO_VALUE):
             return True
     if isinstance(before, datetime):
         return any(_same_time(_as_utc(before), time) for time in _read_times(edited))

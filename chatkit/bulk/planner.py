@@ -369,7 +369,13 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
         return named.tolist()
     if isinstance(delete, str | bytes | Mapping) or not isinstance(delete, Iterable):
         raise InputError(f"delete= takes a list of keys, like delete=[{delete!r}].")
-    keys = list(dict.fromkeys(delete))
+    try:
+        keys = list(dict.fromkeys(delete))
+    except TypeError:
+        raise InputError(
+            f"delete= takes keys, rows of {endpoints.place}.frame(), or dicts that hold "
+            f"{endpoints.key}: pass one of these."
+        ) from None
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
         raise InputError("delete= takes rows or keys, and this is a mask: say delete=frame[mask].")
     return keys

@@ -40,6 +40,7 @@ from chatkit.imports.tables import (
     keep_cell,
     list_rows,
     quoted_name,
+    read_code,
     read_digits,
     read_word,
 )
@@ -348,7 +349,7 @@ def _has_letter(text: str) -> bool:
 #: The columns of contacts, and how their cells are read.
 FIELDS: Mapping[str, Reader] = {
     "number": read_digits,
-    "country_code": read_digits,
+    "country_code": read_code,
     "name": read_word,
 }
 #: What the file calls each of these; None to find out, nothing if it has none.
@@ -501,7 +502,7 @@ def _read_cells(
 ) -> list[str | None]:
     """Read a cell of each row. A cell that cannot be read takes its row out."""
     values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
-    if reader is not read_digits and {str, NoneType}.issuperset(map(type, values)):
+    if reader in (keep_cell, read_word) and {str, NoneType}.issuperset(map(type, values)):
         return values
     texts: list[str | None] = []
     for row, column, value in zip(reading.rows, picks, values, strict=True):

@@ -49,7 +49,7 @@ LOOKS = [
     *((True, each) for each in ("True", "TRUE", "true", "1", 1, 1.0, np.True_)),
     *((False, each) for each in ("False", "FALSE", "0", 0)),
     *((None, each) for each in ("", "nan", "NaN", "None", "NaT", "<NA>", "#N/A", "null")),
-    ("x", ""), (NOON, ""), (["*"], ""), ("x", None),
+    ("x", ""), (NOON, "########"), (LONG, "########"), (NOON, ""), (["*"], ""), ("x", None),
     (["a", "b"], "['a', 'b']"), (["a", "b"], '["a", "b"]'), ([], "[]"), (None, "[]"),
     ({"a": 1}, "{'a': 1}"), ({"a": 1}, '{"a": 1}'), (["a"], np.array(["a"], dtype=object)),
     # texts

@@ -150,6 +150,12 @@ def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
     assert repr(client.contacts.plan(delete=[])).startswith("Nothing to do")
 
 
+def test_what_is_no_key_says_what_to_pass(client, frame, ids):
+    for value in ([ids], [client.contacts.get(ids[0])], [frame.iloc[0]], [*frame.itertuples()]):
+        with pytest.raises(chatkit.InputError, match=r"rows of client\.contacts\.frame\(\)"):
+            client.contacts.plan(delete=value)
+
+
 def test_a_mask_in_place_of_rows_to_delete_says_what_to_pass(client, frame):
     mask = frame.number.str.endswith("3")
     for given in (mask, mask.tolist(), mask.to_numpy()):

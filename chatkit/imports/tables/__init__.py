@@ -221,6 +221,12 @@ def read_digits(value: Any) -> tuple[str | None, str]:
     return text, ""
 
 
+def read_code(value: Any) -> tuple[str | None, str]:
+    """Read a cell that holds a country code: 44.0 has lost nothing."""
+    whole = isinstance(value, str) and re.fullmatch(r"\+?[1-9]\d{0,2}\.0+", value.strip())
+    return read_digits(value.strip().split(".")[0] if whole else value)
+
+
 def has_number(text: str) -> bool:
     """Check if a text has digits, and not just zeros or a country code."""
     digits = "".join(filter(str.isdigit, text))

@@ -11,7 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.imports.tables import OddCell, as_text, column_texts, keep_cell, read_digits, read_word
+from chatkit.imports.tables import (
+    OddCell,
+    as_text,
+    column_texts,
+    keep_cell,
+    read_code,
+    read_digits,
+    read_word,
+)
 
 UTC = dt.UTC
 JSON = st.recursive(
@@ -113,6 +121,14 @@ def test_a_number_that_was_a_decimal_or_is_none_is_refused(text: str) -> None:
 )
 def test_any_other_number_is_left_as_it_is_written(text: str) -> None:
     assert read_digits(text) == (text, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [("44.0", "44"), ("+44.0", "+44"), ("44.00", "44"), ("0044", "0044")]
+)
+def test_a_country_code_that_became_a_decimal_has_lost_nothing(text: str, code: str) -> None:
+    assert read_code(text) == (code, "")
+    assert read_code("4.5")[0] is None and read_code(44.5)[0] is None
 
 
 @given(st.from_regex(r"[+]?[0-9]{1,20}", fullmatch=True))
