@@ -7,16 +7,15 @@ value counts like any other.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from html import escape
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from chatkit.localization import language
 from chatkit.localization.checks import MEDIA
-from chatkit.localization.content import Entry, part, slots
+from chatkit.localization.content import AUTHENTICATION_TEXT, Entry, part, slots
+from chatkit.localization.markup import tagged_parts
 from chatkit.util.display import cut, many, unseen
 
 #: What the platform writes on buttons that have no label, by their type.
@@ -30,7 +29,6 @@ _SIGNS = {
 }
 _BUTTONS = 12  #: buttons that are drawn; ten are allowed
 _LONG = 200  #: characters of a label, a file name or an address
-_CODE = "*{{1}}* is your verification code."
 _KEEP = " For your security, do not share this code."
 
 
@@ -75,7 +73,8 @@ def bubble(entry: Entry, samples: Mapping[str, str]) -> Bubble:
     text, footer = entry.text, entry.footer
     written = entry.authenticates and not text.strip()
     if written:  # the platform writes it, and the API does not show it
-        text = _CODE + (_KEEP if entry.fields.get("auth_add_security_recommendation") else "")
+        text = AUTHENTICATION_TEXT.replace("{{1}}", "*{{1}}*")
+        text += _KEEP if entry.fields.get("auth_add_security_recommendation") else ""
         seconds = entry.fields.get("auth_code_expiration_seconds")
         if (
             entry.fields.get("auth_add_code_expiration")
@@ -202,8 +201,6 @@ def _html(runs: Iterable[TextRun]) -> str:
 
 # --- text with its markup ------------------------------------------------------------------
 
-#: The signs, and the element that each stands for.
-SIGNS = {"*": "strong", "_": "em", "~": "s", "`": "code"}
 _LONGEST = 5000  #: characters that are shown: the longest message has fewer
 
 
@@ -229,7 +226,7 @@ def runs(text: str, samples: Mapping[str, Any], *, marked: bool = True) -> list[
         marked: Whether signs count; those of a header and of a button do not.
     """
     filled, marks = _filled(text[:_LONGEST], samples)
-    tagged = _parsed(filled, ()) if marked else [(0, len(filled), ())]
+    tagged = tagged_parts(filled) if marked else [(0, len(filled), ())]
     return [run for start, end, tags in tagged for run in _cut(filled, marks, start, end, tags)]
 
 
@@ -251,34 +248,6 @@ def _filled(text: str, samples: Mapping[str, Any]) -> tuple[str, list[str]]:
         if filled[n] != "\n":
             marks[n] = "odd"
     return filled, marks
-
-
-#: Where a part of a text begins and ends, and the elements that it stands in.
-Tagged = tuple[int, int, tuple[str, ...]]
-
-
-@cache
-def _form(signs: str) -> re.Pattern[str]:
-    """Find what stands between two of these signs, each beside the end of a word."""
-    fence = "```(?P<fence>[^`]+)```|" if "`" in signs else ""
-    return re.compile(
-        rf"{fence}(?<![^\W_])(?P<sign>[{re.escape(signs)}])(?=\S)(?!(?P=sign))(?P<inner>[^\n]{{0,1100}}?\S)"
-        r"(?P=sign)(?![^\W_])"
-    )
-
-
-def _parsed(text: str, tags: tuple[str, ...], offset: int = 0) -> Iterator[Tagged]:
-    """Yield parts of a text without their signs, with the elements that they stand in."""
-    open_ = "".join(sign for sign, tag in SIGNS.items() if tag not in tags)
-    last = 0
-    for match in _form(open_).finditer(text) if open_ and "code" not in tags else ():
-        yield offset + last, offset + match.start(), tags
-        name = "inner" if match["sign"] else "fence"
-        start = match.start(name)
-        inside = (*tags, SIGNS[match["sign"] or "`"])
-        yield from _parsed(match[name], inside, offset + start)
-        last = match.end()
-    yield offset + last, offset + len(text), tags
 
 
 def _cut(

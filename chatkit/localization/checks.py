@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from chatkit import numbers
 from chatkit.localization import language
 from chatkit.localization.content import (
     SLOT,
@@ -25,6 +26,7 @@ from chatkit.localization.content import (
     without_slots,
     words,
 )
+from chatkit.localization.markup import check_markup
 from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
 from chatkit.localization.typography import check_characters, check_typography, emoji
 from chatkit.util.display import cut, many, values
@@ -150,6 +152,8 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
 #: With so many words for each placeholder a text was refused; with more than four it was taken.
 _WORDS = 2
 _READ = re.compile(r"\w")
+#: What the value of a placeholder may not have, and what looks wrong.
+_UNEVEN = re.compile("(?P<refused>[\r\n\t\v\f\x85\u2028\u2029]| {5,})|  +")
 #: Braces that belong to no placeholder; a placeholder stands as a run of NUL.
 _STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
 
@@ -164,6 +168,8 @@ def check_text(case: Case) -> Iterator[Flaw]:
         return
     named = entry.fields.get("parameter_format") not in (None, "", "TEXT")
     yield from _placeholders(entry.text, "text", entry.slots, named=named)
+    if entry.authenticates:  # its text is the platform's own, which begins or ends with the code
+        return
     if entry.slots:
         yield from _positions(entry)
     if "variables" in entry.fields:
@@ -252,10 +258,15 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
     """Find samples that are missing, and samples without a placeholder."""
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
-        value = entry.variables.get(name)
+        value, short = entry.variables.get(name), cut(name, 20)
         if isinstance(value, str) and value.strip():
+            if match := _UNEVEN.search(value):
+                what = "a line break or a tab" if match[0].strip(" ") else "doubled spaces"
+                message = f"the sample of {{{{{short}}}}} has {what}"
+                hint = "No value may have line breaks, tabs or more than four spaces in a row."
+                code = "sample format" if match["refused"] else "doubled spaces"
+                yield Flaw(code, f"variables.{short}", message, hint, match.start())
             continue
-        short = cut(name, 20)
         if value is not None and not isinstance(value, str):
             message, hint = "it must be text", "Write it in quotes."
             yield Flaw("wrong type", f"variables.{short}", message, hint)
@@ -273,8 +284,18 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
 
 MEDIA = ("image", "video", "document")
 _ADDRESS = re.compile(r"https?://[^\s/]+\S*", re.IGNORECASE)
-#: Markup the platform shows in a text, but not in a header: *bold*, _italic_, ~strike~, `code`.
-_MARKUP = re.compile(r"(?<!\w)([*_~`])(?=\S)[^*_~`\n]+(?<=\S)\1(?!\w)")
+#: The files that a header of each type takes, and others, by the end of their names.
+_FILES = {
+    "image": "jpg jpeg png",
+    "video": "mp4 3gp",
+    "document": "pdf doc docx xls xlsx ppt pptx txt",
+}
+_OTHER_FILES = (
+    "gif webp bmp svg tif tiff heic avif mov avi mkv webm wmv flv m4v mpg mpeg odt ods odp rtf "
+    "csv zip htm html mp3 ogg wav aac amr m4a opus"
+)
+_KNOWN_FILES = frozenset(" ".join((*_FILES.values(), _OTHER_FILES)).split())
+_SUFFIX = re.compile(r"\.([A-Za-z0-9]{2,4})(?:[?#]|\Z)")
 
 
 def check_header(case: Case) -> Iterator[Flaw]:
@@ -319,13 +340,6 @@ def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterato
     if placeholders and not (header.get("text_variable") or header.get("parameter")):
         message = f"{cut(str(placeholders[0]), 20)} of the header has no sample"
         yield Flaw("sample missing", f"{place}_variable", message, "Say what may stand there.")
-    if match := re.search("[\r\n]", text):
-        message = "a line break is in the header"
-        yield Flaw("header format", place, message, "Take it out.", match.start())
-    if markup := _MARKUP.search(text):
-        message = f"“{cut(markup[0], 20)}” is shown as it is written"
-        hint = "A header knows no bold or italic letters: take the signs out."
-        yield Flaw("header format", place, message, hint, markup.start())
 
 
 def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
@@ -339,6 +353,13 @@ def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
     elif link and not _ADDRESS.fullmatch(link):
         message = f"{values(link)} is not a web address"
         yield Flaw("header media", place, message, "It begins with https://.")
+    for name, file in _texts(header).items():
+        suffix = _SUFFIX.search(file) if name in ("link", "file_name") else None
+        end, taken = suffix[1].lower() if suffix else "", _FILES[kind].split()
+        if end in _KNOWN_FILES and end not in taken:
+            message = f"the header is {a_kind}, and {cut(file, 60)} ends in .{end}"
+            hint = f"It may end in {', '.join(taken)}: take such a file, or correct the type."
+            yield Flaw("header media", f"{field}.{name}", message, hint)
     if _texts(header).get("text", "").strip():
         message = f"the header is {a_kind}, its line of text is not shown"
         yield Flaw("header surplus", f"{field}.text", message, "Move it into the text.")
@@ -443,6 +464,26 @@ def _label(
         labels.add(plain)
 
 
+_SHORTENERS = """
+adf.ly api.whatsapp.com bit.do bit.ly bitly.com bl.ink buff.ly chat.whatsapp.com clck.ru cutt.ly
+dlvr.it goo.gl goo.su is.gd j.mp kutt.it lnkd.in ow.ly qr.ae rb.gy rebrand.ly s.id short.gy
+short.io shorturl.at snip.ly soo.gd surl.li t.co t.ly tiny.cc tiny.one tinyurl.com tny.im tr.im
+u.to urlz.fr v.gd vk.cc wa.link wa.me
+"""
+#: Services that shorten addresses, and those that lead to a chat.
+_SHORT_LINKS = frozenset(_SHORTENERS.split())
+
+
+def _host(address: str) -> str:
+    """Name the host of an address, without www."""
+    return (
+        re.split(r"[/?#]", address.strip().partition("//")[2])[0]
+        .rpartition("@")[2]
+        .lower()
+        .removeprefix("www.")
+    )
+
+
 def _website(
     button: Mapping[str, Any], texts: Mapping[str, str], field: str, name: str
 ) -> Iterator[Flaw]:
@@ -452,17 +493,36 @@ def _website(
         message = f"{name} leads to {values(value)}" if value else f"{name} has no address"
         yield Flaw("button url", place, message, "It begins with https://.")
         return
-    placeholders = slots(value)
+    placeholders, sample, host = slots(value), button.get("dynamic_url"), _host(value)
     yield from _placeholders(value, place, placeholders)
+    if host in _SHORT_LINKS:
+        message = f"{name} leads to {host}, which hides where it goes"
+        yield Flaw("button short link", place, message, "Write the whole address of your own page.")
+    if isinstance(sample, str) and sample and kind != "static" and "{" not in host:
+        begin = value[: placeholders[0].start] if placeholders else ""
+        wrong = ""
+        if not _ADDRESS.fullmatch(sample.strip()):
+            wrong = "is not a whole address"
+        elif _host(sample) != host:
+            wrong = f"is not on {host}"
+        elif not sample.strip().casefold().startswith(begin.casefold()):
+            wrong = f"does not begin with {cut(begin, 60)}"
+        if wrong:
+            message = f"the sample of the address of {name}, {cut(sample, 60)}, {wrong}"
+            hint = "Give a whole address, as it will be with a value in place of the placeholder."
+            yield Flaw("button url sample", f"{field}.dynamic_url", message, hint)
     if not placeholders:
         if kind == "dynamic":
             message = f"{name} is dynamic, but its address has no placeholder"
             yield Flaw("button url type", type_place, message, "End the address with {{1}}.")
         return
-    if len(placeholders) > 1 or placeholders[-1].end != len(value.rstrip()):
+    if "{" in host:
+        message = f"a placeholder is in the host of the address of {name}"
+        yield Flaw("button url", place, message, "Write the host, like https://shop.example/{{1}}.")
+    elif len(placeholders) > 1 or placeholders[-1].end != len(value.rstrip()):
         message = f"the address of {name} may have one placeholder, at its end"
         yield Flaw("button url", place, message, "Move it to the end.", placeholders[0].start)
-    if not button.get("dynamic_url"):
+    if not sample:
         message = f"the placeholder in the address of {name} has no sample"
         hint = "Give a whole address as a sample."
         yield Flaw("button url", f"{field}.dynamic_url", message, hint)
@@ -472,11 +532,25 @@ def _website(
 
 
 def _number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
+    """Read the number of a button as that of a contact."""
     value, code = texts.get("value", ""), texts.get("country_code", "")
-    if not re.fullmatch("[0-9]{4,20}", value):
-        message = f"{name} calls {values(value)}" if value else f"{name} has no number"
+    country = numbers.country_of(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
+    if not value:
+        yield Flaw("button number", f"{field}.value", f"{name} has no number", "Write digits only.")
+    elif country:
+        number = numbers.read(value, country)
+        pair = (number.country_code, number.number) if number.e164 else number.suggested
+        if number.verdict not in numbers.CERTAIN or pair != (code, value):
+            message = f"{name} calls {values(value)}"
+            message += f": {number.reason}" if number.reason else ""
+            hint = "Correct it: digits only, after the country code."
+            if pair not in (None, (code, value)):
+                hint = "Write the country code {} and the number {}.".format(*pair)
+            yield Flaw("button number", f"{field}.value", message, hint)
+    elif not re.fullmatch("[0-9]+", value):
+        message = f"{name} calls {values(value)}"
         yield Flaw("button number", f"{field}.value", message, "Write digits only.")
-    if not re.fullmatch(r"\+[1-9][0-9]{0,2}", code):
+    if country is None:
         message = f"{values(code)} is not a country code" if code else f"{name} has no country code"
         yield Flaw("button number", f"{field}.country_code", message, "Write it like +44.")
 
@@ -817,7 +891,8 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
 
 #: The checks of one content on its own.
 CONTENT_CHECKS: tuple[Check, ...] = (
-    *(check_types, check_text, check_lengths, check_header, check_buttons, check_settings),
+    *(check_types, check_text, check_lengths, check_header, check_markup, check_buttons),
+    check_settings,
 )
 #: The checks that find whether a content is refused, or not as its source.
 DECISIVE_CHECKS: tuple[Check, ...] = (

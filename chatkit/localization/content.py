@@ -40,6 +40,11 @@ _TYPES: dict[str, tuple[type, str]] = {
     "validity_period_seconds": (int, "a whole number"),
     "auth_code_expiration_seconds": (int, "a whole number"),
 }
+_AUTHENTICATES = (
+    *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
+)
+#: What the platform writes itself, the number in bold or not.
+AUTHENTICATION_TEXT = "{{1}} is your verification code."
 _LARGE = 2**63  #: the service keeps smaller numbers
 _NESTED = ("variables", "headers", "buttons", "auth_apps")
 
@@ -90,6 +95,13 @@ class TextPiece(NamedTuple):
     text: str
 
 
+def text_label(field: str) -> str:
+    """Name a text as a person would: "Header", "Text", "Footer", "Button 1"."""
+    if match := re.fullmatch(r"buttons\.(\d{1,4})\.label", field):
+        return f"Button {int(match[1]) + 1}"
+    return {"headers.0.text": "Header", "text": "Text", "footer": "Footer"}.get(field, field)
+
+
 class Entry:
     """One content: its fields, its texts and their placeholders, each computed once."""
 
@@ -111,8 +123,10 @@ class Entry:
         self.fields = {name: given[name] for name in given if name not in self.wrong}
         self.variables: Mapping[str, Any] = self.fields.get("variables") or {}
         self.is_draft = self.fields.get("is_draft") is True
-        #: Whether it is an authentication content: it says how the code is delivered.
-        self.authenticates = bool(self.fields.get("auth_delivery_method"))
+        #: Whether it is an authentication content: by its settings, or by the platform's own text.
+        self.authenticates = any(map(self.fields.get, _AUTHENTICATES)) or (
+            self.text.replace("*", "").startswith(AUTHENTICATION_TEXT)
+        )
         pieces = [
             *(
                 TextPiece(f"headers.{number}.text", "the header", part(header, "text"))

@@ -17,7 +17,14 @@ from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
+from chatkit.localization.content import (
+    Contents,
+    Entry,
+    entries,
+    grouped,
+    source_of,
+    text_label,
+)
 from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import frame_of
@@ -409,7 +416,8 @@ class Queue(Report):
     def _text(self) -> list[list[str]]:
         lines = wrapped("", self._heading())
         for number, item in enumerate(self.items[:_SHOWN]):
-            where = visible(" ".join(item.unit.spot))
+            unit = item.unit
+            where = visible(f"{unit.template_code} {unit.lang_code} {text_label(unit.field)}")
             text = f"{number} {item.state} {where}: {cut(item.unit.source, LABEL)}"
             lines += wrapped("  ", text)
         if (more := len(self.items) - _SHOWN) > 0:
@@ -434,7 +442,8 @@ def _html_row(number: int, item: QueueItem) -> str:
     source = marked(cut(unit.source, 2 * LABEL))
     if item.source_before:
         source = marked_changes(item.source_before, unit.source)
-    cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, unit.field, item.state]
+    label = text_label(unit.field)
+    cells = [str(number), cut(unit.template_code, LABEL), unit.lang_code, label, item.state]
     row = "".join(f'<td dir="auto">{marked(visible(cell))}</td>' for cell in cells)
     target = marked(cut(item.text, 2 * LABEL))
     return f'<tr>{row}<td dir="auto">{source}</td><td dir="auto">{target}</td></tr>'

@@ -96,13 +96,23 @@ def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str)
         yield Flaw(odd.code, field, f"{name}: {odd.message}", hint, at, odd.severity)
 
 
-_EMOJI = re.compile(
-    "(?:[\U0001f1e6-\U0001f1ff]{2}|[0-9#*]\ufe0f?\u20e3|"
-    "(?:[\u231a-\u23ff\u25fd\u25fe\u2600-\u27bf\u2b1b-\u2b55\U0001f004-\U0001f0cf"
-    "\U0001f18e-\U0001f251\U0001f300-\U0001faff]"
-    "[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?(?:\u200d(?=[\u2600-\u27bf\U0001f300-\U0001faff]))?)+?"
-    "(?<!\u200d))"
+#: Unicode, emoji-data.txt: the characters of Emoji=Yes, without digits, arrows, ©, ® and ™, which
+#: are emoji only before U+FE0F.
+_PICTURES = (
+    "\u231a\u231b\u2328\u23cf\u23e9-\u23f3\u23f8-\u23fa\u25fd\u25fe\u2600-\u2604\u260e\u2611\u2614\u2615"
+    "\u2618\u261d\u2620\u2622\u2623\u2626\u262a\u262e\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653\u265f"
+    "\u2660\u2663\u2665\u2666\u2668\u267b\u267e\u267f\u2692-\u2697\u2699\u269b\u269c\u26a0\u26a1\u26a7"
+    "\u26aa\u26ab\u26b0\u26b1\u26bd\u26be\u26c4\u26c5\u26c8\u26ce\u26cf\u26d1\u26d3\u26d4\u26e9\u26ea"
+    "\u26f0-\u26f5\u26f7-\u26fa\u26fd\u2702\u2705\u2708-\u270d\u270f\u2712\u2714\u2716\u271d\u2721\u2728"
+    "\u2733\u2734\u2744\u2747\u274c\u274e\u2753-\u2755\u2757\u2763\u2764\u2795-\u2797\u27b0\u27bf"
+    "\u2b1b\u2b1c\u2b50\u2b55\U0001f004\U0001f0cf\U0001f18e\U0001f191-\U0001f19a\U0001f201"
+    "\U0001f21a\U0001f22f\U0001f232-\U0001f236\U0001f238-\U0001f23a\U0001f250\U0001f251"
+    "\U0001f300-\U0001f64f\U0001f680-\U0001f6ff\U0001f7e0-\U0001f7eb\U0001f7f0\U0001f90c-\U0001faff"
 )
+_SIGN = (
+    f"(?:[{_PICTURES}]\ufe0f?|[^\\s0-9#*]\ufe0f)[\U0001f3fb-\U0001f3ff]?[\U000e0020-\U000e007f]*"
+)
+_EMOJI = re.compile(f"[\U0001f1e6-\U0001f1ff]{{2}}|[0-9#*]\ufe0f?\u20e3|{_SIGN}(?:\u200d{_SIGN})*")
 EMOJI = 10  #: so many emoji in a text were taken
 
 
@@ -112,12 +122,8 @@ def emoji(text: str) -> re.Match[str] | None:
 
 
 def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
-    matches = [*_EMOJI.finditer(text)]
-    if matches and field.startswith("headers"):
-        message = f"{cut(matches[0][0], 4)} is in the header"
-        hint = "The platform was seen to refuse this: take it out."
-        yield Flaw("header format", field, message, hint, matches[0].start())
-    elif len(matches) > EMOJI:
+    matches = [*_EMOJI.finditer(text)] if field == "text" else []
+    if len(matches) > EMOJI:
         message = f"there are {len(matches)} emoji in {name}"
         yield Flaw(
             "emoji", field, message, f"{EMOJI} were seen to be taken.", matches[EMOJI].start()
@@ -189,10 +195,10 @@ def check_typography(case: Case) -> Iterator[Flaw]:
 #: What stands for a placeholder, and for an address, while the rest is looked at.
 _SLOT, _OTHER = "\ue000", "\ue001"
 #: In Chinese and Japanese no space parts it from the words beside it.
-_UNSPACED = "\u3000-\u9fff\uff00-\uffef"
-_ADDRESS = re.compile(
-    rf"(?:https?://|www\.|[^\s@{_UNSPACED}]{{1,64}}@)[^\s<>\"@{_UNSPACED}]*"
-    rf"[^\s<>\"@.,;:!?)»”'。،؟{_UNSPACED}]",
+UNSPACED = "\u3000-\u9fff\uff00-\uffef"
+ADDRESS = re.compile(
+    rf"(?:https?://|www\.|[^\s@{UNSPACED}]{{1,64}}@)[^\s<>\"@{UNSPACED}]*"
+    rf"[^\s<>\"@.,;:!?)»”'。،؟{UNSPACED}]",
     re.IGNORECASE,
 )
 #: What each address has: without it nothing need be tried at every character of a text.
@@ -207,7 +213,7 @@ def _masked(text: str) -> str:
         text = text[: slot.start] + _SLOT * (slot.end - slot.start) + text[slot.end :]
     if not _MAY_HAVE_ADDRESS.search(text):
         return text
-    return _ADDRESS.sub(lambda match: _OTHER * len(match[0]), text)
+    return ADDRESS.sub(lambda match: _OTHER * len(match[0]), text)
 
 
 class _TextLine(NamedTuple):
@@ -482,7 +488,7 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
         _Link(field, match.start(), match[0])
         for field, _, text in entry.pieces
         if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.given
-        for match in _ADDRESS.finditer(text)
+        for match in ADDRESS.finditer(text)
     ]
 
 

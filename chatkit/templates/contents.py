@@ -645,6 +645,13 @@ COPIED = frozenset((
 ))  # fmt: skip
 
 
+#: What is found in a draft that lacks the texts that were not taken, which the report lists.
+MISSING = frozenset((
+    *("text empty", "header empty", "button label", "placeholders differ", "header differs"),
+    *("sample surplus",),
+))  # fmt: skip
+
+
 def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
     """Check one content as it would be once these fields are sent, for what is refused.
 

@@ -696,6 +696,7 @@ class Templates(metaclass=HelpPage):
         *,
         glossary: GlossarySource | None = None,
         any_order: bool = False,
+        encoding: str | None = None,
         skip_invalid: bool = False,
         broken: bool = False,
     ) -> Translations:
@@ -711,8 +712,10 @@ class Templates(metaclass=HelpPage):
             codes: The template codes, or a file of them; without them those in the files.
             glossary: What translations say and never say, as for `check`.
             any_order: Take placeholders in another order than in the source, too.
+            encoding: That of CSV files, like "cp1252"; without it it is detected.
             skip_invalid: As for `plan`, like `broken`.
-            broken: As for `plan`; what is too long or breaks the glossary is taken, too.
+            broken: As for `plan`; what is too long, breaks the glossary or has residue of a
+                program is taken, too.
 
         Raises:
             InputError: A file does not hold translations, or has lost a column.
@@ -722,10 +725,11 @@ class Templates(metaclass=HelpPage):
         from chatkit.frames.frame import collector_paused
         from chatkit.localization.translation import import_units, read_units
         from chatkit.templates.codes import codes_of
+        from chatkit.templates.contents import MISSING
 
         words = self.glossary if glossary is None else _glossary(glossary)
         with collector_paused():
-            units = read_units(paths)
+            units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
             there = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
         else:
@@ -744,6 +748,7 @@ class Templates(metaclass=HelpPage):
                 returned.frame,
                 source=returned.source or "en",
                 how="import",
+                wanted=MISSING if returned.refused else (),
                 broken=broken,
                 skip_invalid=skip_invalid,
             )
@@ -752,6 +757,11 @@ class Templates(metaclass=HelpPage):
             plan.notes.append(
                 f"{many(comments, 'comment')} of translators {'is' if comments == 1 else 'are'} "
                 "recorded: queue() shows them."
+            )
+        if returned.unwrapped:
+            plan.notes.append(
+                f"{many(returned.unwrapped, 'text')} came with what a program had put in, like "
+                "&quot; or a line break before it: the plan has them without. .texts has both."
             )
         if count := len(returned.refused):
             one = count == 1

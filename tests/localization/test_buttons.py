@@ -136,3 +136,87 @@ def test_texts_of_another_type_are_errors(name):
 def test_items_that_are_no_objects_are_named_once():
     (found,) = audit(buttons=["x"]).errors
     assert (found.code, found.field) == ("wrong type", "buttons.0")
+
+
+@pytest.mark.parametrize(
+    ("value", "code", "found"),
+    [
+        ("2079460321", "+44", False),
+        ("2025550199", "+1", False),
+        ("9876543210", "+91", False),
+        ("3123456789", "+39", False),
+        ("8005550199", "+1", False),
+        ("020 7946 0321", "+44", True),
+        ("02079460321", "+44", True),
+        ("442079460321", "+44", True),
+        ("+442079460321", "+44", True),
+        ("00442079460321", "+44", True),
+        ("(202) 555-0199", "+1", True),
+        ("12025550199", "+1", True),
+        ("1234", "+44", True),
+        ("99999999999999999", "+49", True),
+        ("call us", "+44", True),
+        ("2079460321", "+999", True),
+    ],
+)
+def test_a_number_is_read_like_that_of_a_contact(value, code, found):
+    assert found == (
+        "button number" in codes(buttons=[{**CALL, "value": value, "country_code": code}])
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "sample", "found"),
+    [
+        ("https://a.example/o/{{1}}", "https://a.example/o/7", set()),
+        ("https://www.a.example/o/{{1}}", "https://a.example/o/7", {"button url sample"}),
+        ("https://a.example/o?x={{1}}", "https://a.example/o?x=7", set()),
+        ("https://A.example/o/{{1}}", "https://a.example/o/7", set()),
+        ("https://a.example/o/{{1}}", "https://b.example/o/7", {"button url sample"}),
+        ("https://a.example/o/{{1}}", "https://a.example.evil.example/o/7", {"button url sample"}),
+        ("https://a.example/o/{{1}}", "https://a.example/p/7", {"button url sample"}),
+        ("https://a.example/o/{{1}}", "7", {"button url sample"}),
+        ("https://a.example/o/{{1}}", "o/7", {"button url sample"}),
+        ("https://a.example/o/{{1}}", "a.example/o/7", {"button url sample"}),
+        ("https://{{1}}", "https://a.example", {"button url"}),
+        ("https://{{1}}.example/", "https://a.example", {"button url"}),
+        ("https://bit.ly/3xYz", None, {"button short link"}),
+        ("https://tinyurl.com/abc", None, {"button short link"}),
+        ("https://wa.me/442079460321", None, {"button short link"}),
+        ("https://bit.ly/{{1}}", "https://bit.ly/3xYz", {"button short link"}),
+        ("https://orbit.lyon.example/a", None, set()),
+        ("https://t.company.example/a", None, set()),
+    ],
+)
+def test_an_address_shows_where_it_leads(value, sample, found):
+    kind = "dynamic" if "{{" in value else "static"
+    assert codes(buttons=[website(value, url_type=kind, dynamic_url=sample)]) == found
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "found"),
+    [
+        ("image", "a.jpg", False),
+        ("image", "a.JPEG?x=1", False),
+        ("image", "a.png#top", False),
+        ("image", "a", False),
+        ("image", "a.php", False),
+        ("image", "a.v2", False),
+        ("image", "a.mp4", True),
+        ("image", "a.pdf", True),
+        ("image", "a.webp", True),
+        ("image", "a.gif", True),
+        ("video", "a.mp4", False),
+        ("video", "a.3gp", False),
+        ("video", "a.jpg", True),
+        ("video", "a.mov", True),
+        ("video", "a.pdf?x=1", True),
+        ("document", "a.pdf", False),
+        ("document", "a.docx", False),
+        ("document", "a.png", True),
+        ("document", "a.mp4", True),
+    ],
+)
+def test_the_file_of_a_header_is_of_its_type(kind, name, found):
+    link = {"type": kind, "link": f"https://a.example/media/{name}"}
+    assert found == ("header media" in codes(headers=[link]))

@@ -53,7 +53,7 @@ def test_signs_that_are_no_markup_are_left_alone(text):
 def test_a_medium_needs_a_sample(kind):
     (found,) = header(type=kind)
     assert (found.code, found.field, found.refused) == ("header media", "headers.0.link", True)
-    assert not header(type=kind, link="https://a.example/x.pdf")
+    assert not header(type=kind, link="https://a.example/x")
     assert not header(type=kind, parameter="4::aW")
     assert header(type=kind, link="x.pdf")[0].code == "header media"
 

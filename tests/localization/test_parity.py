@@ -83,8 +83,8 @@ def test_an_address_that_is_filled_in_is_filled_in_everywhere():
 @pytest.mark.parametrize(
     ("source", "change"),
     [
-        (CALL, {"value": "301234567"}),
-        (CALL, {"country_code": "+49"}),
+        (CALL, {"value": "2079460322"}),
+        (CALL, {"value": "30901820", "country_code": "+49"}),
     ],
 )
 def test_another_number_is_a_note(source, change):

@@ -157,8 +157,8 @@ def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(cli
     queue = client.templates.queue(["fr", "de"], BOTH)
     lines = repr(queue).splitlines()
     assert lines[0] == "16 texts in 2 languages: 16 unknown."
-    assert lines[1] == f"  0 unknown {CODE} fr headers.0.text: Your bike is ready"
-    assert lines[-2].startswith(f"  9 unknown {CODE} de text: Hello")
+    assert lines[1] == f"  0 unknown {CODE} fr Header: Your bike is ready"
+    assert lines[-2].startswith(f"  9 unknown {CODE} de Text: Hello")
     assert lines[-1] == "  … and 6 more: queue.frame() has them all"
     page = html_of(queue)
     assert page.count("<tr>") == 1 + 10

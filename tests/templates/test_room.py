@@ -270,13 +270,15 @@ def test_what_a_translator_wrote_is_planned_and_what_is_spoilt_is_rejected(demo,
         writer.writeheader()
         writer.writerows(rows)
     returned = demo.templates.read_translations(path)
-    assert set(returned.changed.lang_code) == {"nl"}
-    assert set(returned.rejected.lang_code) == {"fi"}
-    assert len(returned.changed) + len(returned.rejected) == len(rows)
-    [change] = returned.plan.changes
-    assert (change.kind, change.code, change.key) == ("create", "order_ready", "nl")
-    assert change.after["is_draft"] is True
-    assert change.after["text"].endswith("!")
+    (lost,) = returned.rejected.itertuples()
+    assert (lost.lang_code, lost.field, lost.reason) == ("fi", "footer", "placeholder added")
+    assert len(returned.changed) + 1 == len(rows)
+    changes = returned.plan.changes
+    assert {(each.kind, each.key) for each in changes} == {("create", "nl"), ("create", "fi")}
+    for change in changes:
+        assert change.after["is_draft"] is True
+        assert change.after["text"].endswith("!")
+        assert change.after["footer"] == ("" if change.key == "fi" else "Larkspur Cycles!")
     assert (returned.plan.apply().state == "applied").all()
 
 

@@ -22,6 +22,7 @@ from xml.parsers import expat
 
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
+from openpyxl.cell.rich_text import CellRichText
 from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
@@ -101,6 +102,32 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     """
     with _reading(data) as book:
         return {name: book.table(name) for name in book.names}
+
+
+def struck_cells(data: bytes) -> set[tuple[str, str]]:
+    """Name the cells with words that are struck through, by sheet and cell: ("de", "E2").
+
+    Args:
+        data: A workbook that `read_sheets` has read.
+    """
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        if not any(b"strike" in archive.read(name) for name in archive.namelist()):
+            return set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(BytesIO(data), rich_text=True)
+    return {
+        (sheet.title, cell.coordinate)
+        for sheet in book.worksheets
+        for cell in sheet._cells.values()
+        if cell.font.strike
+        or any(getattr(part, "font", None) and part.font.strike for part in _blocks(cell.value))
+    }
+
+
+def _blocks(value: Any) -> list[Any]:
+    """Return the parts of a text with formats of their own; of all else none."""
+    return list(value) if isinstance(value, CellRichText) else []
 
 
 class _PartScan:
@@ -400,7 +427,11 @@ def xlsx_bytes(sheets: Mapping[str, pd.DataFrame], wide: Collection[str] = ()) -
 
 
 def workbook_of(
-    columns: Sequence[str], sheets: Mapping[str, _SheetRows], *, wide: Collection[str] = ()
+    columns: Sequence[str],
+    sheets: Mapping[str, _SheetRows],
+    *,
+    wide: Collection[str] = (),
+    hidden: Collection[str] = (),
 ) -> bytes:
     """Write a workbook in which each cell is text, also what is typed later.
 
@@ -408,6 +439,7 @@ def workbook_of(
         columns: The names of the columns, the same in every sheet.
         sheets: The rows of each sheet by its title.
         wide: Columns of sentences: their lines break.
+        hidden: Columns that are not shown.
 
     Raises:
         InputError: It is more than a spreadsheet can hold.
@@ -433,7 +465,10 @@ def workbook_of(
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
     book = openpyxl.Workbook(write_only=True)
     for title, rows in texts.items():
-        _fill(book.create_sheet(title), columns, rows, wide)
+        sheet = book.create_sheet(title)
+        for name in hidden:
+            sheet.column_dimensions[column_letter(columns.index(name))].hidden = True
+        _fill(sheet, columns, rows, wide)
     target = BytesIO()
     book.save(target)
     return target.getvalue()

@@ -31,6 +31,7 @@ from chatkit.imports.tables import (
 )
 from chatkit.imports.tables.delimited import decode_text, read_delimited, to_csv
 from chatkit.localization import language
+from chatkit.localization.content import text_label
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import xliff
 from chatkit.localization.translation.units import (
@@ -94,14 +95,18 @@ def written_units(
     }
 
 
-def read_units(paths: Paths) -> list[Unit]:
+def read_units(paths: Paths, encoding: str | None = None) -> list[Unit]:
     """Read the units of files, each with the place where it stands.
+
+    Args:
+        paths: The files, or a folder of them.
+        encoding: That of CSV files; None to detect it.
 
     Raises:
         InputError: One of them is no file of translations.
         OSError: There is none, or it cannot be opened.
     """
-    return [unit for path in _each(paths) for unit in _read(path)]
+    return [unit for path in _each(paths) for unit in _read(path, encoding)]
 
 
 def _each(paths: Paths) -> Iterator[Any]:
@@ -123,11 +128,12 @@ def _each(paths: Paths) -> Iterator[Any]:
         raise InputError(f"Pass a path, or several, not a {type(paths).__name__}.")
 
 
-def _read(path: Path | bytes) -> list[Unit]:
+def _read(path: Path | bytes, encoding: str | None) -> list[Unit]:
     name, content = open_source(path)
     data = content.encode() if isinstance(content, str) else content
     try:
-        units = _reader(data, name)(data)
+        reader = _reader(data, name)
+        units = read_csv(data, encoding) if reader is read_csv else reader(data)
         if units and not any(stamp_of(unit.stamp) for unit in units):
             raise InputError(
                 f"None of its {many(len(units), 'text')} has a stamp of export: it is a file of "
@@ -195,7 +201,7 @@ class _Cells(NamedTuple):
 
     template_code: str
     lang_code: str
-    field: str
+    label: str  #: the field as a person calls it
     source: str
     translation: str | None
     comment: str | None
@@ -203,6 +209,7 @@ class _Cells(NamedTuple):
     source_before: str | None
     note: str
     at_most: str | None
+    field: str
     stamp: str
 
 
@@ -211,7 +218,9 @@ COLUMNS = _Cells._fields
 
 def _cells_of(unit: Unit) -> _Cells:
     return _Cells(
-        *unit.spot,
+        unit.template_code,
+        unit.lang_code,
+        text_label(unit.field),
         escape_controls(unit.source),
         escape_controls(unit.target) or None,
         escape_controls(unit.comment) or None,
@@ -219,6 +228,7 @@ def _cells_of(unit: Unit) -> _Cells:
         escape_controls(unit.source_before) or None,
         visible(unit.note),
         str(unit.limit or "") or None,
+        unit.field,
         unit.stamp,
     )
 
@@ -238,17 +248,17 @@ def workbook_of(units: Sequence[Unit]) -> bytes:
     rows: dict[str, list[_Cells]] = {}
     for unit in units:
         rows.setdefault(unit.lang_code, []).append(_cells_of(unit))
-    return workbook.workbook_of(COLUMNS, rows, wide=_WIDE)
+    return workbook.workbook_of(COLUMNS, rows, wide=_WIDE, hidden=("field",))
 
 
-def read_csv(data: bytes) -> list[Unit]:
+def read_csv(data: bytes, encoding: str | None = None) -> list[Unit]:
     """Read units from CSV.
 
     Raises:
         InputError: It is none, or lacks a column.
     """
-    content, encoding, notes = decode_text(data, known=_known_columns)
-    table = read_delimited(content, encoding, None, _known_columns, notes)
+    content, label, notes = decode_text(data, encoding, known=_known_columns)
+    table = read_delimited(content, label, None, _known_columns, notes)
     return list(_units_of_table(table, "", _head_of(table)))
 
 
@@ -260,7 +270,7 @@ def read_workbook(data: bytes) -> list[Unit]:
     """
     units: list[Unit] = []
     others: list[str] = []
-    ours = False
+    ours, struck = False, workbook.struck_cells(data)
     for name, table in workbook.read_sheets(data).items():
         sheet, head = f"sheet {quoted_name(name)}", _head_of(table)
         if head is None:
@@ -268,7 +278,10 @@ def read_workbook(data: bytes) -> list[Unit]:
         exported = (row.number for row in table.rows if _has_stamp(row.cells))
         if head.known:
             ours = True
-            units += _units_of_table(table, f"{sheet}, ", head)
+            units += [
+                unit._replace(struck=(name, unit.cell("translation")) in struck)
+                for unit in _units_of_table(table, f"{sheet}, ", head)
+            ]
         elif row := next(exported, None):
             raise InputError(
                 f"{sheet} holds texts of export, like that in row {row}, and no row names their "

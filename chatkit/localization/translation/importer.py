@@ -12,13 +12,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import unescape
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
-from chatkit.localization.content import Entry, grouped, slots
+from chatkit.localization.content import Entry, grouped, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
+from chatkit.localization.markup import ENTITY, residue
 from chatkit.localization.table import assembled, frame_of
 from chatkit.localization.translation.units import (
     Stamp,
@@ -44,9 +46,11 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
 
 #: Verdicts on texts that are not rejected.
-TAKEN = ("fresh", "unchanged")
+TAKEN = ("fresh", "unwrapped", "unchanged")
 #: Verdicts on texts that belong to no known place.
 _PLACELESS = ("no stamp", "code changed", "not in the frame")
+#: The verdict on texts that only wait for others.
+_FOLLOWS = "incomplete"
 _LONG = 400  #: characters of a source that is shown
 _SHOWN = 5  #: so many rejected texts are shown with the counts
 
@@ -57,7 +61,9 @@ class Returned(NamedTuple):
     template_code: str
     lang_code: str
     field: str
-    verdict: str  #: "fresh" was taken, "unchanged" is as it was; else why not, in a word or two
+    #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
+    #: else why not, in a word or two.
+    verdict: str
     message: str
     source_before: str  #: the source as it went out
     source: str  #: the source as it is now
@@ -99,8 +105,13 @@ class Translations(Report):
         self.frame = frame
         self.source = source  #: the language that was translated from; empty if nothing was taken
         self.new = new  #: how many contents were not there before
-        #: Every text that was not taken, and why.
-        self.refused = [each for each in returned if each.verdict not in TAKEN]
+        #: Every text that was not taken, and why: first what is wrong, then what waits for it.
+        self.refused = sorted(
+            (each for each in returned if each.verdict not in TAKEN),
+            key=lambda each: each.verdict == _FOLLOWS,
+        )
+        #: How many texts were taken without what a program had put in.
+        self.unwrapped = sum(each.verdict == "unwrapped" for each in returned)
         #: How many texts came back as they went out.
         self.unchanged = sum(each.verdict == "unchanged" for each in returned)
         self._changed, self._returned = changed, returned
@@ -155,35 +166,47 @@ class Translations(Report):
             f"{len(self.refused):,} rejected" + (f": {reasons}" if reasons else "")
         )
 
+    def _folded(self) -> tuple[list[Returned], str]:
+        """Return the texts with a fault, and a line about those that only wait for them."""
+        faults = [each for each in self.refused if each.verdict != _FOLLOWS]
+        if count := len(self.refused) - len(faults):
+            wait = "waits" if count == 1 else "wait"
+            return faults, f"{many(count, 'text')} {wait} for these or others: .rejected has them."
+        return faults, ""
+
     def _text(self) -> list[list[str]]:
         lines = [self._heading()]
-        for each in self.refused[:_SHOWN]:
-            where = f"{each.template_code} {each.lang_code} {each.field}".strip()
+        faults, waiting = self._folded()
+        for each in faults[:_SHOWN]:
+            where = f"{each.template_code} {each.lang_code} {text_label(each.field)}".strip()
             lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
             if each.verdict == "stale" and each.source:
                 sides = each.source_before[:_LONG], each.source[:_LONG]
                 lines.append(f"    {worded_changes(*sides)}")
-        if (rest := len(self.refused) - _SHOWN) > 0:
+        if (rest := len(faults) - _SHOWN) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
+        lines += [f"  {waiting}"] * bool(waiting)
         return [lines, *([[repr(self.plan)]] if hasattr(self, "plan") else [])]
 
     def _html(self) -> list[str]:
         """Show the same as HTML: the texts that were not taken are a table, both sources marked."""
         parts = [f"<p>{marked(self._heading())}</p>"]
         if self.refused:
-            rows = "".join(map(_html_row, self.refused[:MANY]))
+            faults, waiting = self._folded()
+            rows = "".join(map(_html_row, faults[:MANY]))
             names = ("text", "why not", "source", "came back")
             head = "".join(f'<th scope="col">{name}</th>' for name in names)
             table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
             summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
-            more = len(self.refused) - MANY
+            more = len(faults) - MANY
             rest = f"<p>… and {more:,} more in <code>.rejected</code>.</p>" if more > 0 else ""
+            rest += f"<p>{marked(waiting)}</p>" * bool(waiting)
             parts.append(f"<details open>{summary}{table}{rest}</details>")
         return [*parts, *(self.plan._html() if hasattr(self, "plan") else ())]
 
 
 def _html_row(text: Returned) -> str:
-    where = visible(f"{text.template_code} {text.lang_code} {text.field}").strip()
+    where = visible(f"{text.template_code} {text.lang_code} {text_label(text.field)}").strip()
     place = f"{text.place}, {text.cell}" if text.cell else text.place
     source = marked(cut(text.source, _LONG))
     if text.verdict == "stale":
@@ -234,7 +257,8 @@ def import_units(
 class _Text:
     """One text that came back, with the contents that it belongs to, and the verdict on it."""
 
-    unit: Unit
+    unit: Unit  #: its translation without what a program put in
+    raw: str  #: the translation as it came back
     stamp: Stamp | None
     source: Entry | None  #: the content that it was translated from
     entry: Entry | None  #: the content that it is of, if there is one yet
@@ -306,7 +330,10 @@ class _Importer:
                 break
         entry = self._at(unit.spot[:2])
         now, live = (field_text(each, unit.field) for each in (source, entry))
-        return _Text(unit, stamp, source, entry, now, live)
+        text = _Text(unit, unit.target, stamp, source, entry, now, live)
+        if text.touched and not self._broken:
+            text.unit = unit._replace(target=unwrapped(unit.target, now))
+        return text
 
     def _at(self, place: tuple[str, str]) -> Entry | None:
         row = self._rows.get(place)
@@ -346,6 +373,8 @@ class _Importer:
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
+                if text.target != text.raw:
+                    text.reject("unwrapped", "taken without what a program had put into it")
 
     def _reason(
         self, text: _Text, stamp: Stamp, source: Entry, touched: Sequence[_Text]
@@ -365,7 +394,9 @@ class _Importer:
             return "unreadable", "it holds half a character"
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"
-        if digest(unit.source) != stamp.source:
+        # a program that prints a file anew may break the lines of a source
+        same = text.source_is_current and unit.source.split() == text.now.split()
+        if digest(unit.source) != stamp.source and not same:
             where = f" ({unit.cell('source')})" if unit.cell("source") else ""
             message = f"the source text in the file{where} is not the one that went out: a program"
             return "source edited", f"{message} changed it, or a person did"
@@ -380,10 +411,12 @@ class _Importer:
         return self._placeholders(text.now, unit.target) or self._wording(unit, source, text.now)
 
     def _wording(self, unit: Unit, source: Entry, now: str) -> tuple[str, str] | None:
-        """Check the length of a text, and its words by the glossary."""
+        """Check a text for residue of programs, its length, and its words by the glossary."""
         most, count = text_limit(unit.field), len(unit.target)
         if self._broken:
             return None
+        if reason := _residue(unit, now):
+            return "residue", reason
         if count > most:
             message = f"it has {count:,} characters, at most {most:,} are allowed"
             return "too long", f"{message}: take away {count - most:,}"
@@ -430,7 +463,14 @@ class _Importer:
         }
 
     def _reject_parts(self) -> None:
-        """Take out texts that would leave a content half in the language of its source."""
+        """Take out texts that would leave a content half in the language of its source.
+
+        A text with a fault does not hold back the others of a new content, which is a draft.
+        """
+        faults: dict[tuple[str, str], set[str]] = {}
+        for text in self.texts:
+            if text.verdict not in TAKEN:
+                faults.setdefault(text.unit.spot[:2], set()).add(text.unit.field)
         for place, taken in self._taken.items():
             entry = self._at(place)
             for name in ("", "headers", "buttons"):
@@ -438,11 +478,15 @@ class _Importer:
                     if source is None:
                         continue
                     needed = set(fields_of_group(source, entry, name))
+                    needed -= set() if name else faults.get(place, set())
                     here = [f for f in taken if group_of(entry, source, f) == name]
                     if here and (missing := sorted(needed - taken.keys())):
-                        message = f"without {', '.join(missing)} the content would be half "
+                        names = ", ".join(map(text_label, missing))
+                        message = (
+                            f"without {names} the {name or 'content'} would be half translated"
+                        )
                         for field in here:
-                            taken.pop(field).reject("incomplete", f"{message}translated")
+                            taken.pop(field).reject(_FOLLOWS, message)
 
     def result(self) -> tuple[dict[int, dict[str, Any]], list[dict[str, Any]]]:
         """Return the fields that change by row, and the contents that are new."""
@@ -459,7 +503,8 @@ class _Importer:
             entry = self._at(place)
             if entry is None:
                 begun = new_draft(source, place[1])
-                new.append({**begun, **with_texts(begun, source, fields)})
+                texts = dict.fromkeys(field_texts(source), "") | fields  # the others are missing
+                new.append({**begun, **with_texts(begun, source, texts)})
             else:
                 edits[self._rows[place]] = with_texts(entry.given, source, fields)
         return edits, new
@@ -485,8 +530,38 @@ class _Importer:
             before = self._exported.get(stamp.source, unit.source)
         return Returned(
             *(*unit.spot, first.verdict, first.message, before, text.now, text.live),
-            *(unit.target, unit.comment, visible(unit.place), unit.cell("translation"), text.sent),
+            *(text.raw, unit.comment, visible(unit.place), unit.cell("translation"), text.sent),
         )
+
+
+_OWN_TAG = re.compile(r'<ph id="[\d.]+">(\{\{[^{}]*\}\}|⟨U\+[0-9A-F]{4}⟩)</ph>')
+_EDGE_BREAK = re.compile(r"\A\s*\n|\n\s*\Z")
+_INDENT = re.compile(r"\n(?:[ ]{2,}|\t)[ \t]*(?=\S)")
+
+
+def unwrapped(text: str, source: str) -> str:
+    """Take out of a translation what a program put in, where nothing else can be meant.
+
+    Those are entities, the tags of our own files, backslashes before quotation marks, and line
+    breaks around it; and only what the source does not have.
+    """
+    if not residue(source):
+        plain = ENTITY.sub(lambda match: unescape(match[0]), text)
+        text = re.sub(r"\\(['\"])", r"\1", _OWN_TAG.sub(r"\1", plain))
+    return text if _EDGE_BREAK.search(source) or not _EDGE_BREAK.search(text) else text.strip()
+
+
+def _residue(unit: Unit, source: str) -> str:
+    """Return what a program has left in a translation; empty if there is nothing."""
+    where = f" ({unit.cell('translation')})" if unit.cell("translation") else ""
+    if unit.struck:
+        return f"words in it are struck through{where}: take them out, or format them as the others"
+    left = Counter(match[0] for match in residue(unit.target))
+    left -= Counter(match[0] for match in residue(source))
+    what = f"“{cut(next(iter(left)), 40)}”" if left else ""
+    if not left and _INDENT.search(unit.target) and not _INDENT.search(source):
+        what = "lines with an indent"
+    return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
 
 def _newest(several: list[_Text]) -> list[_Text]:

@@ -54,6 +54,7 @@ class Unit(NamedTuple):
     place: str = ""
     trouble: str = ""
     unfinished: str = ""
+    struck: bool = False  #: whether words of the translation are struck through
     row: int = 0  #: of a spreadsheet
     letters: Mapping[str, str] = NOWHERE  #: of the columns of a spreadsheet, by their names
     #: Of a file of another kind: what stands where for a code, {0}, a language, {1}, a field, {2}.

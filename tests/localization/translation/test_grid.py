@@ -112,7 +112,7 @@ def test_other_sheets_and_columns_are_left_alone():
 
 def test_a_column_that_was_taken_out_is_named():
     data = csv_of([unit()]).replace(b'"stamp"', b'"stump"')
-    with pytest.raises(InputError, match=r"row 1 lacks .* stamp; not known: 'stump' in K1"):
+    with pytest.raises(InputError, match=r"row 1 lacks .* stamp; not known: 'stump' in L1"):
         read_csv(data)
     book = edited(workbook_of([unit()]), D1="Quelle", E1="Übersetzung")
     said = r"sheet de, row 1 lacks .* source, translation; not known: 'Quelle' in D1, "

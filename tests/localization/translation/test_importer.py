@@ -353,7 +353,7 @@ def test_a_stamp_or_a_place_that_was_changed_is_told(tmp_path):
     path.write_text("\n".join(rows), encoding="utf-8-sig")
     result = imported(paths, both())
     assert reasons(result) == {"footer": "no stamp", "buttons.1.label": "code changed"}
-    assert "put 'buttons.0.label' into C5 again" in repr(result)
+    assert "put 'buttons.0.label' into K5 again" in repr(result)
     assert len(result.rejected) == 2
     assert result.changed.field.tolist() == ["headers.0.text", "text", "buttons.1.label"]
 
@@ -396,7 +396,7 @@ def test_a_new_content_is_made_whole_or_not_at_all(tmp_path):
     translate(paths, lambda field, source: None if field == "footer" else f"de {source}")
     result = imported(paths, english())
     assert set(reasons(result).values()) == {"incomplete"}
-    assert "without footer" in result.rejected.message[0]
+    assert "without Footer" in result.rejected.message[0]
     assert same(result.frame, english())
 
 
@@ -442,7 +442,7 @@ def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
         "0 texts changed in 0 contents (0 new), 4 as they were, 1 rejected: 1 placeholder lost\n"
     )
     assert "\u202e" not in said
-    assert "order_ready de text: placeholder lost" in said
+    assert "order_ready de Text: placeholder lost" in said
 
 
 def came_back(n, verdict="stale", **fields):
@@ -463,7 +463,7 @@ def test_five_texts_that_were_not_taken_are_written_out(count, rest):
     result = Translations(both(), [], [came_back(n) for n in range(count)], 0)
     first, *lines = repr(result).splitlines()
     assert first.endswith(f"0 as they were, {count} rejected: {count} stale")
-    assert lines[:2] == ["  t0 de text: stale: why", "    [-Old-]{+New+} text"]
+    assert lines[:2] == ["  t0 de Text: stale: why", "    [-Old-]{+New+} text"]
     assert lines[2 * min(count, 5) :] == ([rest] if rest else [])
 
 

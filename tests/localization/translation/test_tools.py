@@ -263,7 +263,7 @@ def test_a_code_that_was_changed_is_told_with_its_cell(client, book):
     def change(book):
         sheet = book["de"]
         sheet["E2"], sheet["E3"], sheet["E4"] = "Rad fertig", DONE, "Neu"
-        sheet["A2"], sheet["B3"], sheet["C4"] = "order_redy", "nl", "text"
+        sheet["A2"], sheet["B3"], sheet["K4"] = "order_redy", "nl", "text"
 
     changed(book, change)
     rejected = client.templates.read_translations(book, [CODE]).rejected
@@ -271,7 +271,7 @@ def test_a_code_that_was_changed_is_told_with_its_cell(client, book):
     said = " ".join(rejected.message)
     assert "put 'order_ready' into A2 again" in said
     assert "put 'de' into B3 again" in said
-    assert "put 'footer' into C4 again" in said
+    assert "put 'footer' into K4 again" in said
 
 
 def renamed(book):
@@ -279,14 +279,14 @@ def renamed(book):
 
 
 def doubled(book):
-    book["fr"]["L1"] = "translation"
+    book["fr"]["M1"] = "translation"
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (renamed, "sheet fr, row 1 lacks the names of columns: translation; not known: 'Traduct"),
-        (doubled, "sheet fr, the column translation is there twice: E1 and L1"),
+        (doubled, "sheet fr, the column translation is there twice: E1 and M1"),
     ],
 )
 def test_a_sheet_whose_columns_were_changed_stops_the_whole_file(client, book, change, said):

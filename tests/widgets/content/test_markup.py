@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.localization.bubble import SIGNS, runs
+from chatkit.localization.bubble import runs
+from chatkit.localization.markup import SIGNS
 
 
 def shown(text, samples=None, **more):
