@@ -20,7 +20,7 @@ GOOD = "Ciao {{1}}, l’ordine {{2}} è pronto: vieni a prenderlo oggi."
 SIGNS = GOOD.replace("oggi", "oggi & <3 *o* 5 < 6")
 #: What came back, and the text that is taken; None where a person must look at it.
 CASES = {
-    "entity quot": (GOOD.replace("pronto", "&quot;pronto&quot;"), GOOD.replace("pronto", '"pronto"')),
+    "entity quot": (GOOD.replace("pronto", "&quot;ok&quot;"), GOOD.replace("pronto", '"ok"')),
     "entity 39": (GOOD.replace("’", "&#39;"), GOOD.replace("’", "'")),
     "entity x27": (GOOD.replace("’", "&#x27;"), GOOD.replace("’", "'")),
     "entity rsquo": (GOOD.replace("’", "&rsquo;"), GOOD),
