@@ -132,7 +132,7 @@ def go_on(task: Task) -> str:
         try:
             connection = _connection(task.connection)
             own = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
-            store = own if own.shown == task.home else store_at(task.home)
+            store = own if own.location == task.home else store_at(task.home)
             with Client._made(connection, Transport(connection)) as client:
                 with store.read(task.run) as kept:
                     plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
@@ -199,7 +199,7 @@ class ClusterRun:
                     f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
                     "and would be shown to a worker: apply that plan without on=."
                 )
-            name, home = str(connection.name), store_of(plan).shown
+            name, home = str(connection.name), store_of(plan).location
             accounts[name] = connection.account
             self._tasks[label] = Task(self._name, label, plan.id, name, home, ApplyOptions())
         answers = client.run(check_worker, accounts, on_error="return")

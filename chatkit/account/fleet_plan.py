@@ -482,7 +482,7 @@ def _reason(error: BaseException) -> str:
 
 def _home_of(plans: Mapping[str, Plan]) -> str:
     """Return where the journals of plans lie; empty for the home of this user."""
-    homes = (store_at(plan._at).shown for plan in plans.values() if plan._at is not None)
+    homes = (store_at(plan._at).location for plan in plans.values() if plan._at is not None)
     return next(homes, "")
 
 

@@ -397,7 +397,7 @@ def _missing(parts: Mapping[str, KeptRun]) -> dict[str, str]:
         Why, by what the account is called; by the name of its run where no journal names that.
     """
     fleet = _fleet_name(parts)
-    stores = {kept.store.shown: kept.store for kept in parts.values()}
+    stores = {kept.store.location: kept.store for kept in parts.values()}
     listed = {
         name for store in stores.values() for name in store.runs() if fleet_of_run(name) == fleet
     }

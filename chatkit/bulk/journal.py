@@ -10,7 +10,7 @@ checked here, so that no journal is ever shorter or other than it was without an
 
 - the SHA-256 of header and changes is kept with them;
 - events are numbered without a gap, and each has a checksum over all before it;
-- while a file is written, a small file next to it has the number of its events: SQLite takes the
+- while a file is written, a small file beside it has the number of its events: SQLite takes the
   beginning of a log that was damaged in its middle, or lost, for the whole.
 
 In PostgreSQL the lock of an account and the journal that is written under it are on one
@@ -31,8 +31,9 @@ import secrets
 import sqlite3
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -89,12 +90,6 @@ _event = sa.Table(
     sa.Column("chain", sa.BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
-# The last event of a run as a whole is read whenever runs are listed.
-_of_run = _event.c.n.is_(None)
-sa.Index(
-    "chatkit_event_of_run", _event.c.run, _event.c.seq,
-    sqlite_where=_of_run, postgresql_where=_of_run,
-)  # fmt: skip
 
 
 def _now() -> str:
@@ -199,46 +194,28 @@ class Journal:
         store: Where it is kept.
         run: The name of the run.
         connection: To the database that holds it.
-        opened: Closed with the journal.
-        least: How many events it holds at least.
 
     Raises:
         JournalError: It is no journal, cannot be read, or is not what was written.
     """
 
-    def __init__(
-        self,
-        store: _Store,
-        run: str,
-        connection: sa.Connection,
-        opened: ExitStack,
-        *,
-        least: int = 0,
-    ) -> None:
+    def __init__(self, store: _Store, run: str, connection: sa.Connection) -> None:
         self._store, self._run, self._connection = store, run, connection
-        self._opened = opened
+        self._opened = ExitStack()
         self._pending: list[dict[str, Any]] = []
         self._count = self._chain = 0
         self._stopped = "it was opened to be read"
-        self._note: Callable[[int], object] = lambda events: None
         with store.failing(f"The journal {run} cannot be used", run):
-            self._verify(least)
+            self._verify()
 
-    def continue_on(
-        self,
-        connection: sa.Connection,
-        opened: ExitStack,
-        note: Callable[[int], object] = lambda events: None,
-    ) -> Self:
-        """Write on what was read, while the account is locked; return the journal.
+    def closing(self, opened: ExitStack) -> Self:
+        """Take what is to be closed with the journal; return the journal."""
+        self._opened = opened.pop_all()
+        return self
 
-        Args:
-            connection: To the database that holds it, to write.
-            opened: Closed with the journal.
-            note: Called after each commit with the number of events.
-        """
-        self._connection, self._opened, self._note = connection, opened, note
-        self._stopped = ""
+    def continue_on(self, connection: sa.Connection) -> Self:
+        """Write on what was read, over a connection that may write; return the journal."""
+        self._connection, self._stopped = connection, ""
         return self
 
     def changes(self) -> Iterator[Change]:
@@ -288,7 +265,7 @@ class Journal:
         try:
             with _transaction(self._connection):
                 self._connection.execute(sa.insert(_event), self._pending)
-            self._note(self._count)
+            self._store.committed(self._run, self._count)
         except BaseException as error:
             self._stopped = self._store.why(error, self._run)
             if isinstance(error, _FAILURES):
@@ -319,9 +296,9 @@ class Journal:
                 "out what landed and goes on."
             ) from cause
 
-    def _verify(self, least: int) -> None:
+    def _verify(self) -> None:
         """Read all of the journal and make sure that it is what was written."""
-        self._store.check(self._connection, self._run)
+        least = self._store.check(self._connection, self._run)
         query = sa.select(_run.c.header, _run.c.digest).where(self._store.of_run(_run, self._run))
         row = self._connection.execute(query).first()
         if row is None:
@@ -415,11 +392,11 @@ def _transaction(connection: sa.Connection) -> Iterator[None]:
 class _Store(ABC):
     """One home of journals, and of the locks of the accounts that they are about."""
 
-    shown: str  #: its path or address, without a password
+    location: str  #: its path or address, without a password
 
     @steady
     def __repr__(self) -> str:
-        return f"<journals in {self.shown}>"
+        return f"<journals in {self.location}>"
 
     @abstractmethod
     def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
@@ -433,18 +410,18 @@ class _Store(ABC):
         """Return the condition for the rows of a run."""
         return cast("sa.ColumnElement[bool]", table.c.run == run)
 
+    def committed(self, run: str, events: int) -> None:  # noqa: B027  (servers count themselves)
+        """Note how many events of a run are durable."""
+
     def sweep(self) -> None:  # noqa: B027  (only files can be left over)
         """Delete what killed processes left."""
 
-    def check(self, connection: sa.Connection, run: str) -> None:  # noqa: B027  (servers do it)
-        """Check what holds a journal, before it is read.
+    def check(self, connection: sa.Connection, run: str) -> int:
+        """Check what holds a journal before it is read; return how many events it has at least.
 
         Raises:
             JournalError: It is damaged.
         """
-
-    def least(self, run: str) -> int:
-        """Return how many events the journal of a run holds at least."""
         return 0
 
     def summary(self, run: str) -> KeptRun:
@@ -461,8 +438,9 @@ class _Store(ABC):
     ) -> list[KeptRun]:
         """Read header and last event of runs, the oldest first; of many only the newest."""
         own = _event.alias()
-        seq = sa.select(sa.func.max(own.c.seq)).where(own.c.run == _run.c.run, own.c.n.is_(None))
-        its_last = (_event.c.run == _run.c.run) & (_event.c.seq == seq.scalar_subquery())
+        of_run = sa.select(own.c.seq).where(own.c.run == _run.c.run, own.c.n.is_(None))
+        seq = of_run.order_by(own.c.seq.desc()).limit(1).scalar_subquery()
+        its_last = (_event.c.run == _run.c.run) & (_event.c.seq == seq)
         order = "BINARY" if connection.dialect.name == "sqlite" else "C"
         query = (
             sa.select(_run.c.run, _run.c.header, _event.c.what, _event.c.at, _event.c.detail)
@@ -491,9 +469,8 @@ class _Store(ABC):
         """
         with ExitStack() as opened:
             with self.failing(f"The journal {run} cannot be used", run):
-                least = self.least(run)  # before the journal, which may be growing
                 connection = self._connect(run, opened)
-            return Journal(self, run, connection, opened.pop_all(), least=least)
+            return Journal(self, run, connection).closing(opened)
 
     @contextmanager
     def failing(self, what: str, run: str = "", *, end: str = "") -> Iterator[None]:
@@ -569,7 +546,7 @@ class FolderStore(_Store):
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.shown = str(folder)
+        self.location = str(folder)
 
     def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
         """Return the condition for the rows of a run: all, whatever the file is called."""
@@ -600,7 +577,7 @@ class FolderStore(_Store):
         ]
 
     @contextmanager
-    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[JournalStore]:
         """Hold the locks of accounts: the kernel frees them when this process dies.
 
         Args:
@@ -633,27 +610,41 @@ class FolderStore(_Store):
         _delete_files(self.path(run))
 
     def sweep(self) -> None:
-        """Delete what a killed process left: half a new journal, or files of a deleted one."""
-        yesterday = time.time() - 86_400
-        for end in (".new", *_ENDS):
-            for file in self.folder.glob(f"*{end}"):
-                with suppress(FileNotFoundError):  # another process sweeps at the same time
-                    whole = file.with_name(file.name.removesuffix(end))
-                    if not whole.exists() and file.stat().st_mtime < yesterday:
-                        file.unlink(missing_ok=True)
+        """Delete half a new journal that a killed process left yesterday or before."""
+        for new in self.folder.glob("*.new*"):
+            with suppress(FileNotFoundError):  # another process sweeps at the same time
+                if new.stat().st_mtime < time.time() - 86_400:
+                    new.unlink()
 
     def open(self, run: str) -> Journal:
         """Open the journal of a run to continue it, while its account is locked."""
-        path, journal = self.path(run), self.read(run)
+        journal = self.read(run)
         journal.close()  # the log of a dead process is folded in only now that all is whole
         with ExitStack() as opened, self.failing(f"The journal {run} cannot be used", run):
-            note = opened.enter_context(_counting(path))
-            connection = opened.enter_context(_sqlite(path, "rw", "WAL").connect())
+            opened.callback(self._folded, run)
+            os.close(os.open(self._count(run), os.O_CREAT | os.O_RDWR, 0o600))
+            connection = opened.enter_context(_sqlite(self.path(run), "rw", "WAL").connect())
             # Parts of the log may be in memory alone; what is appended later would be lost with
             # them.
             if connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)").scalar():
                 raise OSError("another process is reading it; try again")
-            return journal.continue_on(connection, opened.pop_all(), note)
+            return journal.continue_on(connection).closing(opened)
+
+    def committed(self, run: str, events: int) -> None:
+        """Keep the number of events in a file beside the journal, while that is written.
+
+        It is written after each commit and never synced, so it costs next to nothing: after a
+        power cut it may be behind, empty or gone, but it is never ahead of the journal.
+        """
+        self._count(run).write_bytes(b"%020d" % events)
+
+    def _count(self, run: str) -> Path:
+        return self.folder / f"{run}.db-count"
+
+    def _folded(self, run: str) -> None:
+        """Delete the number of events: once the log is in the journal, it has done its work."""
+        if not (self.folder / f"{run}.db-wal").exists():
+            self._count(run).unlink(missing_ok=True)
 
     def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
         """Write header and changes to a new journal, while its account is locked.
@@ -712,17 +703,14 @@ class FolderStore(_Store):
             )
         return connection
 
-    def check(self, connection: sa.Connection, run: str) -> None:
-        """Check all pages of the file."""
+    def check(self, connection: sa.Connection, run: str) -> int:
+        """Check all pages of the file; return how many events were counted beside it."""
+        least = 0
+        with suppress(OSError, ValueError):  # before the journal is read, which may be growing
+            least = int(self._count(run).read_bytes())
         if (finding := connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()) != "ok":
             raise _damaged(run, str(finding).splitlines()[-1])
-
-    def least(self, run: str) -> int:
-        """Return how many events the file beside the journal counts; 0 where it does not tell."""
-        try:
-            return int(_count_file(self.path(run)).read_bytes())
-        except (OSError, ValueError):
-            return 0
+        return least
 
     def _is_damage(self, error: BaseException) -> bool:
         name = getattr(getattr(error, "orig", error), "sqlite_errorname", "")
@@ -799,30 +787,6 @@ def is_busy(error: object) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith(_BUSY)
 
 
-@contextmanager
-def _counting(path: Path) -> Iterator[Callable[[int], None]]:
-    """Keep the file with the number of events of a journal, while that is written.
-
-    It is written after each commit and never synced, so it costs next to nothing: after a
-    power cut it may be behind, empty or gone, but it is never ahead of the journal. Once the
-    log is folded into the journal, it has done its work.
-    """
-    count = _count_file(path)
-    with open(os.open(count, os.O_CREAT | os.O_RDWR, 0o600), "r+b", buffering=0) as file:
-
-        def note(events: int) -> None:
-            file.seek(0)
-            file.write(b"%020d" % events)
-
-        yield note
-    if not path.with_name(path.name + "-wal").exists():
-        count.unlink(missing_ok=True)
-
-
-def _count_file(path: Path) -> Path:
-    return path.with_name(path.name + "-count")
-
-
 #: File systems of other machines. Locks and syncs of files there do not hold what SQLite needs.
 #: A program behind FUSE is taken for one of them, as new ones come (Google Drive, S3), unless it
 #: only encrypts, joins or reads folders and disks of this machine; `fuseblk` is a disk of it.
@@ -850,19 +814,13 @@ def network_file_system(folder: Path, mounts: Path = Path("/proc/self/mountinfo"
     place = folder.expanduser().resolve()
     if str(place).startswith("\\\\"):
         return "a share of another machine"
-    try:
-        lines = mounts.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
     kind, longest = "", -1
-    for line in lines:
-        before, _, after = line.partition(" - ")
-        parts = before.split(" ")
-        if len(parts) < 5 or not after:
-            continue
-        point = re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), parts[4])
-        if place.is_relative_to(point) and len(Path(point).parts) >= longest:
-            kind, longest = after.split(" ")[0], len(Path(point).parts)  # the last is on top
+    with suppress(OSError):
+        for line in mounts.read_text(encoding="utf-8", errors="replace").splitlines():
+            if mount := re.match(r"(?:\S+ ){4}(\S+) .*?- (\S+)", line):
+                point = Path(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), mount[1]))
+                if place.is_relative_to(point) and len(point.parts) >= longest:
+                    kind, longest = mount[2], len(point.parts)  # the last is on top
     of_host = longest > 1 and _HOST.fullmatch(kind)
     return kind if of_host or _NETWORK.fullmatch(kind) else ""
 
@@ -900,6 +858,7 @@ class DatabaseStore(_Store):
 
     #: Passwords that addresses of this process had, by the address without it.
     _passwords: ClassVar[dict[str, Secret]] = {}
+    _session: sa.Connection  #: that holds the locks of accounts; what is written goes over it
 
     def __init__(self, address: Secret) -> None:
         url = _parse(address)
@@ -909,14 +868,11 @@ class DatabaseStore(_Store):
                 "'postgresql://user@host:5432/name'; write @, /, :, # and % of a password as %40, "
                 "%2F, %3A, %23 and %25, or leave it out and keep it in PGPASSFILE or PGPASSWORD."
             )
-        password = Secret(str(url.password)) if url.password else None
-        plain = sa.URL.create(
-            "postgresql", url.username, None, url.host, url.port, url.database, url.query
-        )
-        self.shown = plain.render_as_string()
-        if password is not None:
-            self._passwords[self.shown] = password
-        self._password = self._passwords.get(self.shown)
+        plain = url._replace(drivername="postgresql", password=None)
+        self.location = plain.render_as_string()
+        if url.password:
+            self._passwords[self.location] = Secret(str(url.password))
+        self._password = self._passwords.get(self.location)
         try:
             self._engine = sa.create_engine(
                 plain.set(drivername="postgresql+psycopg"), poolclass=sa.NullPool,
@@ -939,28 +895,28 @@ class DatabaseStore(_Store):
     def has(self, run: str) -> bool:
         """Return whether the run has a journal."""
         with self._reading() as connection:
-            known = _check_version(connection, self.shown)
+            known = _check_version(connection, self.location)
             return known and bool(self._summaries(connection, _run.c.run == run))
 
     def summaries(self, newest: int | None = None, account: str | None = None) -> list[KeptRun]:
         """Return header and last event of the runs, the oldest first."""
         conditions = [] if account is None else [_run.c.account == account]
         with self._reading() as connection:
-            if not _check_version(connection, self.shown):
+            if not _check_version(connection, self.location):
                 return []
             return self._summaries(connection, *conditions, newest=newest)
 
     @contextmanager
-    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[HeldStore]:
+    def hold(self, accounts: Collection[str], run: str = "") -> Iterator[JournalStore]:
         """Hold the locks of accounts: the server frees them when this session ends."""
         with ExitStack() as opened:
-            with self.failing(f"The journals in {self.shown} cannot be reached"):
+            with self.failing(f"The journals in {self.location} cannot be reached"):
                 connection = opened.enter_context(self._engine.connect())
                 process = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
                 driver: Any = connection.connection.driver_connection
                 if driver.info.backend_pid != process:
                     raise JournalError(
-                        f"{self.shown} is a proxy that shares its connections between sessions, "
+                        f"{self.location} is a proxy that shares its connections between sessions, "
                         "where no lock of an account can be held. Use the address of the server "
                         "itself. Nothing was sent."
                     )
@@ -969,10 +925,12 @@ class DatabaseStore(_Store):
                 connection.execute(sa.select(sa.func.set_config("application_name", name, False)))
                 for account in sorted(accounts):
                     self._lock(connection, account)
-            yield HeldSession(self, connection)
+            held = copy(self)
+            held._session = connection
+            yield held
 
     def _make_tables(self, connection: sa.Connection) -> None:
-        if _check_version(connection, self.shown):
+        if _check_version(connection, self.location):
             return
         with _transaction(connection):
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_MAKING)))
@@ -1003,10 +961,21 @@ class DatabaseStore(_Store):
             for table in (_run, _change, _event):
                 connection.execute(sa.delete(table).where(table.c.run == run))
 
+    def open(self, run: str) -> Journal:
+        """Open the journal of a run to continue it."""
+        return Journal(self, run, self._session).continue_on(self._session)
+
+    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
+        """Write header and changes to a new journal, as `FolderStore.create` does."""
+        about = _header_as_json(header)
+        with self.failing(f"The journal of run {header.run} cannot be written", end=_UNSENT):
+            _write(self._session, header, about, changes)
+        return self.open(header.run)
+
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         with (
-            self.failing(f"The journals in {self.shown} cannot be reached"),
+            self.failing(f"The journals in {self.location} cannot be reached"),
             self._engine.connect() as connection,
         ):
             yield connection
@@ -1014,8 +983,8 @@ class DatabaseStore(_Store):
     def _connect(self, run: str, opened: ExitStack) -> sa.Connection:
         connection = opened.enter_context(self._engine.connect())
         connection.exec_driver_sql("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        if not _check_version(connection, self.shown):
-            raise JournalError(f"There is no journal in {self.shown}.")
+        if not _check_version(connection, self.location):
+            raise JournalError(f"There is no journal in {self.location}.")
         return connection
 
     def why(self, error: BaseException, run: str) -> str:
@@ -1038,36 +1007,12 @@ def _parse(address: Secret) -> sa.URL | None:
     return None if ambiguous or url.get_backend_name() not in ("postgresql", "postgres") else url
 
 
-class HeldSession:
-    """The session that holds the locks of accounts: what it writes goes over its connection."""
-
-    def __init__(self, store: DatabaseStore, connection: sa.Connection) -> None:
-        self._store, self._connection = store, connection
-
-    def has(self, run: str) -> bool:
-        """Return whether the run has a journal."""
-        return self._store.has(run)
-
-    def open(self, run: str) -> Journal:
-        """Open the journal of a run to continue it."""
-        journal = Journal(self._store, run, self._connection, ExitStack())
-        return journal.continue_on(self._connection, ExitStack())
-
-    def create(self, header: RunHeader, changes: Iterable[Change]) -> Journal:
-        """Write header and changes to a new journal, as `FolderStore.create` does."""
-        run, about = header.run, _header_as_json(header)
-        with self._store.failing(f"The journal of run {run} cannot be written", end=_UNSENT):
-            _write(self._connection, header, about, changes)
-        return self.open(run)
-
-
 def _key(account: str) -> int:
     """Return the number of the lock of an account."""
     return int.from_bytes(sha256(f"chatkit {account}".encode()).digest()[:8], signed=True)
 
 
-#: A home of journals, and what it becomes while the locks of accounts are held.
+#: A home of journals.
 JournalStore = FolderStore | DatabaseStore
-HeldStore = FolderStore | HeldSession
 #: What `at=` takes: an address of PostgreSQL, the path of a folder, or a store.
 At = str | Path | Secret | JournalStore

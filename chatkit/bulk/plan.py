@@ -30,7 +30,7 @@ from chatkit.bulk.changes import (
     memory_needed,
 )
 from chatkit.bulk.endpoints import ACCOUNT
-from chatkit.bulk.journal import At, HeldStore, Journal, JournalStore, RunHeader, person, run_id
+from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
@@ -307,7 +307,7 @@ class Plan(Report):
             interrupt or Interrupt() as interrupt,
             held(store, accounts, self.id, passing=connection.passing) as kept,
         ):
-            where = "" if self._at is None else store.shown
+            where = "" if self._at is None else store.location
             begun = kept.has(self.id)
             if not begun and watch is None:
                 self._tell_time(remaining(self, concurrency, rate, gap), where)
@@ -385,7 +385,7 @@ class Plan(Report):
             "left": [[label_as_json(row.row), *row[1:]] for row in self._left],
             "written": self._written,
             "rehearsed": self._rehearsed,
-        } | ({"began": self._began.shown} if self._began else {})
+        } | ({"began": self._began.location} if self._began else {})
 
     def _header(self) -> RunHeader:
         setting = self._setting
@@ -594,15 +594,15 @@ def prepare_runs(plans: Sequence[Plan], run: str) -> None:
     """
     made: list[tuple[JournalStore, str]] = []
     with ExitStack() as locks:
-        homes: dict[str, HeldStore] = {}
+        homes: dict[str, JournalStore] = {}
         try:
             for plan in plans:
                 store = store_of(plan)
-                if store.shown not in homes:
+                if store.location not in homes:
                     whole = locks.enter_context(store.hold([f"fleet {run}"], run))
-                    homes[store.shown] = whole
-                if not homes[store.shown].has(plan.id):
-                    homes[store.shown].create(plan._header(), plan.changes).close()
+                    homes[store.location] = whole
+                if not homes[store.location].has(plan.id):
+                    homes[store.location].create(plan._header(), plan.changes).close()
                     made.append((store, plan.id))
                 plan._began = store
         except BaseException:
@@ -809,9 +809,9 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
     listed: dict[str, set[str]] = {}
 
     def has(store: JournalStore, run: str) -> bool:
-        if store.shown not in listed:  # asked once: a database takes a connection for it
-            listed[store.shown] = set(store.runs())
-        return run in listed[store.shown]
+        if store.location not in listed:  # asked once: a database takes a connection for it
+            listed[store.location] = set(store.runs())
+        return run in listed[store.location]
 
     for plan in plans:
         try:
@@ -821,16 +821,21 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
         began = plan._began
         if began is None and plan._loaded and not has(new, plan.id):
             began = next((each for each in known_stores() if has(each, plan.id)), None)
-        if began is None or (began.shown == new.shown and not plan._loaded) or has(new, plan.id):
+        if (
+            began is None
+            or (began.location == new.location and not plan._loaded)
+            or has(new, plan.id)
+        ):
             continue
         blocked = "This plan is blocked, nothing was sent: its run has begun, and the journal of it"
-        if began.shown == new.shown:
+        if began.location == new.location:
             raise PlanRefused(
-                f"{blocked} is not in {new.shown} any more, or that is the folder of another "
+                f"{blocked} is not in {new.location} any more, or that is the folder of another "
                 "machine. Plan again from a fresh frame: a plan is compared with what is live."
             )
         raise PlanRefused(
-            f"{blocked} is in {began.shown}, not in {new.shown}. apply(at={began.shown!r}) goes on."
+            f"{blocked} is in {began.location}, not in {new.location}. "
+            f"apply(at={began.location!r}) goes on."
         )
     for plan in plans:
         plan._at = plan._at if at is None else at

@@ -21,7 +21,6 @@ from chatkit.bulk.journal import (
     At,
     DatabaseStore,
     FolderStore,
-    HeldStore,
     Journal,
     JournalStore,
     KeptRun,
@@ -66,7 +65,7 @@ def hidden_at(at: At | None) -> Path | Secret | JournalStore | None:
 @contextmanager
 def held(
     store: JournalStore, accounts: Collection[str], run: str, *, passing: bool = False
-) -> Iterator[HeldStore]:
+) -> Iterator[JournalStore]:
     """Hold the locks of accounts where their journals lie, and on this machine.
 
     So a run whose journal lies elsewhere and one whose journal lies here never work at once.
@@ -83,7 +82,7 @@ def held(
     """
     with ExitStack() as locks:
         here = FolderStore(journal_folder(passing))
-        if store.shown != here.shown:
+        if store.location != here.location:
             with suppress(JournalError):  # a machine without a disk of its own: one lock is left
                 locks.enter_context(here.hold(accounts, run))
         yield locks.enter_context(store.hold(accounts, run))
@@ -130,7 +129,7 @@ def stores_at(at: At | None = None) -> list[JournalStore]:
 def known_stores() -> list[JournalStore]:
     """List the homes that are known without being named: CHATKIT_RUNS, and the folders."""
     stores = [*stores_at(), FolderStore(journal_folder(False))]
-    return list({store.shown: store for store in stores}.values())
+    return list({store.location: store for store in stores}.values())
 
 
 def kept_runs(
@@ -146,17 +145,13 @@ def kept_runs(
         JournalError: A home cannot be reached, and `lost` does not take that; or none can be.
     """
     stores = stores_at(at)
-    failed = 0
-    for store in stores:
+    for n, store in enumerate(stores, 1):
         try:
-            runs = store.summaries()
+            yield from store.summaries()
         except JournalError as error:
-            failed += 1
-            if lost is None or failed == len(stores):
+            if lost is None or n == len(stores):  # the last is that of this user
                 raise
             lost(error)
-            continue
-        yield from runs
 
 
 def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:

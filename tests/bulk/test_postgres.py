@@ -407,12 +407,12 @@ def test_a_password_is_shown_nowhere(address):
 def test_an_address_is_shown_without_its_password_and_finds_it_again(postgres, monkeypatch):
     address = postgres.new()
     store = store_at(address)
-    assert PASSWORD not in f"{store!r} {store.shown} {vars(store)}"
-    assert store.shown == address.replace(f":{PASSWORD}@", "@")
-    assert store_at(store.shown).runs() == []  # this process has had the password
+    assert PASSWORD not in f"{store!r} {store.location} {vars(store)}"
+    assert store.location == address.replace(f":{PASSWORD}@", "@")
+    assert store_at(store.location).runs() == []  # this process has had the password
     monkeypatch.setattr(DatabaseStore, "_passwords", {})
     with pytest.raises(JournalError, match="password"):
-        store_at(store.shown).runs()
+        store_at(store.location).runs()
 
 
 @pytest.mark.parametrize("means", ["PGPASSWORD", "PGPASSFILE", "PGSERVICEFILE"])

@@ -85,11 +85,11 @@ def test_nothing_is_written_on_a_network_file_system(tmp_path, monkeypatch):
 
 def test_what_at_takes(tmp_path, monkeypatch):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
-    assert store_at().shown == str(tmp_path / "data" / "runs")
-    assert store_at(tmp_path / "a").shown == store_at(str(tmp_path / "a")).shown
+    assert store_at().location == str(tmp_path / "data" / "runs")
+    assert store_at(tmp_path / "a").location == store_at(str(tmp_path / "a")).location
     monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "b"))
-    assert store_at().shown == str(tmp_path / "b")
-    assert store_at(passing=True).shown != str(tmp_path / "b")  # it ends with this process
+    assert store_at().location == str(tmp_path / "b")
+    assert store_at(passing=True).location != str(tmp_path / "b")  # it ends with this process
     store = store_at(tmp_path / "c")
     assert store_at(store) is store
     with pytest.raises(InputError, match=r"at= takes the address .* not int"):

@@ -57,9 +57,9 @@ ENDS = _both(
 #: What stands in PostgreSQL in the place of points of a folder; none where it has no such step.
 _IN_POSTGRES = {
     "util.files:_file_lock": "bulk.journal:DatabaseStore._lock",
-    "bulk.journal:FolderStore.create": "bulk.journal:HeldSession.create",
+    "bulk.journal:FolderStore.create": "bulk.journal:DatabaseStore.create",
     "bulk.journal:sync_folder": "",
-    "bulk.journal:FolderStore.open": "bulk.journal:HeldSession.open",
+    "bulk.journal:FolderStore.open": "bulk.journal:DatabaseStore.open",
 }
 
 
