@@ -55,7 +55,7 @@ class Resource(Generic[R], metaclass=HelpPage):
 
     @property
     def _target(self) -> Endpoints[R]:
-        """Where plans for the resource read and write."""
+        """The target of plans for the resource."""
         return self._endpoints
 
     @steady

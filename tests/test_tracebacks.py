@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bulk.applying import kept_at
 from faultserver import FaultServer, answers, says
 
 import chatkit
@@ -74,10 +75,10 @@ ALONE: dict[str, Callable[[], object]] = {
 HOME = f"postgresql://a:{MARKER}@127.0.0.1:9/none"  #: of journals
 RUN, NEW = "20260101-000000-abcdef", {"number": "2025550143", "country_code": "+1"}
 JOURNALS: dict[str, Callable[[chatkit.Client], object]] = {
-    "apply": lambda client: client.contacts.plan([NEW]).apply(at=HOME),
-    "apply for a fleet": lambda client: (
-        chatkit.connect_all({"a": client}).contacts.plan([NEW | {"account": "a"}]).apply(at=HOME)
-    ),
+    "apply": lambda client: kept_at(client.contacts.plan([NEW]), HOME).apply(),
+    "apply for a fleet": lambda client: kept_at(
+        chatkit.connect_all({"a": client}).contacts.plan([NEW | {"account": "a"}]), HOME
+    ).apply(),
     "runs": lambda client: chatkit.runs(client, at=HOME),
     "journal": lambda client: chatkit.journal(RUN, at=HOME),
     "resume": lambda client: chatkit.resume(RUN, client, at=HOME),

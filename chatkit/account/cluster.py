@@ -51,7 +51,6 @@ class ApplyOptions(NamedTuple):
 
     concurrency: int = 8
     rate: float | None = None
-    settle: float | None = None
     gap: Gap = "row"
 
 
@@ -81,9 +80,8 @@ def apply_one(
         interrupt: Stops it.
         watch: Called with how many rows are done, and of how many.
     """
-    return plan.apply(
-        **options._asdict(), many=True, irreversible=True, interrupt=interrupt, watch=watch
-    )
+    plan._stop_by = interrupt
+    return plan.apply(**options._asdict(), many=True, irreversible=True, watch=watch)
 
 
 # --- on a worker -----------------------------------------------------------------------

@@ -34,12 +34,13 @@ from chatkit.bulk.plan import (
     load_plans,
     plan_of_fleet,
     prepare_runs,
+    refuse_other_home,
     remaining,
     save_plans,
-    settle_home,
+    stoppable,
     store_of,
 )
-from chatkit.bulk.stores import hidden_at, read_run, store_at
+from chatkit.bulk.stores import read_run, store_at
 from chatkit.bulk.undo import undo_plan
 from chatkit.client import Client, source_of
 from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, first_line
@@ -108,6 +109,8 @@ class FleetPlan(Report):
         self.notes = list(notes)
         self._skip_invalid = skip_invalid
         self._began = bool(run)
+        self._interrupt: Interrupt | None = None  # what stops the run that is at work
+        self._stop_by: Interrupt | None = None  # what is to stop the next one
         self._at_work = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
@@ -167,14 +170,19 @@ class FleetPlan(Report):
         """
         return sum(plan.calls(gap) for plan in self.plans.values())
 
-    def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
-        """Estimate how long it takes to apply here, by as many threads as there are at most.
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to apply here, by as many threads as there are at most.
 
         That is as long as the slowest account takes, if there are no more accounts than threads,
         and if their journals lie where so many can be held at once.
         """
-        each = [plan.seconds(concurrency, rate, gap) for plan in self.plans.values()]
-        return _together(each, THREADS)
+        return _together([plan.seconds for plan in self.plans.values()], THREADS)
+
+    def stop(self) -> None:
+        """Stop the work on all accounts, from any thread, as the stop button does."""
+        if self._interrupt is not None:
+            self._interrupt.ask()
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -255,13 +263,10 @@ class FleetPlan(Report):
         rate: float | None = None,
         many: bool = False,
         irreversible: bool = False,
-        settle: float | None = None,
         gap: Gap = "row",
         rehearsed: bool = False,
-        interrupt: Interrupt | None = None,
         watch: Watch | None = None,
         on: Any = None,
-        at: str | Path | None = None,
     ) -> pd.DataFrame:
         """Do what the plan shows in all accounts at once, and return what truly happened.
 
@@ -273,19 +278,16 @@ class FleetPlan(Report):
         Args:
             concurrency: Calls under way at once, of each account.
             rate: Calls a second at most, of each account.
-            many: As for `Plan.apply`, like `irreversible`, `settle`, `gap` and `rehearsed`.
+            many: As for `Plan.apply`, like `irreversible`, `gap` and `rehearsed`.
             irreversible: Allow what can never be undone.
-            settle: Seconds until it is believed that a lost change will not land any more.
             gap: How each record is read before it is written: alone ("row"), or by "page".
             rehearsed: Send nothing unless a rehearsal of each of its plans went well.
-            interrupt: Its `ask()` stops all accounts, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of bars.
             on: A Dask client (`distributed.Client`): each account is applied by one of its
                 workers, which goes on when this process ends. Workers open the connection of the
                 account by its name, with a token of their own. Journals must be where all workers
                 reach them: in PostgreSQL, unless the cluster is on this machine. Without it,
                 threads of this process do it.
-            at: Where the journals are kept, as for `Plan.apply`.
 
         Returns:
             The rows of all plans, account first, as `Plan.apply` returns them, whatever has stopped
@@ -299,9 +301,7 @@ class FleetPlan(Report):
             InputError: An argument, a label or value of a row, or a cluster cannot be used.
             JournalError: The journals cannot be kept, so nothing is sent.
         """
-        place = hidden_at(at)
-        del at  # a traceback that prints variables must not find a password
-        settle_home(self.plans.values(), None if place is None else store_at(place))
+        refuse_other_home(self.plans.values())
         Throttle(concurrency, rate)  # refuses what cannot be
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
@@ -315,9 +315,9 @@ class FleetPlan(Report):
                 f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
                 "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
             )
-        options = ApplyOptions(concurrency, rate, settle, gap)
+        options = ApplyOptions(concurrency, rate, gap)
         cluster = None if on is None else ClusterRun(on, at_work)
-        with interrupt or Interrupt() as interrupt:
+        with stoppable(self) as interrupt:
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
             if not self._began:
                 first, *others = at_work.values() or [None]

@@ -131,7 +131,7 @@ def _opened(
 
 
 class _LateTarget:
-    """Where the records of a run are; its account is looked for when it is first needed."""
+    """The target of a run, whose account is looked for when it is first needed."""
 
     def __init__(self, find: Callable[[], PlanTarget]) -> None:
         self._find = find
@@ -202,7 +202,6 @@ def resume(
     *,
     concurrency: int = 8,
     rate: float | None = None,
-    settle: float | None = None,
     gap: Gap = "row",
     moved: bool = False,
     secrets: dict[Any, Any] | None = None,
@@ -224,8 +223,7 @@ def resume(
             a fleet: the fleet, or clients by what it calls its accounts. Each run finds its own
             account among them, also under another name; the result keeps the names of the run.
         concurrency: Calls under way at once.
-        rate: Calls a second at most.
-        settle: Seconds until it is believed that a lost change will not land any more.
+        rate: Calls a second at most; without it as many as it was applied with.
         gap: As for `plan.apply`.
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port
@@ -264,7 +262,6 @@ def resume(
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
-        settle=settle,
         gap=gap,
         many=True,
         irreversible=True,
@@ -607,7 +604,7 @@ def prune(
 
 
 class _JournalPlace(NamedTuple):
-    """Where the journal of a run lies."""
+    """The place of the journal of a run."""
 
     store: JournalStore
     name: str  #: the whole of it

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from chatkit.account.comparison import Comparison
 from chatkit.account.reading import read_account
 from chatkit.api.connection import account_words
-from chatkit.bulk.plan import Plan, note_rehearsal, plan_of_copy, setting_of, target_of
+from chatkit.bulk.plan import Plan, note_rehearsal, plan_of_copy, remaining, setting_of, target_of
 from chatkit.bulk.stores import journal_folder
 from chatkit.client import RESOURCES, Client, open_clients, source_of
 from chatkit.errors import InputError, PlanRefused
@@ -65,9 +65,7 @@ def rehearse(plan: Plan) -> Rehearsal:
         before = read_account(copy, codes, contacts=contacts)
         attempt = plan_of_copy(plan, source_of(copy, noun))
         try:
-            result = attempt.apply(
-                concurrency=_AT_ONCE, many=True, irreversible=True, settle=0.0, watch=_quiet
-            )
+            result = attempt.apply(concurrency=_AT_ONCE, many=True, irreversible=True, watch=_quiet)
         finally:
             for file in journal_folder(True).glob(f"{attempt.id}.db*"):
                 file.unlink(missing_ok=True)
@@ -77,7 +75,7 @@ def rehearse(plan: Plan) -> Rehearsal:
         result,
         Comparison(replace(before, origin="before"), replace(after, origin="after")),
         account=account_words(transport.connection.account, transport.connection.name),
-        seconds=plan.seconds(_AT_ONCE, client.profile.rate_limit),
+        seconds=remaining(plan, _AT_ONCE, client.profile.rate_limit).seconds,
     )
     if rehearsal.ok:
         note_rehearsal(plan)

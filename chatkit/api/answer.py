@@ -37,7 +37,7 @@ _MARKUP = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*(>|$)", re.DOTALL | r
 
 
 class Pagination(msgspec.Struct, rename="camel", frozen=True):
-    """Where a page stands in its list (API document, Response envelope)."""
+    """The position of a page in its list (API document, Response envelope)."""
 
     page: int
     page_size: int

@@ -58,7 +58,7 @@ class Call:
 
     @property
     def writes(self) -> bool:
-        """Whether the call changes anything: if not, it is idempotent, and may be retried."""
+        """The effect of the call: without one it is idempotent, and may be retried."""
         return self.method != "GET"
 
     def content(self) -> bytes | None:
@@ -83,7 +83,7 @@ class Call:
 
 
 def why_no_segment(text: str) -> str:
-    """Say why a text cannot be one segment of a path; nothing of one that can.
+    """Return why a text cannot be one segment of a path; empty if it can.
 
     Quoting alone does not help against `.` and `..`: programs on the way resolve them.
     """

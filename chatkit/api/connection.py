@@ -123,7 +123,7 @@ def account_words(account: str, name: str | None = None) -> str:
 
 
 def is_live(account: str) -> bool:
-    """Whether a service beyond this machine holds an account, so that its data is live."""
+    """Return whether a service beyond this machine holds an account, so that its data is live."""
     where, _ = account_parts(account)
     return where.startswith("http") and not _is_loopback(_host(where))
 
@@ -133,7 +133,7 @@ def _host(base_url: str) -> str:
 
 
 def same_host(one: str, other: str) -> bool:
-    """Whether two base addresses of this machine differ in the port alone."""
+    """Return whether two base addresses of this machine differ in the port alone."""
     first, second = (urlsplit(where) for where in (one, other))
     if not first.hostname or not _is_loopback(
         f"[{first.hostname}]" if ":" in first.hostname else first.hostname
@@ -185,5 +185,5 @@ class Connection(StoredConnection):
 
     @property
     def loopback(self) -> bool:
-        """Whether the service runs on this machine, so that nothing leaves it."""
+        """Return whether the service runs on this machine, so that nothing leaves it."""
         return _is_loopback(_host(self.base_url))

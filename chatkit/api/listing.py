@@ -98,12 +98,12 @@ class ListReader:
 
     @property
     def total(self) -> int | None:
-        """How many rows there are, as the service said last."""
+        """The number of rows, by the latest answer of the service."""
         return self._totals[0] if self._totals else None
 
     @property
     def calls(self) -> tuple[int, int]:
-        """How many pages were read here, and how many are to come as far as is known."""
+        """The number of pages that were read here, and of those to come as far as is known."""
         return self._due - self._start, max(0, self._last + 1 - self._due)
 
     @property

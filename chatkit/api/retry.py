@@ -56,7 +56,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """How often a call, or a row of a run, is sent, and when it is sent again.
+    """Policy for a call, or a row of a run: how often it is sent, and when again.
 
     Raises:
         ValueError: A number cannot be used.
@@ -76,10 +76,15 @@ class RetryPolicy:
     retry_on: frozenset[int] = frozenset({500, 502, 503, 504})
     deadline: float = 30.0  #: seconds for a whole call: waiting, retries and the last byte
     row_tries: int = 5  #: how often one row of a run is sent, or read in vain, at most
+    #: Seconds until it is believed that a lost write will not take effect any more. Without it as
+    #: long as the kind of write needs.
+    settle: float | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("tries", 1), ("row_tries", 1), ("base", 0), ("cap", 0)):
-            if (value := getattr(self, name)) < least:
+        for name, least in (
+            ("tries", 1), ("row_tries", 1), ("base", 0), ("cap", 0), ("settle", 0)
+        ):  # fmt: skip
+            if (value := getattr(self, name)) is not None and value < least:
                 raise ValueError(f"{name}= must be a number of {least} or more, not {value!r:.40}")
         if not self.deadline > 0:
             raise ValueError(
@@ -112,13 +117,15 @@ class RetryPolicy:
         longest = min(self.base * 2 ** (tried - 1), self.cap)
         return max(asked, random.uniform(0, longest))  # noqa: S311  (jitter)
 
-    def settle(self, *, create: bool, unique: bool) -> float:
+    def settle_window(self, *, create: bool, unique: bool) -> float:
         """Return the seconds until it is believed that a lost write will not take effect any more.
 
         Args:
             create: Whether it makes a record.
             unique: Whether the service refuses a second such record.
         """
+        if self.settle is not None:
+            return self.settle
         if not create:
             return SETTLE
         return 0.0 if unique else self.deadline + SETTLE_DUPLICABLE

@@ -40,7 +40,7 @@ def hidden(name: str, value: Any) -> Any:
 
 
 def hides(name: str, value: Any) -> bool:
-    """Tell whether `hidden` has put a mask into a value: it is not what the service has."""
+    """Return whether `hidden` has put a mask into a value: it is not what the service has."""
     if isinstance(value, dict):
         return any(hides(str(key), one) for key, one in value.items())
     if isinstance(value, list):

@@ -105,7 +105,7 @@ class Window:
 
 
 class Throttle:
-    """So many calls at once, so many a second, and none while the service asks to wait.
+    """Limit of calls at once and a second; none goes while the service asks to wait.
 
     Args:
         concurrency: Calls under way at once.
@@ -148,7 +148,7 @@ class Throttle:
 
 
 class AdaptiveThrottle(Throttle):
-    """How fast one account may be asked, learnt from the 429s of its service.
+    """Throttle of one account that learns its rate from the 429s of the service.
 
     *Hold.* A 429 holds back all calls for the time that it names (RFC 9110, Retry-After), else
     with exponential backoff and equal jitter: 0.25 to 0.5 s, at most 4 to 8 s. Then one call goes
@@ -237,7 +237,7 @@ class AdaptiveThrottle(Throttle):
         return wait
 
     def answered(self, sent: float) -> None:
-        """Let more calls go after an answer that is no 429 to a call sent then."""
+        """Raise the rate after an answer that is no 429 to a call sent then."""
         self._taken.append(sent)
         while self._taken[0] <= sent - 1:
             self._taken.popleft()

@@ -117,7 +117,7 @@ class Transport:
         return Transport(connection, door=self._door, retry=self.retry)
 
     def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
-        """Tell how fast calls go to this account, as it was so far.
+        """Return the pace of calls to this account, as it was so far.
 
         Args:
             concurrency: Calls under way at once.
@@ -128,7 +128,7 @@ class Transport:
 
     @contextmanager
     def up_to(self, rate: float | None) -> Iterator[None]:
-        """Let no learnt limit grow beyond a rate that a person told, as long as this lasts.
+        """Keep the learnt limit below a rate that a person named, as long as this lasts.
 
         Args:
             rate: Calls a second, which the caller keeps to; None: nobody told one.

@@ -111,7 +111,7 @@ class Wire:
         return fields, body
 
     def _spellings(self) -> list[bytes]:
-        """How the token may be written in a body: as it is, and as JSON may write it."""
+        """The forms of the token in a body: as it is, and as JSON may write it."""
         token = self._token.reveal()
         quoted = token.replace("\\", "\\\\").replace('"', '\\"')
         return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]
@@ -134,7 +134,7 @@ class Wire:
             background.wait_for(self._session.close())
 
     def forget(self) -> None:
-        """Let go of the connections without touching them: they are those of another process."""
+        """Drop the connections without touching them: they are those of another process."""
         if self._session is not None:
             self._session.detach()
 
@@ -317,7 +317,7 @@ async def _read(response: httpx.Response) -> bytes | str:
 
 
 def _failure(call: Call, error: BaseException) -> CallError:
-    """Tell a call that never left from one whose answer is lost."""
+    """Distinguish a call that never left from one whose answer is lost."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             reason = f"no address is known for {error.host} ({error.strerror})"

@@ -70,10 +70,10 @@ class Run:
     Args:
         journal: Holds the changes, and what is known of them; it is written on.
         target: Where the records are.
-        throttle: How many at once, and how many a second.
         interrupt: Hears when a person wants to stop.
+        concurrency: Calls under way at once.
+        rate: Calls a second at most; None: as many as the run was applied with before.
         watch: Called with the rows that are done and all rows, in place of a progress bar.
-        settle: Seconds until it is believed that a lost change will not take effect any more.
         gap: How records are read before they are written: each "row" alone, or by "page".
     """
 
@@ -81,16 +81,18 @@ class Run:
         self,
         journal: Journal,
         target: PlanTarget,
-        throttle: Throttle,
         interrupt: Interrupt,
         *,
+        concurrency: int = 8,
+        rate: float | None = None,
         watch: Watch | None = None,
-        settle: float | None = None,
         gap: Gap = "row",
     ) -> None:
         self.interrupt = interrupt
-        self.state = RunState(journal, throttle, target.transport.retry, settle)
-        self._journal, self._target, self._throttle = journal, target, throttle
+        self.rate = journal.last_rate() if rate is None else rate
+        self._throttle = throttle = Throttle(concurrency, self.rate)
+        self.state = RunState(journal, throttle, target.transport.retry)
+        self._journal, self._target = journal, target
         self._watch, self._by_page = watch, gap == "page"
         past = [event.what for event in journal.events() if event.n is None]
         self._fresh, self._finished = not past, past[-1:] == ["finished"]
@@ -118,11 +120,14 @@ class Run:
         with Progress("changes", len(self.rows), self._watch) as self._progress:
             self._progress.add(len(self.rows) - left)
             try:
-                self._journal.write(None, "started" if self._fresh else "resumed")
+                how = {} if self.rate is None else {"rate": self.rate}
+                self._journal.write(None, "started" if self._fresh else "resumed", **how)
                 for group in self._groups(left):
                     self._work(group)
                     if self._ended():
                         break
+                counted = sum(row.done or row.state == "applied" for row in self.rows)
+                self._progress.add(counted - self._progress.done)  # in all, what is done
                 self._close(done=self._note_duplicates() and all(row.done for row in self.rows))
             except JournalError as error:
                 self.state.stopped = str(error)
@@ -175,7 +180,7 @@ class Run:
         self._journal.commit()
 
     def _why_not_done(self) -> str:
-        """Say why rows are left although nothing has stopped the run but a person, if at all."""
+        """Return why rows are left although at most a person has stopped the run."""
         if not self.interrupt.asked:
             return "some rows are not certain"
         if any(row.state in ("not sent", "unknown") for row in self.rows):
@@ -247,7 +252,7 @@ class Run:
 
     @property
     def _batch(self) -> int:
-        """How many rows are written before they are read back."""
+        """The number of rows that are written before they are read back."""
         return max([BATCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
     def _page_by_page(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
@@ -482,7 +487,7 @@ class Interrupt:
 
     @property
     def asked(self) -> int:
-        """How often it was asked to stop."""
+        """The number of requests to stop."""
         return self._asked + (0 if self._within is None else self._within.asked)
 
     def __enter__(self) -> Self:

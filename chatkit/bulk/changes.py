@@ -21,7 +21,7 @@ Id = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
 
 class Change(msgspec.Struct, frozen=True):
-    """What one row of a frame does to one record. A plan makes one for each of its rows.
+    """One row of a plan: the change of one record by one row of a frame.
 
     `before` holds what the plan knows of the record: for an update the fields that change,
     for a delete all that could be sent. A field that the service does not show is not in it.
@@ -123,7 +123,7 @@ def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
 
 
 def _unwritable(change: Change, error: Exception) -> Problem:
-    """Say which part of a change JSON cannot hold, and why."""
+    """Name the part of a change that JSON cannot hold, and why."""
     fields = change.as_json()
     label, before, after = (fields.pop(name) for name in ("row", "before", "after"))
     place, value = "", None

@@ -111,7 +111,7 @@ class _FrameCells:
 
 
 class Edits:
-    """What was edited in a frame. NA in a cell leaves what is there; `""` clears it.
+    """The edits of a frame. NA in a cell leaves what is there; `""` clears it.
 
     Rows are numbers of rows of the edited frame. Make it with `compare`.
     """
@@ -180,7 +180,7 @@ class Edits:
 
 
 class FrameDifferences(NamedTuple):
-    """Where two frames differ, as numbers of their rows."""
+    """The differences of two frames, as numbers of their rows."""
 
     left: Rows  #: of the left frame, those that the right one does not have
     right: Rows  #: of the right frame, those that the left one does not have
@@ -375,7 +375,7 @@ def _addresses(cells: Cells) -> Any:
 
 
 def same_value(before: Any, edited: Any) -> bool:
-    """Tell whether a cell that holds `edited` says what `before` says.
+    """Return whether a cell that holds `edited` means the same as `before`.
 
     A number that has become a float, a time in another zone or as text, and the text that
     pandas or a CSV file makes of a value are the same; a text that has become a number is
@@ -402,7 +402,7 @@ def same_value(before: Any, edited: Any) -> bool:
 
 
 def _text_of_value(before: Any, text: str) -> bool:
-    """Tell whether a text is what a value looks like as text."""
+    """Return whether a text is what a value looks like as text."""
     if isinstance(before, str):
         return before == text
     if isinstance(before, bool):  # spreadsheets write TRUE
@@ -419,7 +419,7 @@ def _text_of_value(before: Any, text: str) -> bool:
 
 
 def same_look(before: Any, edited: Any) -> bool:
-    """Tell whether a cell only looks different from what the service has set.
+    """Return whether a cell only looks different from what the service has set.
 
     It is for columns that cannot be written: what files and spreadsheets make of a value is no
     edit. Beside what `same_value` takes these are a text that became a number, rounded as it was

@@ -422,7 +422,7 @@ class FrameMixin(AnswerMixin[R]):
         return snapshot_of(frame, self.origin)
 
     def kept(self, frame: pd.DataFrame, *, whole: bool) -> pd.DataFrame:
-        """Let a frame hold what it is now, for the plan of its edits, and return it."""
+        """Keep in a frame what it is now, for the plan of its edits, and return it."""
         nested = self.body.updatable()
         return keep_snapshot(frame, self.origin, whole=whole, nested=nested)
 

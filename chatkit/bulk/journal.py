@@ -98,7 +98,7 @@ def _now() -> str:
 
 @dataclass(frozen=True)
 class RunHeader:
-    """What a run is: all that is needed to go on without a frame in memory."""
+    """The header of a run: all that is needed to go on without a frame in memory."""
 
     run: str  #: its name, which is the plan's too; see `run_id`
     hash: str  #: the plan's SHA-256
@@ -231,6 +231,11 @@ class Journal:
         """Read the events that are committed, in order."""
         for _, n, what, at, text, _ in self._events():
             yield JournalEvent(n, what, at, json.loads(text))
+
+    def last_rate(self) -> float | None:
+        """Return the calls a second that the run was last applied with; None: any number."""
+        rates = [event.detail.get("rate") for event in self.events() if event.n is None]
+        return next((rate for rate in reversed(rates) if rate is not None), None)
 
     def write(self, n: int | None, what: str, /, **detail: object) -> None:
         """Note an event. It waits in memory until `commit`.
@@ -594,7 +599,7 @@ class FolderStore(_Store):
                 f"write, too ({kind}): neither a lock nor what was written to SQLite can be relied "
                 "on there. Set CHATKIT_DATA to a folder on a disk of this machine, in WSL one that "
                 "is not below /mnt, or keep the journals in PostgreSQL with "
-                "at='postgresql://user@host/name' or CHATKIT_RUNS. Nothing was sent."
+                "CHATKIT_RUNS='postgresql://user@host/name'. Nothing was sent."
             )
         with ExitStack() as locks:
             for account in sorted(accounts):

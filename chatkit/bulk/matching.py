@@ -105,7 +105,7 @@ _DIGITS = re.compile("0|[1-9][0-9]{0,17}")
 
 
 class Natural(NamedTuple):
-    """What tells records apart that have no key yet, like the number of a contact.
+    """The columns that name a record which has no key yet, like the number of a contact.
 
     `of` takes a frame of these `columns`, in which any cell may be NA, and returns a text for
     each of its rows. Rows with the same text are the same record; NA says nothing.
@@ -126,7 +126,7 @@ class Natural(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """How the records of one resource are told apart."""
+    """The key and the natural key of the records of one resource."""
 
     noun: str  #: one record, for messages: "contact"
     key: tuple[str, ...]  #: the names of the levels of the base's index
@@ -231,7 +231,7 @@ class Match:
         self._let_go(rows)
 
     def _let_go(self, rows: list[int]) -> None:
-        """Let rows mean none of the base, in a copy: who compares by positions holds the old."""
+        """Detach rows from the base, in a copy: comparisons by position hold the old one."""
         if rows:
             self.positions = self.positions.copy()
             self.positions[rows] = -1
@@ -615,7 +615,7 @@ def text_keys(cells: Cells) -> list[str | None]:
 
 
 def why_no_text(value: Any) -> str:
-    """Say why this is no key; nothing of a text, of which the empty one says there is none."""
+    """Return why a cell is no key; empty for a text, of which an empty one means none."""
     if not isinstance(value, str):
         return "must be text"
     return why_no_segment(value) if value else ""
@@ -648,7 +648,7 @@ def _number(value: Any) -> int | None:
 
 
 def why_no_number(value: Any) -> str:
-    """Say why this is no id; nothing of an empty text, which says that there is none."""
+    """Return why a cell is no id; empty for an empty text, which means none."""
     if isinstance(value, float) and abs(value) >= INEXACT:
         return "has lost digits: a float cannot hold so long a number"
     return "" if isinstance(value, str) and not value else "must be a whole number"

@@ -131,7 +131,7 @@ class Row:
 
 
 def why_kept(change: Change) -> str:
-    """Say what a skipped row leaves as it is, with both values."""
+    """Describe what a skipped row leaves as it is, with both values."""
     fields = [
         f"{name} is {values(change.before[name]) if name in change.before else 'not shown'}, "
         f"the row says {values(value)}"
@@ -181,19 +181,16 @@ Taken = defaultdict[str | None, set[object]]
 
 
 class RunState:
-    """What the rows of a run share: its journal, whose records are whose, and what stops it.
+    """The state that the rows of a run share: its journal, the keys taken, and what stops it.
 
     Args:
         journal: What is written on.
         throttle: What is slowed down when the service asks for it.
         retry: How often one row is sent, or read in vain, and when a lost write is believed lost.
-        settle: The seconds of that, in place of those of the policy.
     """
 
-    def __init__(
-        self, journal: Journal, throttle: Throttle, retry: RetryPolicy, settle: float | None
-    ) -> None:
-        self.journal, self.throttle, self.retry, self.settle = journal, throttle, retry, settle
+    def __init__(self, journal: Journal, throttle: Throttle, retry: RetryPolicy) -> None:
+        self.journal, self.throttle, self.retry = journal, throttle, retry
         self.stopped = ""  #: why the run must stop; empty if it need not
         self.secrets: dict[int | str, Secret] = {}  #: of the webhooks that it has created, by id
         header = journal.header
@@ -224,7 +221,7 @@ class RunState:
 
     @property
     def outage_suspected(self) -> bool:
-        """Whether so many rows one after the other are unknown that it may be an outage."""
+        """The suspicion of an outage: very many rows in a row are unknown."""
         return self._unknown >= UNKNOWN_OUTCOMES
 
     def check_outage(self) -> None:
@@ -303,13 +300,11 @@ class RunRow(Row):
     def due(self) -> float:
         """The moment from which on it is believed not to take effect any more."""
         create, run = self.change.kind == "create", self.run
-        if run.settle is not None:
-            return self.since + run.settle
         if create and not self.was_unknown:  # it was refused: what was answered is not late
             return self.since
         last = self.attempts >= run.retry.row_tries  # after it, nobody looks again
         unique = self.endpoints.unique and not last
-        return self.since + run.retry.settle(create=create, unique=unique)
+        return self.since + run.retry.settle_window(create=create, unique=unique)
 
     def call(self) -> Call:
         """Make the call of its stage.
@@ -450,7 +445,7 @@ class RunRow(Row):
         return None
 
     def _moved(self, stamp: str | None, live: dict[str, Any]) -> str:
-        """Say which of the fields at stake somebody else has changed since the plan."""
+        """Name the fields at stake that somebody else has changed since the plan."""
         change, endpoints = self.change, self.endpoints
         known = documented(endpoints, change.before)
         held = documented(endpoints, self.live or {}) if self.was_unknown else known
@@ -617,7 +612,7 @@ class RunRow(Row):
         return None
 
     def _clashes(self, error: Refused) -> bool:
-        """Whether a refusal of a create says that such a record is there already."""
+        """Return whether a refusal of a create means that such a record is there already."""
         profile = self.endpoints.profile
         clashes = {409, profile.clash_status}
         if self.endpoints.chosen and profile.duplicate_content == "invalid":
@@ -661,7 +656,7 @@ _NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 def agrees(live: object, meant: object) -> bool:
-    """Whether a value that was read is the one that was meant.
+    """Return whether a value that was read is the one that was meant.
 
     Nothing is nothing, whether null, empty text or an empty list; an object may have more
     fields than were sent, as long as nothing is in them.

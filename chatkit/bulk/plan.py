@@ -33,7 +33,7 @@ from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.journal import At, Journal, JournalStore, RunHeader, person, run_id
 from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
-from chatkit.bulk.stores import held, hidden_at, known_stores, store_at
+from chatkit.bulk.stores import held, known_stores, store_at
 from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
 from chatkit.report import Report
 from chatkit.util.display import duration
@@ -56,7 +56,7 @@ class RefusedCell(NamedTuple):
 
 
 class PlanPart(NamedTuple):
-    """What a plan for the account is about in one of its resources."""
+    """The part of a plan for the account that is about one resource."""
 
     total: int  #: how many records there were
     known: tuple[int, ...] = ()  #: their ids, where a create in doubt has no other mark
@@ -75,7 +75,7 @@ class Left(NamedTuple):
 
 @dataclass(frozen=True)
 class Setting:
-    """What a plan is about, beside its changes."""
+    """The subject of a plan, beside its changes."""
 
     account: str  #: which account of which service
     noun: str  #: what its records are: contact, flow, content, webhook; or `ACCOUNT`
@@ -94,7 +94,7 @@ class Setting:
 
 
 class Remaining(NamedTuple):
-    """What is left to do of a run, and how fast it goes."""
+    """The work that is left of a run, and its pace."""
 
     changes: int
     calls: int
@@ -102,12 +102,12 @@ class Remaining(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """How long it takes."""
+        """The seconds that it takes, about."""
         return self.pace.seconds(self.calls)
 
 
 class Plan(Report):
-    """What would happen: creates, updates and deletes, each with before and after.
+    """The changes that would be made: creates, updates and deletes, with before and after.
 
     Showing it changes nothing; `apply()` does what it shows, once. `changes` are its rows,
     `refused` a table of the cells that cannot be planned, `left_out` of the rows of a run that
@@ -151,6 +151,8 @@ class Plan(Report):
         self._target = target
         self._skip_invalid = skip_invalid
         self._at_work: Sequence[Row] | None = None
+        self._interrupt: Interrupt | None = None  # what stops the run that is at work
+        self._stop_by: Interrupt | None = None  # what is to stop the next one
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._began: JournalStore | None = None  # where the journal of its run was begun
         self._loaded = False  # read from a file: its run may have begun in another process
@@ -160,7 +162,7 @@ class Plan(Report):
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows it would create, update and delete."""
+        """The number of rows it would create, update and delete."""
         return count_kinds(self.changes)
 
     @property
@@ -228,18 +230,18 @@ class Plan(Report):
         read = sum(map(by_page, before) if gap == "page" else before)
         return sum(counts.values()) + read + by_page(counts["update"])
 
-    def seconds(self, concurrency: int = 8, rate: float | None = None, gap: Gap = "row") -> float:
-        """Estimate how long it takes to apply, as quick as the service has been so far.
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to apply, as quick as the service has been so far."""
+        return remaining(self).seconds
 
-        Args:
-            concurrency: Calls under way at once.
-            rate: Calls a second at most, beside a limit that the service has shown.
-            gap: As for `apply`.
-        """
-        return self._target.transport.pace(concurrency, rate).seconds(self.calls(gap))
+    def stop(self) -> None:
+        """Stop the run that is at work, from any thread, as the stop button does."""
+        if self._interrupt is not None:
+            self._interrupt.ask()
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
-        """Say why it refuses to be applied, and what would allow it; empty when it does not."""
+        """Return why it refuses to be applied, and what would allow it; empty when it does not."""
         return safety.objections(self, many=many, irreversible=irreversible)
 
     def apply(
@@ -249,34 +251,30 @@ class Plan(Report):
         rate: float | None = None,
         many: bool = False,
         irreversible: bool = False,
-        settle: float | None = None,
         gap: Gap = "row",
         rehearsed: bool = False,
-        at: str | Path | None = None,
-        interrupt: Interrupt | None = None,
         watch: Watch | None = None,
     ) -> pd.DataFrame:
         """Do what the plan shows, and return what truly happened, a row for each of its rows.
 
         Everything is journalled: `chatkit.resume(run)` goes on after an interrupt or a crash,
         `chatkit.undo(result)` takes it back. Applied again, it goes on where it stopped; when
-        nothing is left to do it sends nothing. The stop button returns what is true by then.
+        nothing is left to do it sends nothing. The stop button, or `plan.stop()` from another
+        thread, returns what is true by then.
+
+        The journal is in your own data folder, or where CHATKIT_RUNS says: a folder of this
+        machine, or 'postgresql://user@host/name', so that any machine can go on with the run.
 
         Args:
             concurrency: Calls under way at once.
-            rate: Calls a second at most.
+            rate: Calls a second at most; a run that goes on keeps it.
             many: Allow more than 100 deletes, and changes to more than 30 % of the records.
             irreversible: Allow what can never be undone.
-            settle: Seconds until it is believed that a lost change will not land any more.
             gap: How each record is read before it is written, to see whether somebody else has
                 changed it: alone ("row"), or a page of the list at a time ("page"), which takes
                 half the calls. What somebody changes between the two is overwritten unseen;
                 `checked_ago` in the result says how long that was for each row.
             rehearsed: Send nothing unless `chatkit.rehearse` of this very plan went well.
-            at: Where the journal is kept: 'postgresql://user@host/name', so that any machine can
-                go on with the run, or a folder of this machine; without it CHATKIT_RUNS says
-                where, else it is your own data folder.
-            interrupt: Its `ask()` stops the run, from any thread, as the stop button does.
             watch: Called with how many rows are done, and of how many, in place of a bar.
 
         Returns:
@@ -293,10 +291,8 @@ class Plan(Report):
             AccountBusy: Another kernel is changing this account.
             JournalError: The journal cannot be kept, so nothing is sent.
         """
-        home = hidden_at(at)
-        del at  # a traceback that prints variables must not find a password
-        settle_home([self], None if home is None else store_at(home))
-        throttle = Throttle(concurrency, rate)
+        refuse_other_home([self])
+        Throttle(concurrency, rate)  # refuses what cannot be
         if gap not in get_args(Gap):
             raise InputError(f"gap is 'row' or 'page', not {gap!r:.60}.")
         safety.raise_if_unsafe(self, many=many, irreversible=irreversible, rehearsed=rehearsed)
@@ -304,7 +300,7 @@ class Plan(Report):
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
         with (
-            interrupt or Interrupt() as interrupt,
+            stoppable(self) as interrupt,
             held(store, accounts, self.id, passing=connection.passing) as kept,
         ):
             where = "" if self._at is None else store.location
@@ -318,7 +314,13 @@ class Plan(Report):
                 if journal.header.hash != self.hash:
                     raise PlanRefused("It is not the plan that this run began with.")
                 run = Run(
-                    journal, self._target, throttle, interrupt, watch=watch, settle=settle, gap=gap
+                    journal,
+                    self._target,
+                    interrupt,
+                    concurrency=concurrency,
+                    rate=rate,
+                    watch=watch,
+                    gap=gap,
                 )
                 if self._written:
                     self._target.keep(self._written, self.id)
@@ -327,7 +329,7 @@ class Plan(Report):
                     self._tell_time(left, where)
                 self._at_work = run.rows
                 try:
-                    with self._target.transport.up_to(rate):
+                    with self._target.transport.up_to(run.rate):
                         run.go()
                 finally:
                     self._at_work = None
@@ -346,7 +348,7 @@ class Plan(Report):
         return result
 
     def _tell_time(self, left: Remaining, home: str) -> None:
-        """Say how long it takes to apply, where that is long, and that it can be stopped.
+        """Print how long it takes to apply, where that is long, and that it can be stopped.
 
         Args:
             left: What is left to do.
@@ -366,7 +368,7 @@ class Plan(Report):
 
         Apply it once: what tells that its run has begun is its journal. One that was applied from
         another file, or in another process, is found in this home of journals, in those of this
-        machine and where the file says that it began; not in one that another `apply(at=…)` named
+        machine and where the file says that it began; not in one that CHATKIT_RUNS named only
         after it was saved. Keep the journals in one place then, with CHATKIT_RUNS.
         """
         path = Path(path)
@@ -409,9 +411,9 @@ class Plan(Report):
 
 def remaining(
     plan: Plan,
-    concurrency: int,
-    rate: float | None,
-    gap: Gap,
+    concurrency: int = 8,
+    rate: float | None = None,
+    gap: Gap = "row",
     run: tuple[Journal, Sequence[Row]] | None = None,
 ) -> Remaining:
     """Estimate what is left to do of a plan.
@@ -419,10 +421,12 @@ def remaining(
     Args:
         plan: The plan.
         concurrency: Calls under way at once.
-        rate: Calls a second at most.
+        rate: Calls a second at most; None: as many as the run was applied with before.
         gap: As for `apply`.
         run: The journal of its run, and its rows. Without it nothing has been done.
     """
+    if run is not None and rate is None:
+        rate = run[0].last_rate()
     pace = plan._target.transport.pace(concurrency, rate)
     if run is None:
         return Remaining(sum(plan.counts.values()), plan.calls(gap), pace)
@@ -443,7 +447,7 @@ def changes_left(left: int, of: int) -> str:
 
 
 def how_to_go_on(run: str, home: str) -> str:
-    """Say how to go on with a run.
+    """Return the call that goes on with a run.
 
     Args:
         run: Its name.
@@ -512,7 +516,7 @@ def _within(noun: str, label: Any) -> tuple[str, Any]:
 
 
 def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
-    """Say where the signing secrets of new webhooks are, which the service never shows again."""
+    """Name where the signing secrets of new webhooks are; the service never shows them again."""
     made = {row.key: row.change.label for row in rows if row.key in kept and row.done}
     named = ", ".join(f"{made[key]} ({key})" if key in made else str(key) for key in kept)
     return (
@@ -642,7 +646,7 @@ def load_plan(path: str | Path, target_of: Callable[[str], PlanTarget]) -> Plan:
 
 
 class _PlanContent(msgspec.Struct):
-    """What a file says of a plan."""
+    """The content of a plan file."""
 
     changes: list[dict[str, Any]]
     id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-z-]+\Z")]  # it names a journal
@@ -766,7 +770,7 @@ def plan_of_copy(plan: Plan, target: PlanTarget) -> Plan:
 
 
 def note_rehearsal(plan: Plan) -> None:
-    """Let a plan be applied with `rehearsed=True`, as long as it is this one."""
+    """Allow a plan to be applied with `rehearsed=True`, as long as it is this one."""
     plan._rehearsed = plan.hash
 
 
@@ -791,17 +795,16 @@ def store_of(plan: Plan) -> JournalStore:
 
 
 def keep_at(plan: Plan, at: At | None) -> Plan:
-    """Have the journal of a plan kept somewhere, unless `apply(at=)` says otherwise."""
+    """Have the journal of a plan kept somewhere, in place of where CHATKIT_RUNS says."""
     plan._at = at
     return plan
 
 
-def settle_home(plans: Collection[Plan], at: At | None) -> None:
-    """Have the journals of plans kept where `apply(at=)` says, or refuse it for all of them.
+def refuse_other_home(plans: Collection[Plan]) -> None:
+    """Refuse plans whose journals would lie elsewhere than those that their runs began with.
 
     Args:
         plans: Those that are about to be applied.
-        at: Where; None leaves it as it is.
 
     Raises:
         PlanRefused: The run of one has begun elsewhere: it would be sent once more.
@@ -815,7 +818,7 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
 
     for plan in plans:
         try:
-            new = store_of(plan) if at is None else store_at(at)
+            new = store_of(plan)
         except SettingsError:
             continue  # its account cannot be found: whoever applies it says so, of it alone
         began = plan._began
@@ -835,10 +838,21 @@ def settle_home(plans: Collection[Plan], at: At | None) -> None:
             )
         raise PlanRefused(
             f"{blocked} is in {began.location}, not in {new.location}. "
-            f"apply(at={began.location!r}) goes on."
+            f"chatkit.resume({plan.id!r}, at={began.location!r}) goes on."
         )
-    for plan in plans:
-        plan._at = plan._at if at is None else at
+
+
+@contextmanager
+def stoppable(plan: Any) -> Iterator[Interrupt]:
+    """Take interrupts while a plan, of one account or of several, is applied."""
+    interrupt, plan._stop_by = plan._stop_by or Interrupt(), None
+    try:
+        plan._interrupt = plan._interrupt or interrupt  # else it is at work already
+        with interrupt:
+            yield interrupt
+    finally:
+        if plan._interrupt is interrupt:
+            plan._interrupt = None
 
 
 def rows_at_work(plan: Plan) -> Sequence[Row] | None:

@@ -34,7 +34,7 @@ from chatkit.util.display import values as shown
 
 
 class PlanOptions(TypedDict, total=False):
-    """What `Resource.plan` takes beside a frame, where it is only passed on."""
+    """The arguments of `Resource.plan` beside a frame, where they are only passed on."""
 
     existing: Existing | None
     skip_invalid: bool
@@ -54,7 +54,7 @@ class PlanSource(PlanTarget, Protocol):
 
     @property
     def place(self) -> str:
-        """What a person writes to reach these records."""
+        """The code by which a person reaches these records."""
 
     def snapshot(self, frame: pd.DataFrame) -> Snapshot | None:
         """Return what a frame was when it was read; None if it does not hold that."""
@@ -220,7 +220,7 @@ def _refuse_misspelt(frame: pd.DataFrame, endpoints: Endpoints[Any]) -> None:
 
 
 def _service_fields(endpoints: Endpoints[Any], frame: pd.DataFrame) -> bool:
-    """Whether a frame has columns that the service sets, as records that were read do."""
+    """Return whether a frame has columns that the service sets, as records that were read do."""
     known = endpoints.record.model_fields.keys() - endpoints.body.model_fields.keys()
     return not known.isdisjoint({*frame.columns} - {endpoints.key, *endpoints.instead})
 
@@ -382,7 +382,7 @@ def keys_to_delete(delete: Iterable[Any] | None, endpoints: Endpoints[Any]) -> l
 
 
 def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
-    """Tell how the records of a resource are told apart."""
+    """Return what identifies the records of a resource."""
     names = endpoints.named_by()
 
     def valid(cells: pd.DataFrame) -> pd.DataFrame:
@@ -1039,7 +1039,7 @@ class Cells:
                 yield numbers[place], value
 
     def _sound(self, row: int, name: str, document: Any) -> bool:
-        """Whether a document may be sent; what else is to be known of it is kept."""
+        """Return whether a document may be sent; other findings in it are kept."""
         findings = self._endpoints.findings(name, document)
         wrong = errors(findings)
         if wrong and not self._broken:
@@ -1053,7 +1053,7 @@ class Cells:
         return True
 
     def passes(self, row: int, fields: Mapping[str, Any], findings: Sequence[Finding]) -> bool:
-        """Whether a row may be sent with what was found in it; doubts are kept.
+        """Return whether a row may be sent with its findings; warnings are kept.
 
         Args:
             row: Its number.
@@ -1116,7 +1116,7 @@ class Cells:
 
 
 def why_fixed(endpoints: Endpoints[Any], name: str) -> tuple[str, str]:
-    """Say why a field of a record cannot be written, and what to do about it."""
+    """Return why a field of a record cannot be written, and what to do about it."""
     if name in endpoints.instead:
         return "cannot be written", endpoints.instead[name]
     if name in endpoints.body.create_only:

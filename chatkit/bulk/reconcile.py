@@ -32,7 +32,7 @@ Matches = dict[str | None, dict[object, Record]]
 
 
 class Verdict(NamedTuple):
-    """What was found of one row in doubt: adopted, absent, conflict or unknown, and why.
+    """The verdict on one unknown row: adopted, absent, conflict or unknown, and why.
 
     `proven` tells whether what is absent is surely so: where a list shows deleted records and
     nothing tells them from others, only sending again does.
@@ -305,7 +305,7 @@ class Pages:
         self._largest = 1  # a service may show fewer records a page than are asked for
 
     def fewer(self, rows: int) -> bool:
-        """Whether reading so many records by pages takes fewer calls than one by one."""
+        """Return whether reading so many records by pages takes fewer calls than one by one."""
         few = PAGES_FROM if self._endpoints.paged else 2
         return rows >= few and (self.count is None or self.count < rows)
 

@@ -109,7 +109,7 @@ def run_heading(plan: Plan) -> str:
 
 
 def _met(count: int, noun: str) -> str:
-    """Say how many rows without a key met a record that exists."""
+    """Count the rows without a key that met a record that exists."""
     meet = "meets" if count == 1 else "meet"
     return f"; {many(count, 'row')} {meet} an existing {noun}" if count else ""
 
@@ -133,15 +133,15 @@ def losses_of(plan: Plan) -> Losses:
 
 
 def notes_of(plan: Plan) -> list[str]:
-    """Say what else is to be known before it is applied."""
+    """List what else is to be known before it is applied."""
     losses = [estimate for _, estimate in losses_of(plan).values()]
     if len(losses) > FEW:
         rest = f"… and {many(len(losses) - FEW, 'more reason')}: plan.frame() has them all."
         losses[FEW:] = [rest]
     notes = [*losses, *(visible(note) for note in plan.notes)]
-    if plan.changes and (seconds := plan.seconds()) >= PATIENCE:
+    if plan.changes and (seconds := plan.seconds) >= PATIENCE:
         estimate = f"It takes {duration(seconds)} at {plan._target.transport.pace()}"
-        if (quick := plan.seconds(gap="page")) < 0.8 * seconds:
+        if (quick := plan._target.transport.pace().seconds(plan.calls("page"))) < 0.8 * seconds:
             page = plan._target.transport.profile.max_page_size
             gap = quick * min(1.0, page / len(plan.changes))
             estimate += (
@@ -172,7 +172,7 @@ def order_by_kind(plan: Plan) -> list[int]:
 
 
 def state_counts(states: Iterable[str]) -> str:
-    """Say the counts of a result in words."""
+    """Return the counts of a result in words."""
     count = Counter(map(str, states))
     total = many(count.total(), "change")
     if count["applied"] == count.total() > 1:
@@ -349,7 +349,7 @@ _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 
 def told_html(plan: Plan, *more: str) -> str:
-    """Say what else is to be known; what is drawn stands below it, as a picture."""
+    """List in HTML what else is to be known, each with its picture if it has one."""
     drawn = {visible(note): picture for note, picture in plan._drawn.items()}
     notes = [note for note in notes_of(plan) if note not in drawn]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
@@ -521,7 +521,7 @@ def result_summary(result: pd.DataFrame) -> str:
 
 
 def stop_of(result: pd.DataFrame) -> str:
-    """Say why the run of a result stopped; empty if it did not."""
+    """Return why the run of a result stopped; empty if it did not."""
     return memory(result).get("stopped", "")
 
 
@@ -608,7 +608,7 @@ def rows_of_run(frame: pd.DataFrame) -> int:
 
 
 def home_of_result(frame: pd.DataFrame) -> str | None:
-    """Tell where the journal of a result lies, if that is not where those of this user do."""
+    """Return where the journal of a result lies, if that is not where those of this user do."""
     return memory(frame).get("at")
 
 

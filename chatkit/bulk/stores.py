@@ -145,13 +145,17 @@ def kept_runs(
         JournalError: A home cannot be reached, and `lost` does not take that; or none can be.
     """
     stores = stores_at(at)
-    for n, store in enumerate(stores, 1):
+    failed = 0
+    for store in stores:
         try:
-            yield from store.summaries()
+            runs = store.summaries()
         except JournalError as error:
-            if lost is None or n == len(stores):  # the last is that of this user
+            failed += 1
+            if lost is None or failed == len(stores):
                 raise
             lost(error)
+            continue
+        yield from runs
 
 
 def named_runs(at: At | None = None) -> tuple[dict[str, JournalStore], JournalError | None]:
@@ -283,7 +287,7 @@ def open_runs(accounts: Collection[str]) -> list[RunHeader]:
 
 
 def interrupted(account: str) -> str:
-    """Say in one line that a run of an account has not come to its end; empty if none has.
+    """Return in one line which run of an account was interrupted; empty if none was.
 
     What `open_runs` finds is meant.
     """

@@ -145,7 +145,7 @@ def _nested(values: Sequence[Raw]) -> bytes:
 
 
 class _Stored(NamedTuple):
-    """How one kind of column is said in messages, made, kept in Arrow and shown in pandas."""
+    """One kind of column: its name in messages, its types in Arrow and pandas."""
 
     said: str
     array: Callable[[Sequence[Any]], Any]
@@ -441,7 +441,7 @@ def join_words(frame: pd.DataFrame, columns: Sequence[str]) -> pd.Series[Any]:
 
 
 def repeated(frame: pd.DataFrame) -> int:
-    """How many rows have a key that an earlier row has."""
+    """Count the rows that have a key of an earlier row."""
     return 0 if frame.index.is_unique else int(frame.index.duplicated().sum())
 
 

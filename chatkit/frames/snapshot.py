@@ -23,7 +23,7 @@ class Snapshot(NamedTuple):
 
 
 class FrameOrigin(dict[str, str]):
-    """Where a frame comes from, as texts, with the snapshot that is compared with it.
+    """The origin of a frame, as texts, with the snapshot that is compared with it.
 
     It lives in `attrs`, so as long as the frame and all that pandas makes of it. pandas copies
     `attrs` deeply, and a concatenation keeps those that are equal: so a copy is the same object,
@@ -50,7 +50,7 @@ class FrameOrigin(dict[str, str]):
 def keep_snapshot(
     frame: pd.DataFrame, origin: Mapping[str, str], *, whole: bool, nested: Iterable[str] = ()
 ) -> pd.DataFrame:
-    """Let a frame hold what it is now, and return it.
+    """Keep in a frame what it is now, and return it.
 
     The copy costs nothing until one of the two is edited: pandas copies on write. Only
     the objects in the `nested` columns are copied at once: a list can be edited in place.

@@ -427,7 +427,8 @@ class PlanView(Panel):
         """Apply the plan in a thread of its own, and show what came of it."""
         try:
             allowed: dict[str, Any] = dict.fromkeys(self._allowed, True)
-            self.result = self.plan.apply(interrupt=self._interrupt, watch=self._watch, **allowed)
+            self.plan._stop_by = self._interrupt
+            self.result = self.plan.apply(watch=self._watch, **allowed)
         except Exception as error:
             if not isinstance(error, ChatkitError):
                 logging.getLogger(__name__).exception("a plan was not applied")

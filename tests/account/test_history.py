@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 import processes
 import pytest
+from bulk.applying import settled, stop_by
 from bulk.journalling import journal_path
 from bulk.planning import (  # noqa: F401
     account,
@@ -325,14 +326,14 @@ def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     plan = client.contacts.plan(newcomers(3))
     client.transport.retry = RetryPolicy(deadline=0.3)
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 1.0}})
-    result = plan.apply(settle=0)
+    result = settled(plan.apply, settle=0)
     assert states(result) == ["unknown"] * 3
     assert chatkit.runs(client)["unknown"].tolist() == [3]
     assert chatkit.undo(result).refused["reason"].str.contains("nobody knows").all()
     admin(sandbox, "POST", "faults")
     client.transport.retry = RetryPolicy(deadline=30.0)
     sent = len(writes(sandbox))
-    again = chatkit.resume(result, settle=0)
+    again = settled(chatkit.resume, result, settle=0)
     assert states(again) == ["applied"] * 3 and set(again["evidence"]) == {"adopted"}
     assert len(writes(sandbox)) == sent
     assert len(active(sandbox, "contacts")) == 3
@@ -500,7 +501,7 @@ def test_a_run_on_a_sandbox_in_a_file_goes_on_after_both_have_restarted(tmp_path
         plan = client.contacts.plan(newcomers(2))
         stop = Interrupt()
         stop.ask()
-        left = name_of(plan.apply(interrupt=stop))
+        left = name_of(stop_by(plan, stop).apply())
     del client, plan
     gc.collect()
     held = reserved(int(base_url.rpartition(":")[2]))
@@ -528,7 +529,7 @@ def stopped_fleet(clients):
     plan = FleetPlan({n: client.contacts.plan(newcomers(2)) for n, client in clients.items()})
     stop = Interrupt()
     stop.ask()
-    return name_of(plan.apply(interrupt=stop))
+    return name_of(stop_by(plan, stop).apply())
 
 
 def test_each_run_of_a_fleet_finds_its_account_whatever_that_is_called_now(sandbox, client):

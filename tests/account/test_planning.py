@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from bulk.applying import settled
 from bulk.planning import account, call, content, flow, people, states, untouched, webhook, writes
 
 import chatkit
@@ -48,7 +49,7 @@ def state(client: chatkit.Client, **more: Any) -> AccountState:
 
 def restored(held: AccountState, client: chatkit.Client, **options: Any) -> Any:
     plan = plan_state(held, client, broken=True, **options)
-    return plan.apply(many=True, irreversible=True, settle=0)
+    return settled(plan.apply, many=True, irreversible=True, settle=0)
 
 
 # --- nothing to do ----------------------------------------------------------------------

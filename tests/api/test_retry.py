@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from bulk.applying import settled
 from bulk.planning import number
 from bulk.wayward import dropped, says, wayward
 
@@ -44,7 +45,9 @@ def test_a_client_sends_a_read_as_often_as_its_policy_says(retry, sent) -> None:
 def test_a_run_sends_a_row_as_often_as_the_policy_of_its_client_says(retry, sent) -> None:
     with wayward() as service, service.client(retry=retry) as client:
         service.on("POST", number(1), *[dropped] * 9)
-        result = client.contacts.plan([{"number": number(1), "country_code": "+1"}]).apply(settle=0)
+        result = settled(
+            client.contacts.plan([{"number": number(1), "country_code": "+1"}]).apply, settle=0
+        )
         assert result.state.tolist() == ["failed"]
         times = "once" if sent == 1 else f"{sent} times"
         assert result.reason.tolist() == [f"sent {times}, and it never landed"]

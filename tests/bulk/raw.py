@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, NamedTuple
 
+from bulk.applying import settled
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import Answer, Service, plan_of, wayward
 from faultserver import Asked, FaultServer, Line, Script, http
@@ -81,11 +82,11 @@ class Case:
     def apply(self, deadline: float) -> Any:
         with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
             plan = plan_of(self.operation.desk(client), [self.change])
-            return plan.apply(settle=0, irreversible=True)
+            return settled(plan.apply, settle=0, irreversible=True)
 
     def resume(self, result: Any, deadline: float = 5.0) -> Any:
         with self.service.client(deadline=deadline, base_url=self.server.base_url) as client:
-            return history.resume(result, client, settle=0)
+            return settled(history.resume, result, client, settle=0)
 
     def told(self, result: Any) -> Told:
         [row] = result.itertuples()

@@ -7,6 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from bulk.applying import kept_at, settled, stop_by
 from bulk.journalling import change, created, folder  # noqa: F401
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
@@ -216,7 +217,7 @@ def test_a_new_flow_may_have_the_id_of_a_webhook_that_was_there(sandbox, client)
     flows = odd.flows.plan([{"name": "A", "template_name": "default", "flow_json": DOCUMENT}])
     hooks = odd.webhooks.plan([{"id": there, "is_active": False}])
     plan = join_plans(source_of(odd, "account"), [flows, hooks])
-    result = plan.apply(settle=0, many=True)
+    result = settled(plan.apply, settle=0, many=True)
     assert states(result) == ["applied", "applied"]
     (made,) = active(sandbox, "flows")
     assert result.key.tolist() == [made, there]
@@ -276,7 +277,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_resources_that_are_left(sandbox
 
     cut = through(sandbox, door)
     half = cut.load_plan(plan.save(tmp_path / "half.json"))
-    result = half.apply(interrupt=interrupt, many=True, irreversible=True, concurrency=1)
+    result = stop_by(half, interrupt).apply(many=True, irreversible=True, concurrency=1)
     assert "not sent" in states(result) and states(result)[:2] == ["applied"] * 2
     with read_run(plan.id) as kept:
         header = kept.header
@@ -334,7 +335,7 @@ def test_what_was_run_before_a_variable_named_another_home_is_found(sandbox, tmp
         plans[0].apply()
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "shared"))
         plans[1].apply()
-        plans[2].apply(at=tmp_path / "elsewhere")
+        kept_at(plans[2], tmp_path / "elsewhere").apply()
         found, _ = changes_since(client.connection.account, "contact", start)
         assert [each.run for each in found] == [plans[0].id, plans[1].id]
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "data" / "runs"))  # said twice

@@ -12,6 +12,7 @@ from itertools import count
 
 import pandas as pd
 import pytest
+from bulk.applying import settled
 from bulk.wayward import (
     contact,
     deletion,
@@ -256,7 +257,9 @@ def test_when_everything_lands_a_storm_of_lost_answers_does_not_stop_it() -> Non
 def test_a_row_is_sent_five_times_at_most() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", number_of(1), forever=dropped)
-        result = plan_of(client.contacts, [contact(n) for n in range(3)]).apply(settle=0.01)
+        result = settled(
+            plan_of(client.contacts, [contact(n) for n in range(3)]).apply, settle=0.01
+        )
         assert list(result.state) == ["applied", "failed", "applied"]
         assert "5 times" in result.reason[1]
         assert [sent.body["number"] for sent in service.writes()].count(number_of(1)) == 5
@@ -394,8 +397,11 @@ def test_every_row_is_counted_once_however_it_ends(gap: str) -> None:
         changes += [contact(n) for n in range(100, 106)]
         changes.append(Change(200, "update", "01", "01", {}, {"name": "No id"}))  # type: ignore[arg-type]
         seen: list[tuple[int, int]] = []
-        result = plan_of(client.contacts, changes).apply(
-            gap=gap, settle=0, watch=lambda done, of: seen.append((done, of))
+        result = settled(
+            plan_of(client.contacts, changes).apply,
+            gap=gap,
+            settle=0,
+            watch=lambda done, of: seen.append((done, of)),
         )
         assert Counter(result.state) == {"applied": 22, "failed": 2, "conflict": 2, "unchanged": 1}
         assert "is a whole number, not '01'" in result.reason[200]

@@ -12,6 +12,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 import pytest
+from bulk.applying import settled
 from bulk.journalling import child
 from bulk.wayward import (
     Held,
@@ -56,7 +57,7 @@ def test_looking_for_what_is_in_doubt_ends_soon_too(times: int) -> None:
                 time.sleep(0.1)
 
         service.arrival = arrive
-        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert last < 70
         assert list(result.state) == ["unknown"]
 
@@ -66,7 +67,7 @@ def test_a_list_that_is_slow_is_not_read_once_more() -> None:
     with wayward() as service, service.client(deadline=1.0) as client:
         service.on("POST", "flows", dropped)
         service.on("GET", "flows", interrupting(slow(0.9)), forever=slow(0.9))
-        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert list(result.state) == ["unknown"]
         assert [sent.method for sent in service.sent].count("GET") == 1
 
@@ -75,7 +76,7 @@ def test_a_second_press_does_not_wait_for_the_page_under_way() -> None:
     with wayward() as service, service.client(deadline=60) as client, Held() as held:
         service.on("POST", "flows", dropped)
         service.on("GET", "flows", interrupting(held, 2), forever=held)
-        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert list(result.state) == ["unknown"]
         assert held.answered_before_release == 0
 
@@ -91,7 +92,7 @@ def test_a_second_press_lets_go_of_a_read_that_changed_nothing_and_of_a_write_th
         key = client.contacts.create(number="2025550143", country_code="+1", name="Ana").id
         update = client.contacts.plan([{"id": key, "name": "Zoë"}])
         service.on(method, "contacts", interrupting(held, 2), forever=held)
-        [row] = update.apply(settle=0).itertuples()
+        [row] = settled(update.apply, settle=0).itertuples()
         assert row.state == state and reason in (row.reason or "")
         assert held.answered_before_release == 0
 
@@ -151,7 +152,7 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, wh
                 os.kill(os.getpid(), signal.SIGINT)
 
         monkeypatch.setattr(Journal, "commit", interrupted)
-        result = plan_of(client.webhooks, [webhook(1)]).apply(settle=0)
+        result = settled(plan_of(client.webhooks, [webhook(1)]).apply, settle=0)
         there = len(service.all("webhooks"))
         assert result.state[1] in (("applied", "unknown") if there else ("not sent",))
 
@@ -303,7 +304,7 @@ def test_a_resume_completes_what_was_stopped_and_doubles_nothing(applied, room, 
     run = applied(presses=presses, room=room)
     run.sandbox.middleware.faults.set({})
     with chatkit.Client(run.base_url, 1001, run.sandbox.token) as client:
-        result = history.resume(run.told["run"], client, settle=0.5)
+        result = settled(history.resume, run.told["run"], client, settle=0.5)
     assert set(result.state) == {"applied"}
     names = run.there()
     assert len(names) == len(set(names)) == 40

@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 import pytest
+from bulk.applying import settled
 from bulk.wayward import (
     DOCUMENT,
     JSON,
@@ -56,10 +57,10 @@ def test_a_change_in_doubt_that_cannot_be_read_stays_unknown(verb, answer) -> No
         service.on("DELETE", "contacts", lost)
         service.on("GET", f"contacts/{key}", right, *[answer] * 9)
         change = renaming(1, key) if verb == "update" else deletion(1, key)
-        result = plan_of(client.contacts, [change]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [change]).apply, settle=0)
         assert result.state[1] in ("unknown", "applied"), result.reason[1]
         service.on("GET", f"contacts/{key}")
-        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]
 
 
 @pytest.mark.parametrize("faults", [(lost,), (dropped, lost), (lost, lost)])
@@ -68,7 +69,7 @@ def test_a_deletion_in_doubt_is_adopted_where_the_deleted_can_be_read(faults) ->
     with wayward(inactive_readable=True) as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
         service.on("DELETE", "contacts", *faults)
-        result = plan_of(client.contacts, [deletion(1, key)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [deletion(1, key)]).apply, settle=0)
         assert service.numbers() == []
         assert result.state[1] == "applied", result.reason[1]
 
@@ -84,7 +85,7 @@ def test_our_own_landing_is_not_taken_for_somebody_elses_change(raw: bool) -> No
         )
         change = Change(1, "update", key, "Order", {}, after, undo="never", seen=seen)
         service.on("PUT", "flows", lost)
-        result = plan_of(client.flows, [change]).apply(settle=0, irreversible=True)
+        result = settled(plan_of(client.flows, [change]).apply, settle=0, irreversible=True)
         assert result.state[1] in ("applied", "unknown"), result.reason[1]
 
 
@@ -101,7 +102,7 @@ def test_what_is_hidden_does_not_hide_that_the_rest_is_somebody_elses() -> None:
         meanwhile = first(lambda: service.caller("PUT", f"/flows/{key}", {"flow_json": theirs}))
         service.on("PUT", "flows", meanwhile)
         service.on("GET", f"flows/{key}", forever=hiding("flow_json_raw"))
-        result = plan_of(client.flows, [change]).apply(settle=0)
+        result = settled(plan_of(client.flows, [change]).apply, settle=0)
         assert service.caller("GET", f"/flows/{key}").data["flow_json"] == theirs
         assert result.state[1] == "conflict", result.reason[1]
 
@@ -150,7 +151,7 @@ def test_only_what_was_sent_counts_as_an_attempt() -> None:
 def test_what_never_lands_has_failed_after_it_was_sent_five_times() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "contacts", forever=dropped)
-        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("failed", 5)
         assert "sent 5 times, and it never landed" in result.reason[1]
         assert len(service.writes()) == 5
@@ -181,7 +182,7 @@ def test_a_contact_that_somebody_named_meanwhile_is_not_taken_for_ours() -> None
     with wayward() as service, service.client() as client:
         theirs = first(lambda: service.caller.contact(number_of(1), name="Zoë Li"), right)
         service.on("POST", "contacts", theirs)
-        result = plan_of(client.contacts, [bare]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [bare]).apply, settle=0)
         assert result.state[1] == "conflict"
         assert "Zoë" in result.reason[1]
         assert not history.undo(result, client).changes
@@ -203,7 +204,7 @@ def test_an_answer_about_another_record_never_leads_to_its_deletion(change: Chan
 
         service.on("POST", room, mixed_up)
         plan = getattr(client, room).plan(pd.DataFrame([dict(change.after)]))
-        result = plan.apply(settle=0)
+        result = settled(plan.apply, settle=0)
         [ours] = [record["id"] for record in service.all(room) if record["id"] != theirs["id"]]
         assert result.key.tolist() == [ours] or result.state.tolist() == ["differs"]
         assert len(service.writes()) == 1
@@ -226,7 +227,7 @@ def test_an_answer_about_another_record_proves_nothing(theirs: str) -> None:
             return 200, JSON, service.caller("GET", f"/contacts/{other}").body
 
         service.on("PUT", f"contacts/{key}", mixed_up)
-        result = plan_of(client.contacts, [renaming(1, key)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [renaming(1, key)]).apply, settle=0)
         found = result.loc[1, ["state", "evidence"]].tolist()
         assert found == (["conflict", ""] if theirs else ["applied", "adopted"])
         assert theirs in result.reason[1]

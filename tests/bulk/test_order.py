@@ -6,6 +6,7 @@ from collections import Counter
 
 import pandas as pd
 import pytest
+from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     active,
     client,
@@ -61,7 +62,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_rows_that_are_left(sandbox, cli
         if done >= stop:
             interrupt.ask()
 
-    half = plan.apply(many=True, interrupt=interrupt, watch=watch, concurrency=2)
+    half = stop_by(plan, interrupt).apply(many=True, watch=watch, concurrency=2)
     left = Counter(states(half))["not sent"]
     assert len(half) == 80 and left > 0
     whole = chatkit.resume(plan.id, client)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pandas as pd
 import pytest
+from bulk.applying import kept_at, stop_by
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     account,
@@ -218,18 +221,15 @@ def test_the_frame_and_the_refused_cells_have_the_same_columns_when_empty(sandbo
 def test_it_estimates_its_time_from_how_quick_the_service_has_been(sandbox, client):
     people(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))
-    assert 0 < plan.seconds() < 1
-    assert plan.seconds(concurrency=16) == pytest.approx(plan.seconds() / 2)
-    assert plan.seconds(rate=2) == pytest.approx(3.0)
-    assert client.contacts.plan([]).seconds() == 0
+    assert 0 < plan.seconds < 1
+    assert client.contacts.plan([]).seconds == 0
 
 
 def test_a_limit_that_the_service_has_shown_counts_for_its_time(sandbox, client, monkeypatch):
     people(sandbox, 12)
     plan = client.contacts.plan(renamed(client, 2))  # 2 rows of 3 calls
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.5))
-    assert plan.seconds() == plan.seconds(rate=9) == pytest.approx(12.0)
-    assert plan.seconds(rate=0.25) == pytest.approx(24.0)
+    assert plan.seconds == pytest.approx(12.0)
     assert "It takes about 10 seconds at 0.5 calls a second." in repr(plan)
 
 
@@ -271,7 +271,7 @@ def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, ca
         if done:
             interrupt.ask()
 
-    plan.apply(at=tmp_path, concurrency=1, interrupt=interrupt, watch=stop_after_one)
+    kept_at(stop_by(plan, interrupt), tmp_path).apply(concurrency=1, watch=stop_after_one)
     capsys.readouterr()
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
     result = chatkit.resume(plan.id, client, at=tmp_path)
@@ -284,13 +284,45 @@ def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, ca
     assert not capsys.readouterr().out
 
 
+def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sandbox, client):
+    people(sandbox, 30)
+    plan, seen = client.contacts.plan(renamed(client, 12)), []
+
+    def watch(done, total):
+        seen.append((done, total))
+        if done == 4:
+            plan.stop()
+
+    half = plan.apply(rate=20, concurrency=1, many=True, watch=watch)
+    done = half.state.isin(["applied", "differs"]).sum()
+    assert 4 <= done < 12 and seen[-1] == (done, 12)
+    whole = plan.apply(many=True, watch=watch)
+    assert states(whole) == ["applied"] * 12 and seen[-1] == (12, 12)
+    events = chatkit.journal(whole).set_index("event").detail
+    assert events["started"] == events["resumed"] == {"rate": 20}
+
+
+def test_what_a_run_says_of_its_time_under_a_rate_is_true_within_a_factor_of_two(
+    sandbox, client, monkeypatch, capsys
+):
+    people(sandbox, 100)
+    monkeypatch.setattr("chatkit.bulk.plan.LONG", 0.1)
+    for rate, rows in ((20, 15), (40, 30)):
+        plan = client.contacts.plan(renamed(client, rows, f"Ana {rate}"))
+        estimate = plan.calls() / rate
+        began = time.monotonic()
+        plan.apply(rate=rate)
+        assert estimate / 2 < time.monotonic() - began < 2 * estimate + 0.5
+        assert f"{plan.calls()} calls" in capsys.readouterr().out
+
+
 def test_what_reading_by_pages_saves_is_known_when_a_run_goes_on(
     sandbox, client, monkeypatch, capsys
 ):
     people(sandbox, 20)
     plan, interrupt = client.contacts.plan(renamed(client, 15)), Interrupt()
     interrupt.ask()
-    plan.apply(interrupt=interrupt, many=True)
+    stop_by(plan, interrupt).apply(many=True)
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
     capsys.readouterr()
     chatkit.resume(plan.id, client, gap="page")

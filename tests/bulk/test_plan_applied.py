@@ -6,6 +6,7 @@ import json
 
 import pandas as pd
 import pytest
+from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     JSON,
@@ -345,7 +346,7 @@ def test_a_chain_that_was_stopped_goes_on_in_order(sandbox, client):
         if done == 2:
             stop.ask()
 
-    result = plan.apply(many=True, interrupt=stop, watch=watch)
+    result = stop_by(plan, stop).apply(many=True, watch=watch)
     assert "not sent" in states(result) and "applied" in states(result)
     assert set(states(chatkit.resume(result))) == {"applied"}
     kept = [c["number"] for c in active(sandbox, "contacts").values()]

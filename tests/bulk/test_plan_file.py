@@ -9,6 +9,7 @@ import stat
 
 import pandas as pd
 import pytest
+from bulk.applying import kept_at, settled
 from bulk.planning import (  # noqa: F401
     account,
     active,
@@ -314,7 +315,7 @@ def test_a_webhook_whose_answer_was_lost_says_that_its_secret_is_lost_too(sandbo
 
     with through(sandbox, door) as client:
         plan = client.webhooks.plan(new)
-        result = plan.apply(settle=0)
+        result = settled(plan.apply, settle=0)
     assert len(lost) == 1 and states(result) == ["applied"]
     assert plan.secrets == {} and "secret" in result["reason"].item()
 
@@ -361,19 +362,19 @@ def test_a_saved_plan_whose_run_has_begun_is_sent_from_no_other_home(
     sandbox, client, plan, tmp_path, monkeypatch
 ):
     before = plan.save(tmp_path / "before.json")
-    result = plan.apply(at=tmp_path / "first")
+    result = kept_at(plan, tmp_path / "first").apply()
     after = plan.save(tmp_path / "after.json")
     with untouched(sandbox):
         with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
             client.load_plan(after).apply()
         with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
-            client.load_plan(after).apply(at=tmp_path / "second")
+            kept_at(client.load_plan(after), tmp_path / "second").apply()
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "first"))
         with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
-            client.load_plan(before).apply(at=tmp_path / "second")
+            kept_at(client.load_plan(before), tmp_path / "second").apply()
         for path in (before, after):  # where its journal lies it goes on: nothing is left to do
-            again = client.load_plan(path).apply(at=tmp_path / "first")
+            again = kept_at(client.load_plan(path), tmp_path / "first").apply()
             assert states(again) == states(result)
         chatkit.prune(0, runs=[plan.id], at=tmp_path / "first")
         with pytest.raises(chatkit.PlanRefused, match="any more, or that is the folder of another"):
-            client.load_plan(after).apply(at=tmp_path / "first")
+            kept_at(client.load_plan(after), tmp_path / "first").apply()

@@ -6,6 +6,7 @@ import threading
 
 import pandas as pd
 import pytest
+from bulk.applying import stop_by
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     JSON,
@@ -211,7 +212,7 @@ def test_a_stop_after_the_last_answer_says_what_is_left_to_do(sandbox, client, c
         if done == total:
             interrupt.ask()
 
-    result = plan.apply(many=True, interrupt=interrupt, watch=stop_at_the_end)
+    result = stop_by(plan, interrupt).apply(many=True, watch=stop_at_the_end)
     assert states(result) == ["applied"] * 4
     assert result.chatkit.summary() == (
         "All 4 changes applied. It stopped: you stopped it before what was written was read back."

@@ -13,6 +13,7 @@ from itertools import count
 import psycopg
 import pytest
 from account.fleet.test_fleet_plan import accounts, by_account, every, planned  # noqa: F401
+from bulk.applying import kept_at, settled
 from bulk.journalling import change, header
 from bulk.planning import active, client, sandbox, states, through  # noqa: F401
 from bulk.test_stores import newcomers
@@ -211,10 +212,10 @@ def test_a_run_whose_sessions_were_ended_stops_and_goes_on(client, sandbox, addr
         if done == 7:
             run_sql(address, END)
 
-    result = plan.apply(at=address, watch=end, concurrency=1)
+    result = kept_at(plan, address).apply(watch=end, concurrency=1)
     assert "Nothing more is recorded or sent" in result.attrs["chatkit"]["stopped"]
     assert {"applied", "not sent"} <= {*states(result)}
-    resumed = chatkit.resume(plan.id, client, at=address, settle=0)
+    resumed = settled(chatkit.resume, plan.id, client, at=address, settle=0)
     assert states(resumed) == ["applied"] * 30
     assert len(client.contacts.frame()) == 30
     back = chatkit.undo(resumed, client, include_adopted=True)  # whose answer was not noted
@@ -233,9 +234,9 @@ def test_a_fleet_whose_sessions_were_ended_goes_on_and_back(accounts, address):
 
     accounts["de"] = sandbox, through(sandbox, answer)
     plan = planned(accounts, 20)
-    result = plan.apply(at=address, concurrency=1)
+    result = kept_at(plan, address).apply(concurrency=1)
     assert "Nothing more is recorded or sent" in result.attrs["stops"]["de"]
-    resumed = chatkit.resume(plan.id, at=address, settle=0)
+    resumed = settled(chatkit.resume, plan.id, at=address, settle=0)
     assert by_account(resumed) == every("applied", 20)
     back = chatkit.undo(resumed, include_adopted=True).apply()
     assert by_account(back) == every("applied", 20)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from bulk.applying import settled, stop_by
 from bulk.operations import OPERATIONS, Operation
 from bulk.wayward import (
     Service,
@@ -40,7 +41,9 @@ def outcome(operation, service, *faults, settle=0.0):
     change = operation.begin(service)
     service.on(operation.method, operation.room, *faults)
     with service.client() as client:
-        result = plan_of(operation.desk(client), [change]).apply(settle=settle, irreversible=True)
+        result = settled(
+            plan_of(operation.desk(client), [change]).apply, settle=settle, irreversible=True
+        )
     [row] = result.itertuples()
     return row
 
@@ -118,7 +121,7 @@ def test_a_flow_that_was_there_before_is_never_adopted() -> None:
     with wayward() as service, service.client() as client:
         old = service.caller.flow("Order")
         service.on("POST", "flows", dropped)
-        result = plan_of(client.flows, [flow(1, "Order")], known=[old]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1, "Order")], known=[old]).apply, settle=0)
         assert list(result.state) == ["applied"]
         assert list(result.sent) == [2]
         assert result.key[1] != old
@@ -129,7 +132,7 @@ def test_a_flow_that_another_row_made_is_never_adopted() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lambda do: do(), dropped)
         plan = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")])
-        result = plan.apply(settle=0, concurrency=1)
+        result = settled(plan.apply, settle=0, concurrency=1)
         assert list(result.state) == ["applied", "applied"]
         assert result.key.nunique() == 2
         assert service.names() == ["Order", "Order"]
@@ -138,7 +141,9 @@ def test_a_flow_that_another_row_made_is_never_adopted() -> None:
 def test_of_two_doubtful_creates_of_one_name_each_finds_one_that_landed() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost, dropped)
-        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply(settle=0)
+        result = settled(
+            plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply, settle=0
+        )
         assert list(result.state) == ["applied", "applied"]
         assert result.key.nunique() == 2
         assert service.names() == ["Order", "Order"]
@@ -147,7 +152,9 @@ def test_of_two_doubtful_creates_of_one_name_each_finds_one_that_landed() -> Non
 def test_two_doubtful_creates_of_one_name_that_both_landed_are_not_sent_again() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost, lost)
-        result = plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply(settle=0)
+        result = settled(
+            plan_of(client.flows, [flow(1, "Order"), flow(2, "Order")]).apply, settle=0
+        )
         assert set(result.state) <= {"applied", "unknown"}
         assert service.names() == ["Order", "Order"]
         assert set(result.state) == {"applied"}, (
@@ -165,7 +172,7 @@ def test_of_more_new_ones_than_rows_one_is_adopted_and_the_others_are_named(ours
             return lost(do)
 
         service.on("POST", "flows", twice)
-        result = plan_of(client.flows, [flow(1, "Order")]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1, "Order")]).apply, settle=0)
         assert list(result.state) == ["applied"] and len(service.writes()) == 1
         assert all(str(each["id"]) in result.reason[1] for each in service.all("flows"))
         kept = chatkit.undo(result, client)
@@ -181,7 +188,7 @@ def test_a_run_that_ended_before_it_looked_for_what_is_there_twice_looks_when_re
         service.on("POST", "flows", lambda do: do() and do())
         stop = Interrupt()
         plan = plan_of(client.flows, [flow(1, "Order")])
-        result = plan.apply(interrupt=stop, watch=lambda done, of: done == of and stop.ask())
+        result = stop_by(plan, stop).apply(watch=lambda done, of: done == of and stop.ask())
         assert list(result.state) == ["applied"] and result.reason[1] == ""
         assert list(chatkit.runs(client).state) == ["open"]
         result = history.resume(result, client)
@@ -196,7 +203,7 @@ def test_a_record_that_the_service_names_by_itself_is_ours_after_a_doubt() -> No
     with wayward() as service, service.client() as client:
         named = first(lambda: service.caller.contact(number_of(1), name="From the phone"), right)
         service.on("POST", "contacts", dropped, named)
-        result = plan_of(client.contacts, [bare]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [bare]).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("applied", 2)
         assert result.reason[1] == "the answer was lost, it is there"
 
@@ -206,18 +213,18 @@ def test_where_the_deleted_can_be_found_and_read_a_lost_create_is_never_called_f
     points = {"inactive_in_lists": True, "inactive_readable": True}
     with wayward(**points) as service, service.client() as client:
         service.on("POST", "contacts", forever=lost)
-        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("unknown", 5)
         assert "does not show whether it landed" in result.reason[1]
         service.on("POST", "contacts")
-        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]
 
 
 def test_an_adopted_webhook_tells_that_its_signing_secret_is_lost() -> None:
     with wayward() as service, service.client() as client:
         service.on("POST", "webhooks", lost)
         plan = plan_of(client.webhooks, [webhook(1)])
-        result = plan.apply(settle=0)
+        result = settled(plan.apply, settle=0)
         assert list(result.state) == ["applied"]
         assert plan.secrets == {}
         assert "secret" in result.reason[1]
@@ -282,7 +289,7 @@ def test_a_list_that_moves_while_it_is_looked_at_is_read_again(quiet_after: int)
                 assert service.caller("DELETE", f"/flows/{gone}").status == 200
 
         service.arrival = arrive
-        result = plan_of(client.flows, [flow(1)], known=old).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)], known=old).apply, settle=0)
         assert (result.state[1], result.evidence[1]) == ("applied", "adopted")
         assert service.names().count("Flow 1") == 1
 
@@ -298,12 +305,12 @@ def test_a_list_that_never_keeps_still_proves_nothing() -> None:
                 service.caller("DELETE", f"/flows/{next(left)}")
 
         service.arrival = arrive
-        result = plan_of(client.flows, [flow(1)], known=old).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)], known=old).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("unknown", 1)
         assert result.reason[1] == "the list does not keep still"
         assert len(service.writes()) == 1
         service.arrival = lambda sent: None
-        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]
         assert service.names().count("Flow 1") == 1
 
 
@@ -311,10 +318,10 @@ def test_what_cannot_be_looked_for_stays_unknown_and_is_found_by_a_resume() -> N
     with wayward() as service, service.client() as client:
         service.on("POST", "flows", lost)
         service.on("GET", "flows?", *[says(500)] * 4)
-        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert list(result.state) == ["unknown"]
         assert "cannot be looked for: 500" in result.reason[1]
-        assert list(history.resume(result, client, settle=0).state) == ["applied"]
+        assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]
         assert service.names() == ["Flow 1"]
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pandas as pd
 import pytest
+from bulk.applying import kept_at
 from bulk.journalling import created
 from bulk.planning import client, number, sandbox  # noqa: F401
 
@@ -103,7 +104,7 @@ def newcomers(count):
 def test_all_that_is_done_with_a_run_is_done_where_it_is_kept(client, tmp_path):
     home = str(tmp_path / "runs")
     plan = client.contacts.plan(newcomers(3))
-    result = plan.apply(at=home)
+    result = kept_at(plan, home).apply()
     assert result.state.tolist() == ["applied"] * 3
     assert chatkit.runs(client).empty
     assert chatkit.runs(client, at=home).index.tolist() == [plan.id]
@@ -123,13 +124,13 @@ def test_all_that_is_done_with_a_run_is_done_where_it_is_kept(client, tmp_path):
 
 def test_a_plan_whose_run_has_begun_is_sent_from_no_other_home(client, tmp_path, monkeypatch):
     plan = client.contacts.plan(newcomers(2))
-    plan.apply(at=tmp_path / "first")
+    kept_at(plan, tmp_path / "first").apply()
     elsewhere = pytest.raises(PlanRefused, match=r"nothing was sent: its run has begun.*first")
     with elsewhere:
-        plan.apply(at=tmp_path / "second")
+        kept_at(plan, tmp_path / "second").apply()
     assert not (tmp_path / "second").exists()
+    assert kept_at(plan, tmp_path / "first").apply().sent.tolist() == [1, 1]
     assert plan.apply().state.tolist() == ["applied"] * 2  # it still knows its own
-    assert plan.apply(at=tmp_path / "first").sent.tolist() == [1, 1]
 
     begun = chatkit.Sandbox(seed="empty")
     with begun, begun.serve() as url, chatkit.Client(url, begun.account_id, begun.token) as own:
@@ -147,7 +148,7 @@ def test_an_account_that_ends_with_this_process_leaves_nothing_in_your_data_fold
 ):
     monkeypatch.setenv("CHATKIT_DATA", str(tmp_path / "data"))
     assert client.contacts.plan(newcomers(2)).apply().state.tolist() == ["applied"] * 2
-    client.contacts.plan(newcomers(3).iloc[2:]).apply(at=tmp_path / "runs")
+    kept_at(client.contacts.plan(newcomers(3).iloc[2:]), tmp_path / "runs").apply()
     assert not (tmp_path / "data").exists()
     # one that lies elsewhere and one that does not still never work at once
     account = client.connection.account

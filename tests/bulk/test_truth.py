@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from bulk.applying import settled
 from bulk.operations import OPERATIONS, Operation
 from bulk.planning import DOCUMENT
 from bulk.wayward import (
@@ -183,7 +184,7 @@ def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
         hidden = first(lambda: service.caller("PUT", f"/contacts/{keys[5]}", {"name": "Cy"}), lost)
         service.on("PUT", f"contacts/{keys[5]}", slow_down(service, keys[5], hidden))
         changes = [renaming(n, key) for n, key in keys.items()]
-        result = plan_of(client.contacts, changes).apply(settle=0)
+        result = settled(plan_of(client.contacts, changes).apply, settle=0)
         assert list(result.state) == [
             "applied", "failed", "conflict", "unchanged", "conflict", "not sent",
         ]  # fmt: skip
@@ -290,9 +291,9 @@ def test_what_the_service_shows_beyond_the_document_is_no_change_of_somebody() -
         result = plan_of(client.templates, [change]).apply()
         assert list(result.state) == ["applied"]
         service.on("POST", "contents", losing)
-        back = chatkit.undo(result, client).apply(settle=0)
+        back = settled(chatkit.undo(result, client).apply, settle=0)
         assert told(back) == [("applied", "adopted")], back.reason.item()
-        again = chatkit.undo(back, client, include_adopted=True).apply(settle=0)
+        again = settled(chatkit.undo(back, client, include_adopted=True).apply, settle=0)
         assert list(again.state) == ["applied"], again.reason.item()
 
 
@@ -304,7 +305,7 @@ def test_where_deleted_contacts_are_listed_an_undo_brings_them_back(readable: bo
         result = plan_of(client.contacts, [deletion(1, key)]).apply()
         assert list(result.state) == ["applied"]
         service.on("POST", "contacts", dropped)
-        back = chatkit.undo(result, client).apply(settle=0)
+        back = settled(chatkit.undo(result, client).apply, settle=0)
         assert list(back.state) == ["applied"]
         assert len(service.writes("POST")) == 2
         assert _active(service) == [number_of(1)]
@@ -315,7 +316,7 @@ def test_where_deleted_contacts_are_listed_a_lost_create_is_found(readable: bool
     points = {"inactive_in_lists": True, "inactive_readable": readable}
     with wayward(**points) as service, service.client() as client:
         service.on("POST", "contacts", lost)
-        result = plan_of(client.contacts, [contact(1)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
         assert list(result.state) == ["applied"]
         assert _active(service) == [number_of(1)]
 
@@ -348,11 +349,11 @@ def test_a_delete_is_never_said_not_to_have_landed_where_the_deleted_can_be_read
     with wayward(**points) as service, service.client() as client:
         key = service.caller.contact(number_of(1), name="Ana Cruz")
         service.on("DELETE", "contacts", forever=lost)
-        result = plan_of(client.contacts, [deletion(1, key)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [deletion(1, key)]).apply, settle=0)
         assert list(result.state) == ["unknown" if listed else "applied"]
         assert _active(service) == []
         service.on("DELETE", "contacts")
-        result = history.resume(result, client, settle=0)
+        result = settled(history.resume, result, client, settle=0)
         assert list(result.state) == ["applied"]
 
 
@@ -375,12 +376,12 @@ def test_bad_answers_to_searches_decide_nothing_about_the_other_rows() -> None:
         service.on("GET", f"search={number_of(3)}", forever=html)
         service.on("GET", "contacts?page=", forever=html)
         service.on("GET", f"search={number_of(4)}", html, html)
-        result = plan_of(client.contacts, [contact(n) for n in range(10)]).apply(settle=0)
+        result = settled(plan_of(client.contacts, [contact(n) for n in range(10)]).apply, settle=0)
         open_ones = result[result.state != "applied"]
         assert list(open_ones.index) == [3] and list(open_ones.state) == ["unknown"]
         assert "cannot be looked for" in open_ones.reason.item()
         service.on("GET", "contacts")
-        assert set(history.resume(result, client, settle=0).state) == {"applied"}
+        assert set(settled(history.resume, result, client, settle=0).state) == {"applied"}
         assert len(service.writes()) == 10
 
 
@@ -470,11 +471,11 @@ def test_a_record_that_answered_a_create_of_another_is_never_deleted(
         service.on("POST", room, after(201, body))
         desk = client.templates if room == "contents" else getattr(client, room)
         ids = [old] if known and isinstance(old, int) else []
-        result = plan_of(desk, [NEW[room]()], known=ids).apply(settle=0)
+        result = settled(plan_of(desk, [NEW[room]()], known=ids).apply, settle=0)
         for adopted in (False, True):
             back = chatkit.undo(result, client, include_adopted=adopted)
             assert accounted(back, result)
-            back.apply(settle=0)
+            settled(back.apply, settle=0)
         left = [r for r in _listed(service, room) if r["id"] == record["id"]]
         assert left == before
 
@@ -493,9 +494,9 @@ def test_a_flow_that_was_there_just_like_it_is_not_deleted_for_the_new_one() -> 
         service.on("POST", "flows", after(201, body))
         fields = {"name": "Order", "template_name": "default", "flow_json": DOCUMENT}
         plan = client.flows.plan(pd.DataFrame([fields, fields]), duplicates=True)
-        result = plan.apply(settle=0)
+        result = settled(plan.apply, settle=0)
         assert set(result.state) == {"applied"} and old not in set(result.key)
-        chatkit.undo(result, client, include_adopted=True).apply(settle=0)
+        settled(chatkit.undo(result, client, include_adopted=True).apply, settle=0)
         assert [f["id"] for f in service.all("flows")] == [old]
 
 
@@ -513,11 +514,11 @@ def test_of_flows_of_one_name_each_row_finds_its_own(resumed: bool) -> None:
         service.on("POST", "flows", lambda do: do(), lost)
         if resumed:
             service.on("GET", "flows", forever=says(403))
-        result = plan.apply(settle=0, concurrency=1)
+        result = settled(plan.apply, settle=0, concurrency=1)
         if resumed:
             assert "unknown" in set(result.state)
             service.on("GET", "flows")
-            result = history.resume(result, client, settle=0)
+            result = settled(history.resume, result, client, settle=0)
         assert set(result.state) == {"applied"}, result.reason.tolist()
         assert result.key.nunique() == len(plan) and old not in set(result.key)
         assert len(service.writes()) == len(plan) == len(service.all("flows")) - 1
@@ -535,7 +536,7 @@ def test_a_list_that_is_shorter_than_its_own_total_proves_nothing() -> None:
         service.caller.flow("Old")
         service.on("POST", "flows", lost)
         service.on("GET", "flows?", forever=short)
-        result = plan_of(client.flows, [flow(1)]).apply(settle=0)
+        result = settled(plan_of(client.flows, [flow(1)]).apply, settle=0)
         assert list(result.state) == ["unknown"]
         assert len(service.writes()) == 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from bulk.applying import settled
 from bulk.planning import (  # noqa: F401
     DOCUMENT,
     account,
@@ -376,9 +377,9 @@ def test_what_was_adopted_is_taken_back_only_if_you_say_so(sandbox, client):
     new = pd.DataFrame({"number": [number(n) for n in range(3)], "country_code": "+1"})
     plan = client.contacts.plan(new)
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 0.9}, "seed": 3})
-    result = plan.apply(settle=0)
+    result = settled(plan.apply, settle=0)
     admin(sandbox, "POST", "faults")
-    result = chatkit.resume(result, settle=0)
+    result = settled(chatkit.resume, result, settle=0)
     assert states(result) == ["applied"] * 3
     adopted = (result["evidence"] == "adopted").tolist()
     assert any(adopted)
@@ -396,9 +397,9 @@ def test_adopted_updates_are_taken_back_as_any_other(sandbox, client):
     before = active(sandbox, "contacts")
     plan = client.contacts.plan(client.contacts.frame().assign(name="Zoë"))
     admin(sandbox, "POST", "faults", **{"5xx": {"before": 0.0, "after": 0.6}, "seed": 1})
-    result = plan.apply(settle=0)
+    result = settled(plan.apply, settle=0)
     admin(sandbox, "POST", "faults")
-    result = chatkit.resume(result, settle=0)
+    result = settled(chatkit.resume, result, settle=0)
     assert states(result) == ["applied"] * 3
     assert states(chatkit.undo(result).apply()) == ["applied"] * 3
     assert active(sandbox, "contacts") == before

@@ -78,6 +78,7 @@ def _work(job: Job, say: Say) -> int:
         about["token"],
         profile=profile,
         deadline=job.deadline,
+        retry=chatkit.RetryPolicy(settle=job.settle),
     ) as client:
         work = {"naive": _naive, "chatkit": _chatkit}[job.engine]
         return _undo(job, client, say) if job.undoing else work(job, client, say)
@@ -108,7 +109,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
         )
         plan.save(path)
     say("applying")
-    speed = {"concurrency": job.concurrency, "settle": job.settle, "gap": job.gap}
+    speed = {"concurrency": job.concurrency, "gap": job.gap}
     result = client.load_plan(path).apply(**speed)
     job.write("undone", _told(result))
     job.write("undo events", chatkit.journal(result).event.value_counts().to_dict())
@@ -163,7 +164,7 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
         job.account.tell("writer", edits=edits(job.load), rate=job.writer)
     say("applying")
     runs = chatkit.runs(client)
-    speed = {"concurrency": job.concurrency, "settle": job.settle, "gap": job.gap}
+    speed = {"concurrency": job.concurrency, "gap": job.gap}
     if "open" in list(runs.state):
         result = chatkit.resume(runs.index[runs.state == "open"][0], client, **speed)
     else:

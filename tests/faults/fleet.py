@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from bulk.applying import settled
 from documents import DOCUMENT
 from postgres import PASSWORD, Server, postgresql
 
@@ -36,17 +37,16 @@ _PATIENCE = 120
 _END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
 
 NOTEBOOK = """
-import json, sys
+import json, os, sys
 import chatkit
 from distributed import Client
 told = json.load(sys.stdin)
+os.environ["CHATKIT_RUNS"] = told["at"]
 fleet = chatkit.connect_all(told["accounts"])
 plan = getattr(fleet, told["room"]).plan({label: told["rows"] for label in fleet})
 print("run", plan.id, flush=True)
 with Client(told["scheduler"], set_as_default=False) as dask:
-    result = plan.apply(
-        on=dask, at=told["at"], concurrency=2, rate=told["rate"], settle=0.5, watch=lambda *_: None
-    )
+    result = plan.apply(on=dask, concurrency=2, rate=told["rate"], watch=lambda *_: None)
 print("states", json.dumps(result.state.value_counts().to_dict()), flush=True)
 """
 
@@ -192,7 +192,7 @@ def work(
 
         end = time.monotonic() + _PATIENCE
         while True:  # a worker whose scheduler is gone may be at it yet
-            result = chatkit.resume(run, clients, at=at, settle=0.5)
+            result = settled(chatkit.resume, run, clients, at=at, settle=0.5)
             if result.state.eq("applied").all() or time.monotonic() > end:
                 break
             time.sleep(0.5)

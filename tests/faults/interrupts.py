@@ -50,8 +50,8 @@ plan = room.plan(frame, delete=load["deletes"])
 APPLY = "result = plan.apply(many=True, irreversible=True)"
 #: A cell that was interrupted before it began has left no run: it is run again.
 RESUME = """
-result = chatkit.resume(result, settle=0.5) if result is not None else plan.apply(
-    many=True, irreversible=True, settle=0.5
+result = chatkit.resume(result) if result is not None else plan.apply(
+    many=True, irreversible=True
 )
 """
 TOLD = 'result[["change", "key", "label", "state"]].to_json(orient="values")'

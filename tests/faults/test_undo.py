@@ -78,7 +78,7 @@ class Account(RuleBasedStateMachine):
         for n in range(3):
             self.caller.webhook(f"https://hooks.example/{n}")
         self.sandbox.answer = self.door  # type: ignore[method-assign,assignment]
-        self.client = chatkit.connect(self.sandbox)
+        self.client = chatkit.connect(self.sandbox, retry=chatkit.RetryPolicy(settle=0.0))
         self.done: list[Done] = []
         self.made = 0
 
@@ -193,7 +193,7 @@ class Account(RuleBasedStateMachine):
     def _applied(self, plan: Any, sky: Mapping[str, Any]) -> pd.DataFrame:
         """Apply in bad weather, and resume until nothing is open; the weather clears."""
         self.door.rng, self.door.rate = random.Random(sky["seed"]), sky["rate"]
-        allowed = {"many": True, "irreversible": True, "settle": 0.0}
+        allowed = {"many": True, "irreversible": True}
         try:
             with crashing(sky["where"], sky["call"], after=sky["after"]):
                 result = plan.apply(**allowed)
@@ -204,7 +204,7 @@ class Account(RuleBasedStateMachine):
         for _ in range(3):
             if not result["state"].isin(["unknown", "not sent"]).any():
                 break
-            result = chatkit.resume(result, self.client, settle=0.0)
+            result = chatkit.resume(result, self.client)
         else:
             raise AssertionError(result[["label", "state", "reason"]].to_string())
         sent = len(self.sandbox.middleware.log)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from bulk.applying import settled
 from documents import document
 from faults.account import Account, account
 from faults.test_kills import QUICK, work
@@ -119,7 +120,7 @@ def test_what_somebody_made_meanwhile_is_not_taken_for_ours(
     served.call("POST", "contacts", body | {"name": "Theirs"}, other=True)
     if lost:
         served.faults({"dropped before": 1.0}, seconds=0.5)
-    result = plan.apply(settle=0.6)
+    result = settled(plan.apply, settle=0.6)
     assert list(result["state"]) == ["conflict"]
     assert list(client.contacts.frame()["name"]) == ["Theirs"]
 
@@ -131,7 +132,7 @@ def test_a_flow_of_the_same_name_that_somebody_made_is_not_taken_for_ours(
     plan = client.flows.plan(pd.DataFrame([flow | {"flow_json": DOCUMENTS[0]}]))
     served.call("POST", "flows", flow | {"flow_json": DOCUMENTS[1]}, other=True)
     served.faults({"dropped before": 1.0}, seconds=0.5)
-    result = plan.apply(settle=0.6)
+    result = settled(plan.apply, settle=0.6)
     assert list(result["state"]) == ["conflict"]
     assert client.flows.frame(full=True)["flow_json"].tolist() == [DOCUMENTS[1]]
 

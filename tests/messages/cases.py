@@ -338,6 +338,5 @@ CASES: dict[str, tuple[str, ...]] = {
         'chatkit.runs(at="postgresql://ana@127.0.0.1:1/name")',
         "chatkit.runs(at=7)",
         'chatkit.resume("1999", at=folder / "elsewhere")',
-        'client.contacts.plan([{"id": 50002, "name": "Bo"}]).apply(at=folder / "bad.csv")',
     ),
 }

@@ -8,6 +8,7 @@ from pathlib import Path
 import keyring
 import keyring.backends.fail
 import pytest
+from bulk.applying import settled
 from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -117,7 +118,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
         return answered
 
     monkeypatch.setattr(sandbox.middleware, "answer", losing)
-    result = rotation.apply(settle=0.01)
+    result = settled(rotation.apply, settle=0.01)
     assert not lost
     assert len(ids(client)) == 2  # it landed, and nobody has its secret
     assert "signing secret was in that answer" in " ".join(map(str, result.reason))

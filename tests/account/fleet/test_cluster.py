@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bulk.applying import kept_at, settled, stop_by
 from distributed import Client as DaskClient
 from distributed import LocalCluster
 
@@ -87,7 +88,7 @@ def test_each_account_is_a_task_that_carries_no_token(
     seen: list[tuple[int, int | None]] = []
     plan = accounts.plan("Zeno")
     with caplog.at_level("DEBUG"):
-        result = plan.apply(on=dask, at=tmp_path, watch=lambda *done: seen.append(done))
+        result = kept_at(plan, tmp_path).apply(on=dask, watch=lambda *done: seen.append(done))
     assert result.state.eq("applied").all() and seen[-1] == (10, 10)
     assert accounts.named("Zeno") == [5, 5]
 
@@ -109,7 +110,7 @@ def test_a_refused_token_stops_one_account_and_its_journal_has_what_is_left(
     token = accounts.tokens["de"].read_text()
     accounts.tokens["de"].write_text("wrong" * 9)
     try:
-        result = plan.apply(on=dask, at=tmp_path)
+        result = kept_at(plan, tmp_path).apply(on=dask)
     finally:
         accounts.tokens["de"].write_text(token)
     assert "401" in result.attrs["stops"]["de"] and "wrongwrong" not in str(result.attrs)
@@ -128,8 +129,8 @@ def test_the_stop_button_ends_what_is_under_way_and_no_more(
             interrupt.ask()
 
     plan = accounts.plan(name, 60)
-    result = plan.apply(
-        on=dask, at=tmp_path, concurrency=1, rate=20, interrupt=interrupt, watch=watch
+    result = kept_at(stop_by(plan, interrupt), tmp_path).apply(
+        on=dask, concurrency=1, rate=20, watch=watch
     )
     assert not result.state.eq("applied").all()
     assert all("you stopped it" in why for why in result.attrs["stops"].values())
@@ -146,7 +147,7 @@ def test_workers_that_nobody_waits_for_stop(
 
     plan = accounts.plan("Xenia", 60)
     with pytest.raises(RuntimeError, match="no bar"):
-        plan.apply(on=dask, at=tmp_path, concurrency=1, rate=20, watch=watch)
+        kept_at(plan, tmp_path).apply(on=dask, concurrency=1, rate=20, watch=watch)
     while any(dask.run(lambda dask_worker: len(dask_worker.state.long_running)).values()):
         threading.Event().wait(0.05)
     assert max(accounts.named("Xenia")) < 60
@@ -165,7 +166,7 @@ def test_a_killed_worker_is_replaced_and_its_runs_go_on_from_the_journals(
             os.kill(process, signal.SIGKILL)
 
     plan = accounts.plan("Uma", 40)
-    result = plan.apply(on=dask, at=tmp_path, rate=40, settle=0.1, watch=watch)
+    result = settled(kept_at(plan, tmp_path).apply, on=dask, rate=40, settle=0.1, watch=watch)
     assert killed and accounts.named("Uma") == [40, 40]
     assert result.state.isin(["applied", "unchanged"]).all() and not result.sent.gt(2).any()
 
@@ -176,7 +177,7 @@ def test_a_run_goes_on_with_workers_and_an_account_without_a_client_stops_alone(
     stopped = Interrupt()
     stopped.ask()
     plan = accounts.plan("Sina", 2)
-    result = plan.apply(on=dask, at=tmp_path, interrupt=stopped)
+    result = kept_at(stop_by(plan, stopped), tmp_path).apply(on=dask)
     assert result.state.eq("not sent").all()
     result = chatkit.resume(plan.id, on=dask, at=tmp_path)
     assert result.state.eq("applied").all()
@@ -222,7 +223,7 @@ def test_a_worker_that_cannot_apply_the_plans_is_refused(
     change(dask)
     try:
         with pytest.raises(InputError, match=message):
-            plan.apply(on=dask, at=tmp_path)
+            kept_at(plan, tmp_path).apply(on=dask)
     finally:
         config = str(accounts.config)
         dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {config!r}")
@@ -234,7 +235,7 @@ def test_a_worker_that_cannot_apply_the_plans_is_refused(
 @pytest.mark.parametrize("on", ["local", 8, object()])
 def test_only_a_client_of_dask_is_taken(accounts: Accounts, tmp_path: Path, on: object) -> None:
     with pytest.raises(InputError, match="on= takes a connected client of Dask"):
-        accounts.plan("Tom").apply(on=on, at=tmp_path)
+        kept_at(accounts.plan("Tom"), tmp_path).apply(on=on)
     assert not list(tmp_path.iterdir())
 
 
@@ -243,7 +244,7 @@ def test_an_account_without_a_named_connection_is_refused(dask: DaskClient, tmp_
         fleet = chatkit.connect_all({"it": client})
         plan = fleet.contacts.plan({"it": [{"id": 50001, "name": "Tom"}]})
         with pytest.raises(InputError, match="The account it has no named connection"):
-            plan.apply(on=dask, at=tmp_path)
+            kept_at(plan, tmp_path).apply(on=dask)
 
 
 def test_new_webhooks_are_refused_for_their_signing_secrets(
@@ -252,4 +253,4 @@ def test_new_webhooks_are_refused_for_their_signing_secrets(
     hook = [{"url": "https://example.com/hook", "events": ["*"]}]
     plan = accounts.fleet.webhooks.plan(dict.fromkeys(NAMES, hook))
     with pytest.raises(InputError, match="creates webhooks"):
-        plan.apply(on=dask, at=tmp_path)
+        kept_at(plan, tmp_path).apply(on=dask)

@@ -12,6 +12,7 @@ import keyring
 import keyring.backends.fail
 import pandas as pd
 import pytest
+from bulk.applying import kept_at, stop_by
 from bulk.planning import active, content, flow, limited, number, people, through, webhook
 from displayed import html_of
 
@@ -195,7 +196,7 @@ def renamed(fleet: chatkit.Fleet) -> FleetPlan:
 def test_a_long_run_of_a_fleet_says_beforehand_how_long_it_takes(opened, capsys, slow, tmp_path):
     _, fleet = opened
     plan = renamed(fleet)
-    plan.apply(many=True, at=tmp_path)
+    kept_at(plan, tmp_path).apply(many=True)
     assert capsys.readouterr().out == (
         "6 changes in 3 accounts, 18 calls: about 2 minutes, which the slowest of them, de, takes "
         "at 0.05 calls a second. The stop button stops the run, and "
@@ -209,7 +210,7 @@ def test_a_run_of_a_fleet_that_goes_on_says_how_long_the_rest_takes(opened, caps
     _, fleet = opened
     plan, interrupt = renamed(fleet), Interrupt()
     interrupt.ask()
-    plan.apply(many=True, interrupt=interrupt)
+    stop_by(plan, interrupt).apply(many=True)
     chatkit.resume(plan["it"].id, fleet["it"])
     capsys.readouterr()
     chatkit.resume(plan.id, fleet)
@@ -227,11 +228,11 @@ def test_accounts_that_must_wait_for_others_count_in_how_long_a_fleet_takes(
 ):
     _, fleet = opened
     plan = renamed(fleet)
-    assert plan.seconds() == pytest.approx(120)
+    assert plan.seconds == pytest.approx(120)
     monkeypatch.setattr(fleet_plan, "THREADS", 2)
-    assert plan.seconds() == pytest.approx(240)
+    assert plan.seconds == pytest.approx(240)
     monkeypatch.setattr(fleet_plan, "THREADS", 1)
-    assert plan.seconds() == pytest.approx(360)
+    assert plan.seconds == pytest.approx(360)
     plan.apply(many=True)
     assert capsys.readouterr().out.startswith(
         "6 changes in 3 accounts, 18 calls: about 6 minutes, 1 account at a time, the slowest of "
@@ -498,7 +499,7 @@ def test_a_saved_plan_of_a_fleet_that_was_stopped_goes_on(saved):
     fleet, plan, path = saved
     interrupt = Interrupt()
     interrupt.ask()
-    plan.apply(interrupt=interrupt)
+    stop_by(plan, interrupt).apply()
     for each in (path, plan.save(path.with_name("later"))):
         assert fleet.load_plan(each).apply().state.eq("applied").all()
 
@@ -507,7 +508,7 @@ def test_a_saved_plan_of_a_fleet_says_how_long_what_is_left_of_it_takes(saved, s
     fleet, plan, path = saved
     interrupt = Interrupt()
     interrupt.ask()
-    plan.apply(interrupt=interrupt)
+    stop_by(plan, interrupt).apply()
     chatkit.resume(plan["de"].id, fleet["de"])
     capsys.readouterr()
     fleet.load_plan(path).apply()

@@ -15,6 +15,7 @@ from typing import Any
 import pandas as pd
 import processes
 import pytest
+from bulk.applying import kept_at, stop_by
 from bulk.planning import active, limited, log, number, people
 from displayed import html_of
 from msgspec.structs import replace
@@ -70,7 +71,7 @@ def test_how_long_records_were_open_to_others_is_in_the_result(
     plan = FleetPlan({n: accounts[n][1].contacts.plan(frame) for n, frame in frames.items()})
     first = store_at(tmp_path).hold([target_of(plan["de"]).transport.connection.account])
     with first:  # somebody else is at work there: its rows are read in the journal
-        result = plan.apply(gap="page", many=True, at=tmp_path)
+        result = kept_at(plan, tmp_path).apply(gap="page", many=True)
     assert by_account(result)["fr"] == ["applied"] * 2
     assert result["checked_ago"].isna().sum() == 2
     assert plan.apply(gap="page", many=True)["checked_ago"].notna().all()
@@ -81,14 +82,14 @@ def test_a_run_that_has_begun_goes_on_from_no_other_home(
 ) -> None:
     plan, interrupt = planned(accounts), Interrupt()
     interrupt.ask()
-    plan.apply(at=tmp_path / "first", interrupt=interrupt)
+    kept_at(stop_by(plan, interrupt), tmp_path / "first").apply()
     refused = pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first")
     with refused:
-        plan.apply(at=tmp_path / "second")
+        kept_at(plan, tmp_path / "second").apply()
     assert not (tmp_path / "second").exists()
-    assert by_account(plan.apply()) == every("applied", 2)
+    assert by_account(kept_at(plan, tmp_path / "first").apply()) == every("applied", 2)
     with refused:
-        plan.apply(at=tmp_path / "second")
+        kept_at(plan, tmp_path / "second").apply()
     for _, client in accounts.values():
         assert len(client.contacts.frame()) == 2
 
@@ -198,7 +199,7 @@ def test_the_stop_button_stops_all_accounts_and_they_go_on_later(accounts):
     def stop(done: int, total: int | None) -> None:
         interrupt.ask()
 
-    result = plan.apply(interrupt=interrupt, watch=stop, rate=5, concurrency=1)
+    result = stop_by(plan, interrupt).apply(watch=stop, rate=5, concurrency=1)
     assert len(result) == 120
     assert set(result.attrs["stops"]) == set(LABELS)
     assert (result.state == "not sent").any()
@@ -212,7 +213,7 @@ def test_nothing_is_sent_after_a_stop_that_was_asked_before_it_begins(accounts, 
     interrupt.ask()
     before = {n: log(sandbox) for n, (sandbox, _) in accounts.items()}
     capsys.readouterr()
-    result = plan.apply(interrupt=interrupt)
+    result = stop_by(plan, interrupt).apply()
     assert {n: log(sandbox) for n, (sandbox, _) in accounts.items()} == before
     assert by_account(result) == every("not sent", 2)
     assert result.attrs["stops"] == dict.fromkeys(LABELS, "you stopped it")
@@ -227,12 +228,12 @@ def test_what_a_fleet_has_wholly_applied_is_not_called_stopped(accounts, capsys)
         if done == total:
             interrupt.ask()
 
-    result = plan.apply(interrupt=interrupt, watch=stop_at_the_end)
+    result = stop_by(plan, interrupt).apply(watch=stop_at_the_end)
     assert result.attrs["stops"] == {}
     assert result.chatkit.summary() == "All 6 changes applied."
     capsys.readouterr()
     interrupt.ask()
-    assert plan.apply(interrupt=interrupt).attrs["stops"] == {}  # nothing was left to do
+    assert stop_by(plan, interrupt).apply().attrs["stops"] == {}  # nothing was left to do
     assert not capsys.readouterr().out
 
 

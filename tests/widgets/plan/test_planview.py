@@ -13,6 +13,7 @@ from typing import Any
 import ipywidgets as w
 import pandas as pd
 import pytest
+from bulk.applying import stop_by
 from bulk.wayward import DOCUMENT, lost, says, wayward
 from caller import client_through
 from widgets.gridding import client, sandbox  # noqa: F401
@@ -403,7 +404,7 @@ def test_the_rest_of_every_resource_is_a_frame_to_plan(noun: str) -> None:
         }[noun]()
         wanted = [(c.kind, c.key, c.code, dict(c.after)) for c in plan.changes]
         assert wanted
-        result = plan.apply(many=True, interrupt=asked())
+        result = stop_by(plan, asked()).apply(many=True)
         assert set(result.state) == {"not sent"}
         resources = {"contact": client.contacts, "flow": client.flows, "webhook": client.webhooks}
         again = resources.get(noun, client.templates).plan(PlanView(plan, result=result).rest())

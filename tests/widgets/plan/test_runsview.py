@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import processes
 import pytest
+from bulk.applying import kept_at, stop_by
 from bulk.journalling import journal_path
 from displayed import html_of
 from widgets.gridding import client, sandbox  # noqa: F401
@@ -38,7 +39,7 @@ def stopped(client: Client, count: int = 3) -> pd.DataFrame:
     interrupt = Interrupt()
     interrupt.ask()
     frame = client.contacts.frame().tail(count)
-    return client.contacts.plan(frame.assign(name=EVIL)).apply(interrupt=interrupt)
+    return stop_by(client.contacts.plan(frame.assign(name=EVIL)), interrupt).apply()
 
 
 def name_of(result: pd.DataFrame) -> str:
@@ -208,7 +209,7 @@ def test_a_run_that_is_kept_elsewhere_is_opened_and_taken_back_there(
 ) -> None:
     home, before = tmp_path / "runs", client.contacts.frame().name
     edited = client.contacts.frame().head(3).assign(name="Bo")
-    result = client.contacts.plan(edited).apply(at=home)
+    result = kept_at(client.contacts.plan(edited), home).apply()
     view = show(chatkit.runs(client, at=home))
     click(view, "back", name_of(result))
     back = opened(view).back
