@@ -20,7 +20,7 @@ import pandas as pd
 
 from chatkit.account.fleet_plan import FleetPlan, in_threads
 from chatkit.account.folder import Folder, state_of
-from chatkit.account.planning import Named, numbers_of, plan_state
+from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     DECLARED,
     EMPTY,
@@ -29,6 +29,7 @@ from chatkit.account.reading import (
     NOUNS,
     AccountState,
     compare_contacts,
+    contact_keys,
     name_text,
     same_field,
 )
@@ -548,13 +549,13 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
         for row, before, after in zip(rows.tolist(), befores, afters, strict=True):
             if field not in NAME_PARTS or row not in renamed:  # a name says its parts
                 changes.setdefault(row, []).append((field, before, after))
-    for key, row in zip(numbers_of(right, sorted(changes)).tolist(), sorted(changes), strict=True):
+    for key, row in zip(contact_keys(right.iloc[sorted(changes)]), sorted(changes), strict=True):
         for field, before, after in changes[row]:
             yield AccountDifference("contact", key, field, before, after, "changed")
     for n, side in enumerate((left, right)):
         alone = (differing.left, differing.right)[n]
         cells = [listed(side[name].iloc[alone]) for name in both]
-        for key, *values in zip(numbers_of(side, alone).tolist(), *cells, strict=True):
+        for key, *values in zip(contact_keys(side.iloc[alone]), *cells, strict=True):
             record = dict(zip(both, values, strict=True))
             one, two = (None, record) if n else (record, None)
             yield AccountDifference(
@@ -585,9 +586,7 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
     contacts = None
     if source.contacts is not None and live.contacts is not None:
         keys = [key for noun, key, _ in chosen if noun in personal]
-        mine, live_numbers = (
-            numbers_of(side, slice(None)) for side in (source.contacts, live.contacts)
-        )
+        mine, live_numbers = map(contact_keys, (source.contacts, live.contacts))
         stays = live_numbers.isin(mine) & ~live_numbers.isin(keys)
         contacts = pd.concat([live.contacts[stays], source.contacts[mine.isin(keys)]])
     return replace(source, records=kept, contacts=contacts)

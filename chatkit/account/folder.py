@@ -42,7 +42,6 @@ from chatkit.account.layout import (
     PathNames,
     account_text,
     base_text,
-    contact_keys,
     is_ours,
     record_text,
     table_text,
@@ -58,6 +57,7 @@ from chatkit.account.reading import (
     NOUNS,
     AccountState,
     Fields,
+    contact_keys,
     default_of,
     name_text,
     read_account,
@@ -342,15 +342,19 @@ class Folder:
         pulled = AccountState("the last pull", base.records, base.contacts)
         fields: list[str] = []
         for noun, declared in DECLARED.items():
-            updates = [each for each in plan.changes if (each.kind, each.noun) == ("update", noun)]
-            if not updates:
-                continue
+            updates = {
+                str(change.row[1]): change
+                for change in plan.changes
+                if (change.kind, change.noun) == ("update", noun)
+            }
             before, edited = (
-                {name_text(name, declared.separator): each for name, each in held.of(noun).items()}
+                {
+                    name_text(name, declared.separator): record
+                    for name, record in (held.of(noun, updates) if updates else {}).items()
+                }
                 for held in (pulled, state)
             )
-            for change in updates:
-                text = str(change.row[1])
+            for text, change in updates.items():
                 was, mine = before.get(text, {}), edited.get(text, {})
                 fields += [
                     f"{noun} {text} ({field})"
@@ -909,16 +913,12 @@ def _with_parts(contents: FolderContents) -> pd.DataFrame | None:
     frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
     if base is None or not len(base):
         return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
-    rows = _keys(base).get_indexer(_keys(contacts))
+    rows = contact_keys(base).get_indexer(contact_keys(contacts))
     same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
     for column in CONTACT_COLUMNS[3:]:
         taken = base[column].take(rows).reset_index(drop=True)
         frame[column] = taken.where(pd.Series(same, index=taken.index))
     return frame
-
-
-def _keys(contacts: pd.DataFrame) -> pd.Index[Any]:
-    return pd.Index(contact_keys(contacts))
 
 
 def _names(contacts: pd.DataFrame) -> Any:
@@ -958,7 +958,7 @@ def merged_contacts(
     if _same_contacts(base, account):
         return files[columns], []
     was, edited, live = (
-        {key: {"name": name} for key, name in zip(_keys(side), _names(side), strict=True)}
+        {key: {"name": name} for key, name in zip(contact_keys(side), _names(side), strict=True)}
         for side in (base, files, account)
     )
     contacts, conflicts = merged("contact", was, edited, live, prefer)

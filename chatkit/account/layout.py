@@ -43,6 +43,7 @@ from chatkit.account.reading import (
     NOUNS,
     Fields,
     canonical,
+    contact_keys,
     default_of,
     named_cells,
 )
@@ -689,11 +690,6 @@ class FolderReader:
 def _column(head: Sequence[str], name: str, row: Sequence[str]) -> int:
     """Return the column of the line in which a cell begins, were nothing in quotes."""
     return sum(len(cell) + 1 for cell in row[: head.index(name)]) + 1
-
-
-def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
-    """Return what names each contact: country code and number as one text."""
-    return contacts["country_code"] + " " + contacts["number"]
 
 
 @cache

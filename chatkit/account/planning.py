@@ -8,18 +8,21 @@ account has stays, unless it is named to be deleted.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, cast, get_args
 
+import numpy as np
 import pandas as pd
 
 from chatkit.account.reading import (
     CONTACT,
+    CONTACT_COLUMNS,
     DECLARED,
     FIELDS,
     AccountState,
     canonical,
+    compare_contacts,
     default_of,
     name_text,
     named_cells,
@@ -170,11 +173,14 @@ def _plan_resource(
     """Plan one resource; its records are found by their names."""
     declared, resource = DECLARED[noun], resource_of(client, noun)
     target = resource._target
+    codes = [*state.codes, *(text.rpartition("/")[0] for text in deletions if "/" in text)]
+    if "template_code" in declared.account_key:
+        codes += [code for code, _ in state.of(noun)]
+    frame, _ = target.account_frame(codes)
+    if declared.personal and not deletions and not frame.duplicated(list(CONTACT)).any():
+        state, frame = _differing_contacts(state, frame)
     wanted = {name_text(name, declared.separator): (name, fields)
               for name, fields in state.of(noun).items()}  # fmt: skip
-    codes = [*state.codes, *(name[0] for name, _ in wanted.values() if isinstance(name, tuple))]
-    codes += [text.rpartition("/")[0] for text in deletions if "/" in text]
-    frame, _ = target.account_frame(codes)
     endpoints = cast("Endpoints[Any]", target)
     if declared.personal and endpoints.lists_deleted:
         notes.warnings.append(
@@ -280,11 +286,19 @@ def _undeletable(
     return "delete", text, f"the account does not have a {noun} of this name", step
 
 
-def numbers_of(frame: pd.DataFrame, rows: Any) -> pd.Index[Any]:
-    """Write the numbers of contacts as one text each, with their country codes."""
-    code, number = (frame[name].iloc[rows].astype("str").fillna("") for name in CONTACT)
-    numbers: pd.Index[Any] = pd.Index((code + " " + number).str.strip())
-    return numbers
+def _differing_contacts(
+    state: AccountState, frame: pd.DataFrame
+) -> tuple[AccountState, pd.DataFrame]:
+    """Leave out the contacts that are the same on both sides, which are most of them."""
+    assert state.contacts is not None  # noqa: S101  (the caller has looked)
+    columns = [name for name in CONTACT_COLUMNS if name in frame]
+    differences = compare_contacts(state.contacts, frame[columns])
+    changed = [*differences.changed.values()]
+    kept, live = (
+        np.unique(np.concatenate([alone, *(rows[n] for rows in changed)]))
+        for n, alone in enumerate((differences.left, differences.right))
+    )
+    return replace(state, contacts=state.contacts.iloc[kept]), frame.iloc[live]
 
 
 def _frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.DataFrame:

@@ -7,11 +7,14 @@ account, and are beside the records, never in them.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+import pandas as pd
 
 from chatkit.api.connection import Connection, account_words
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
@@ -23,8 +26,6 @@ from chatkit.frames.frame import records, sorted_rows
 from chatkit.util.display import many, values
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from chatkit.sandbox.seed import AccountRecords
 
 #: What names a record among all accounts: a name, a code and a language, an address.
@@ -113,13 +114,21 @@ class AccountState:
         """By address: `events` and `is_active`."""
         return self.of("webhook")
 
-    def of(self, noun: str) -> Mapping[Any, Fields]:
-        """Return the records of one kind by name."""
+    def of(self, noun: str, keys: Collection[str] | None = None) -> Mapping[Any, Fields]:
+        """Return the records of one kind by name.
+
+        Args:
+            noun: What one record is called.
+            keys: Only the contacts of these numbers, as `contact_keys` writes them.
+        """
         if not DECLARED[noun].personal:
             return self.records.get(noun, {})
         if self.contacts is None:
             return {}
-        rows = record_rows(DECLARED[noun], self.contacts)
+        contacts = self.contacts
+        if keys is not None:
+            contacts = contacts[contact_keys(contacts).isin(keys)]
+        rows = record_rows(DECLARED[noun], contacts)
         return {name: fields for name, fields in rows if name is not None}
 
     def _seed_records(self) -> AccountRecords:
@@ -217,6 +226,9 @@ def default_of(noun: str, field: str) -> Any:
     return known.get_default(call_default_factory=True)
 
 
+_sorted = partial(json.dumps, sort_keys=True, default=repr)
+
+
 @cache
 def _defaults(noun: str) -> Mapping[str, Any]:
     """Return the default of each field, to be compared and not handed on."""
@@ -264,6 +276,8 @@ def same_field(noun: str, field: str, left: Any, right: Any) -> bool:
         return one in EMPTY and two in EMPTY
     if field in declared.unordered:
         return set(one) == set(two)
+    if isinstance(one, dict | list) and _sorted(one) == _sorted(two):
+        return True  # a document is mostly as it was, so its values need not be compared
     return same_value(two, one) or same_value(one, two)
 
 
@@ -310,6 +324,12 @@ def _by_name(
         {name: key for name in sorted(single) if (key := single[name].get("id")) is not None},
         frozenset(name for name, times in count.items() if name is not None and times > 1),
     )
+
+
+def contact_keys(contacts: pd.DataFrame) -> pd.Index[str]:
+    """Write what names each contact as one text: country code and number."""
+    code, number = (contacts[name].astype("str").fillna("") for name in CONTACT)
+    return pd.Index((code + " " + number).str.strip())
 
 
 def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
