@@ -153,6 +153,12 @@ def finding_line(finding: Finding) -> str:
     return f"{finding.code}{place}: {finding.message}"
 
 
+def finding_text(finding: Finding) -> str:
+    """Write one in a line, with what to do."""
+    line = finding_line(finding)
+    return f"{line}{'' if line.endswith('.') else '.'} {finding.hint}".rstrip()
+
+
 def document_problem(field: str, document: object, finding: Finding) -> Problem:
     """Return one as what is wrong with a field; the value is what stands at its place."""
     value = values(value_at(document, finding.pointer))
@@ -178,13 +184,16 @@ def summary(findings: Sequence[Finding]) -> str:
         counts.append(many(rest, "warning"))
     first = (wrong or findings)[0]
     place = ", first " if len(findings) > 1 else ": "
-    line = finding_line(first)
-    step = f"{'' if line.endswith('.') else '.'} {first.hint}" if first.hint else ""
-    return f"{' and '.join(counts)}{place}{line}{step}"
+    text = finding_text(first) if first.hint else finding_line(first)
+    return f"{' and '.join(counts)}{place}{text}"
 
 
 FEW = 8  #: different findings that are told
 _NAMED = 3  #: records that are named where the same is to be said of many
+
+
+class FindingNote(str):
+    """A line about findings in records, each of which has its own where it is shown in full."""
 
 
 class FindingCounts:
@@ -221,7 +230,7 @@ class FindingCounts:
         if self._others:
             more = many(self._others, f"more {self._noun}")
             lines.append(f"… and {more} with errors or warnings.")
-        return lines
+        return [*map(FindingNote, lines)]
 
 
 def _named(noun: str, count: int, labels: Sequence[str]) -> str:

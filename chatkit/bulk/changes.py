@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import isfinite, isnan
 from typing import Annotated, Any, Literal
@@ -40,14 +40,19 @@ class Change(msgspec.Struct, frozen=True):
     loss: str = ""  #: why it cannot be undone exactly
     seen: str | None = None  #: its updated_at when the plan was made
     noun: str | None = None  #: contact, flow, content or webhook; None: the plan's, which has one
+    #: What is to be known of it: how severe it is, and in words.
+    findings: Sequence[tuple[str, str]] = ()
 
     def as_json(self) -> dict[str, Any]:
         """Return what can be written as JSON, for a journal or a file."""
-        return msgspec.structs.asdict(self) | {
+        fields = msgspec.structs.asdict(self) | {
             "row": label_as_json(self.row),
             "before": dict(self.before),
             "after": dict(self.after),
         }
+        if not self.findings:
+            del fields["findings"]
+        return fields
 
     @classmethod
     def from_json(cls, fields: Mapping[str, Any]) -> Change:

@@ -14,6 +14,7 @@ from itertools import islice, repeat
 from os import PathLike
 from typing import Any, NamedTuple, Protocol, TypedDict, get_args
 
+import msgspec
 import numpy as np
 import pandas as pd
 
@@ -28,7 +29,15 @@ from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import collector_paused, column_or_level, none, records
 from chatkit.frames.snapshot import Snapshot, memory
-from chatkit.report import Finding, FindingCounts, cell_problem, document_problem, doubts, errors
+from chatkit.report import (
+    Finding,
+    FindingCounts,
+    cell_problem,
+    document_problem,
+    doubts,
+    errors,
+    finding_text,
+)
 from chatkit.util.display import many
 from chatkit.util.display import values as shown
 
@@ -586,6 +595,10 @@ class _Planner:
         self._examine()
         self._limit()
         self._refuse_taken()
+        for row, findings in self.cells.warnings.items():
+            if row in self.changes:
+                texts = [(each.severity, finding_text(each)) for each in findings]
+                self.changes[row] = msgspec.structs.replace(self.changes[row], findings=texts)
         kinds = self.changes, self.skips  # a row may fill one field and skip another
         rows_of_both = sorted({**self.changes, **self.skips})
         return [kind[row] for row in rows_of_both for kind in kinds if row in kind]

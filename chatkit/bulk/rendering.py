@@ -21,6 +21,7 @@ from chatkit.report import (
     LABEL,
     MANY,
     WIDTH,
+    FindingNote,
     html_heading,
     html_list,
     html_side,
@@ -153,6 +154,11 @@ def notes_of(plan: Plan) -> list[str]:
     return notes
 
 
+def row_notes(plan: Plan) -> set[str]:
+    """Return the notes about findings in rows."""
+    return {visible(note) for note in plan.notes if isinstance(note, FindingNote)}
+
+
 def by_kind(plan: Plan) -> list[Sequence[Change]]:
     """Put the changes of each kind together, of each resource where there are several."""
     kinds: list[Sequence[Change]] = [
@@ -193,29 +199,44 @@ class Line(NamedTuple):
     after: Shown | None
 
 
-def change_lines(change: Change) -> list[Line]:
-    """Show the fields of a change; what its label says already is not said again."""
+def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
+    """Show the fields of a change; what its label says already is not said again.
+
+    Args:
+        change: What is changed.
+        whole: Whether all fields and all places that differ are shown, with texts in full.
+    """
     if change.kind in ("update", "skip"):
-        lines = [line for name in change.after for line in _updated(change, name)]
+        lines = [line for name in change.after for line in _updated(change, name, whole)]
     else:
         new = change.kind == "create"
         seen = change.label if len(change.label) <= LABEL else ""
         in_label = (seen, *re.split("[ /]", seen), change.code)
         fields = {n: v for n, v in (change.after or change.before).items() if v not in in_label}
-        values = [(n, _one(n, v)) for n, v in fields.items() if new or v not in (None, "", [], {})]
-        lines = [Line(n, None, side) if new else Line(n, side, None) for n, side in values]
-    return lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
+        values = [(n, v) for n, v in fields.items() if new or v not in (None, "", [], {})]
+        sides = [(n, _with_whole(_one(n, v), v) if whole else _one(n, v)) for n, v in values]
+        lines = [Line(n, None, side) if new else Line(n, side, None) for n, side in sides]
+    return lines if whole else lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
 
 
-def _updated(change: Change, name: str) -> list[Line]:
+def _updated(change: Change, name: str, whole: bool) -> list[Line]:
     """Show what becomes of one field: whole if it is small, else the places that differ."""
     before, after = change.before.get(name), change.after[name]
     if name not in change.before or _secret(name, before) or _secret(name, after):
         return [Line(name, words(MASK), _one(name, after))]
     places = [] if small(before) and small(after) else list(differences(name, before, after))
-    first = places[:DEPTH] or [(name, before, after)]
-    lines = [Line(place, *pair(a, b)) for place, a, b in first]
-    return lines + _rest(name, len(places) - DEPTH, "more difference")
+    first = (places if whole else places[:DEPTH]) or [(name, before, after)]
+    lines = []
+    for place, a, b in first:
+        sides = pair(a, b)
+        if whole:
+            sides = _with_whole(sides[0], a), _with_whole(sides[1], b)
+        lines.append(Line(place, *sides))
+    return lines + _rest(name, len(places) - len(first), "more difference")
+
+
+def _with_whole(side: Shown, value: Any) -> Shown:
+    return side._replace(whole=value) if side.kind == "text" and isinstance(value, str) else side
 
 
 def _rest(field: str, count: int, noun: str) -> list[Line]:
@@ -248,7 +269,7 @@ def plan_text(plan: Plan) -> list[list[str]]:
 def _changes(plan: Plan) -> list[list[str]]:
     """Write the changes: of a plan for the account a block for each resource, with its name."""
     losses, kinds = losses_of(plan), by_kind(plan)
-    named = [[(c, change_label(c) + _footnote(c, losses)) for c in kind[:FEW]] for kind in kinds]
+    named = [[(c, change_label(c) + footnote(c, losses)) for c in kind[:FEW]] for kind in kinds]
     width = max((columns(name) for few in named for _, name in few), default=0)
     blocks: dict[str | None, list[str]] = {}
     for changes, few in zip(kinds, named, strict=True):
@@ -274,7 +295,8 @@ def part_heading(plan: Plan, noun: str) -> str:
     return f"{noun.capitalize()}s: {_kinds_counted(_by_resource(plan)[noun])}{met}"
 
 
-def _footnote(change: Change, losses: Losses) -> str:
+def footnote(change: Change, losses: Losses) -> str:
+    """Return the mark that leads to why a change cannot be undone exactly; empty if it can."""
     number, _ = losses.get((change.undo, change.loss), (0, ""))
     return f" [{number}]" if number else ""
 
@@ -348,10 +370,17 @@ _ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"
 _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 
-def told_html(plan: Plan, *more: str) -> str:
-    """List in HTML what else is to be known, each with its picture if it has one."""
+def told_html(plan: Plan, *more: str, rows: bool = True) -> str:
+    """List in HTML what else is to be known, each with its picture if it has one.
+
+    Args:
+        plan: The plan.
+        more: What else.
+        rows: Whether the findings in rows are among it.
+    """
     drawn = {visible(note): picture for note, picture in plan._drawn.items()}
-    notes = [note for note in notes_of(plan) if note not in drawn]
+    of_rows = () if rows else row_notes(plan)
+    notes = [note for note in notes_of(plan) if note not in drawn and note not in of_rows]
     figures = "".join(f'<figure style="{_FIGURE}">{each}</figure>' for each in drawn.values())
     row = f'<div style="{_ROW}">{figures}</div>' if figures else ""
     return html_list("told", "", [*notes, *more]) + row
@@ -385,38 +414,20 @@ def html_changes(changes: Sequence[Change], losses: Losses, space: int) -> list[
         if space < 0:
             break
         span = f' rowspan="{len(lines)}"'
-        head = f"<td{span}>{_html_kind(change)}</td>{_html_name(change, losses, span)}"
+        head = f"<td{span}>{html_kind(change)}</td>{_html_name(change, losses, span)}"
         rows = list(map(partial(_html_line, change), lines))
         bodies.append(f"<tbody><tr>{head}{'</tr><tr>'.join(rows)}</tr></tbody>")
     return bodies
 
 
-def html_outcome(change: Change, looks: str, state: str, reason: str) -> str:
-    """Make a table body of a change that is or was under way: what came of it stands beside it.
-
-    Args:
-        change: What is changed.
-        looks: The class of the body.
-        state: How far it is, as HTML; the kind of the change stands below.
-        reason: Why, as HTML.
-    """
-    lines = change_lines(change) or [Line("", None, None)]
-    span = f' rowspan="{len(lines)}"'
-    first, *others = map(partial(_html_line, change), lines)
-    what = f'<td{span} class="dot short">{state}<div>{_html_kind(change)}</div></td>'
-    head = f"{what}{_html_name(change, {}, span)}"
-    rest = "".join(f"<tr>{row}</tr>" for row in others)
-    reason = f'<td{span} dir="auto">{reason}</td>'
-    return f'<tbody class="{looks}"><tr>{head}{first}{reason}</tr>{rest}</tbody>'
-
-
-def _html_kind(change: Change) -> str:
+def html_kind(change: Change) -> str:
+    """Write the kind of a change with its sign."""
     what = f"{change.kind} {change.noun or ''}".rstrip()
     return f'<b class="{change.kind}">{_SIGNS[change.kind]}</b> {what}'
 
 
 def _html_name(change: Change, losses: Losses, span: str) -> str:
-    note = _footnote(change, losses)
+    note = footnote(change, losses)
     note = f"<sup>{note}</sup>" if note else ""
     name = marked(change_label(change))
     return f'<th{span} scope="rowgroup" dir="auto">{name}{note}</th>'

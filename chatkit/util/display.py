@@ -151,6 +151,7 @@ class Shown(NamedTuple):
     head: str = ""
     tail: str = ""
     kind: Literal["text", "value", "words"] = "value"
+    whole: str = ""  #: all of a text, where that is asked for
 
     def __str__(self) -> str:
         """Put a text between quotes, so that nobody takes it for words, or for two texts."""

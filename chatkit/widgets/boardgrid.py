@@ -15,7 +15,7 @@ from chatkit.localization.board import MEANINGS, SIGNS, STATES, Board, State, he
 from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, escaped
 from chatkit.widgets.contentform import ContentForm
-from chatkit.widgets.controls import Panel, joined_module, joined_text
+from chatkit.widgets.controls import Panel, joined_module, style_sheet
 
 if TYPE_CHECKING:
     from chatkit.templates import Templates
@@ -31,7 +31,7 @@ class BoardTable(anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "side.js", "elements.js", "board/board.js"])
-    _css = joined_text(["board/board.css"])
+    _css = style_sheet("board/board.css")
 
     states: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The templates, and the languages by code, name and direction.

@@ -27,7 +27,7 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, joined_text
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, style_sheet
 from chatkit.widgets.fields import (
     Bodies,
     Control,
@@ -42,6 +42,7 @@ from chatkit.widgets.fields import (
 )
 from chatkit.widgets.preview import Preview
 from chatkit.widgets.saving import OpenedRecord, Saving
+from chatkit.widgets.table import finding_list
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -83,7 +84,7 @@ class ContentForm(Panel):
     {'create': 0, 'update': 1, 'delete': 0}
     """
 
-    _style = joined_text(["form.css", "content/content.css"])
+    _style = style_sheet("form.css", "content/content.css")
     _css_classes = ("chatkit-form", "cf-content")
 
     def __init__(
@@ -498,7 +499,6 @@ class Samples(FormGroup):
         self.redraw()
 
 
-_SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 _MOST = 8  #: findings that are shown at one field
 _EMPTY = {"text": TEXT_LIMIT, "footer": FOOTER_LIMIT}
 
@@ -532,29 +532,21 @@ def _length_html(one: Length) -> str:
     return f'<div class="cf-length {kind}"><span class="cf-share">{bar}</span>{text}</div>'
 
 
-def findings_html(findings: Iterable[ContentFinding], *, places: bool = False) -> str:
+def findings_html(findings: Sequence[ContentFinding], *, places: bool = False) -> str:
     """Write findings as a list: how grave, what, and what to do.
 
     Args:
         findings: The findings.
         places: Whether the field is named too: they do not stand beside it.
     """
-    rows = []
-    listed_findings = list(findings)
-    for each in listed_findings[:_MOST]:
+    lines = []
+    for each in findings[:_MOST]:
         where = each.field if places else field_place(each.field)
-        lead = f"{escaped(where)}: " if where else ""
         grave = "refused" if each.refused and each.severity != "error" else each.severity
-        hint = f" <span>{escaped(each.hint)}</span>" if each.hint else ""
-        text = f"<em>{grave}:</em> {lead}{escaped(each.message)}.{hint}"
-        rows.append(
-            f'<li class="{each.severity}"><b aria-hidden="true">{_SIGNS[each.severity]}</b>'
-            f'<div dir="auto">{text}</div></li>'
-        )
-    if (more := len(listed_findings) - _MOST) > 0:
-        rows.append(f"<li>… and {more:,} more</li>")
-    listed = "".join(rows)
-    return f'<ul class="cf-found tex2jax_ignore mathjax_ignore">{listed}</ul>' if rows else ""
+        lead = f"{where}: " if where else ""
+        lines.append((each.severity, f"{lead}{each.message}.", each.hint, grave))
+    more = len(findings) - _MOST
+    return finding_list(lines) + (f"<p>… and {more:,} more</p>" if more > 0 else "")
 
 
 #: What a new translation takes over from its source: all but what is translated.

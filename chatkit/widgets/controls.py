@@ -53,7 +53,13 @@ export default {{ render }};
 def joined_text(names: Iterable[str]) -> str:
     """Join files of static/ in this order, without their indents and comment lines."""
     texts = ((STATIC / name).read_text("utf-8") for name in names)
-    return "".join(re.sub("^ *//.*\n|^ +|^\n", "", text, flags=re.MULTILINE) for text in texts)
+    omitted = re.compile(r"^ *//.*\n|^ +|^\n|^/\*.*\*/\n", re.MULTILINE)
+    return "".join(omitted.sub("", text) for text in texts)
+
+
+def style_sheet(*names: str) -> str:
+    """Join style sheets, below the tokens and the parts that all widgets share."""
+    return joined_text(["tokens.css", "button.css", *names])
 
 
 def joined_module(names: Iterable[str]) -> str:
@@ -112,7 +118,7 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "button.js"])
-    _css = joined_text(["button.css"])
+    _css = style_sheet()
 
     label = traitlets.Unicode().tag(sync=True)
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
@@ -150,7 +156,7 @@ class Code(anywidget.AnyWidget):
     """Shows some Python, and copies it."""
 
     _esm = joined_module(["keys.js", "code.js"])
-    _css = joined_text(["code.css"])
+    _css = style_sheet("code.css")
 
     text = traitlets.Unicode().tag(sync=True)
 

@@ -15,7 +15,7 @@ from chatkit.inbox import frames
 from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
 from chatkit.util.display import cut, escaped, many, visible
-from chatkit.widgets.controls import joined_module, joined_text
+from chatkit.widgets.controls import joined_module, style_sheet
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Conversation(Follower):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "inbox/conversation.js"])
-    _css = joined_text(["inbox/conversation.css"])
+    _css = style_sheet("inbox/conversation.css")
 
     #: What was there when it was made.
     first: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)

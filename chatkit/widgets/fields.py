@@ -33,7 +33,7 @@ from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import values as shortly
 from chatkit.util.display import visible
 from chatkit.util.json import JsonFault, read_json
-from chatkit.widgets.controls import START, ActsOnce, call_code, joined_module, joined_text
+from chatkit.widgets.controls import START, ActsOnce, call_code, joined_module, style_sheet
 
 _ids = count(1)
 
@@ -46,7 +46,7 @@ class FormModel(anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "fields.js"])
-    _css = joined_text(["button.css", "fields.css"])
+    _css = style_sheet("fields.css")
 
     #: What is drawn: each control with its label, value, help and problems, as JSON.
     tree = traitlets.Dict().tag(sync=True)

@@ -14,8 +14,9 @@ from chatkit.account import layout
 from chatkit.account.folder import Folder, state_of
 from chatkit.errors import ChatkitError, InputError, steady
 from chatkit.report import LABEL, html_heading, marked
-from chatkit.util.display import changed_words, cut, many, visible
-from chatkit.widgets.controls import Exported, joined_module, joined_text
+from chatkit.util.display import cut, many, visible
+from chatkit.widgets.controls import Exported, joined_module, style_sheet
+from chatkit.widgets.table import marked_words
 
 if TYPE_CHECKING:
     from chatkit.account.comparison import Comparable
@@ -53,7 +54,7 @@ class FolderView(Exported, anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "folderview.js"])
-    _css = joined_text(["folderview.css"])
+    _css = style_sheet("folderview.css")
 
     heading = traitlets.Unicode().tag(sync=True)
     states: traitlets.List[str] = traitlets.List(list(STATES)).tag(sync=True)
@@ -262,31 +263,14 @@ def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
         for n in range(max(j - i, m - k)):
             left = one[i + n] if i + n < j else None
             right = two[k + n] if k + n < m else None
-            marked_words = _words(left, right)
+            words = marked_words(left or "", right or "")
+            if left is None or right is None:
+                words = marked(visible(left or "")), marked(visible(right or ""))
             yield _LinePair(
                 "differs",
-                None if left is None else (i + n + 1, marked_words[0]),
-                None if right is None else (k + n + 1, marked_words[1]),
+                None if left is None else (i + n + 1, words[0]),
+                None if right is None else (k + n + 1, words[1]),
             )
-
-
-def _words(left: str | None, right: str | None) -> tuple[str, str]:
-    """Mark the words that the other line does not have."""
-    if left is None or right is None:
-        return marked(visible(left or "")), marked(visible(right or ""))
-    parts = changed_words(left, right)
-    if not any(kind == "same" and text.strip() for kind, text in parts):
-        return marked(visible(left)), marked(visible(right))
-    drawn = []
-    for mine, tag in (("out", "del"), ("in", "ins")):
-        drawn.append(
-            "".join(
-                f"<{tag}>{marked(visible(text))}</{tag}>" if kind == mine else marked(visible(text))
-                for kind, text in parts
-                if kind in ("same", mine)
-            )
-        )
-    return drawn[0], drawn[1]
 
 
 def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:

@@ -38,7 +38,7 @@ from chatkit.widgets.controls import (
     Panel,
     boxed,
     joined_module,
-    joined_text,
+    style_sheet,
 )
 from chatkit.widgets.fields import Fieldset, FormGroup, FormModel
 from chatkit.widgets.saving import UnknownOutcome
@@ -65,7 +65,7 @@ class Form(Panel):
     'Oliver Jones'
     """
 
-    _style = joined_text(["form.css"])
+    _style = style_sheet("form.css")
     _css_classes = ("chatkit-form",)
 
     def __init__(self, resource: Resource[Any], key: Key | None = None) -> None:
@@ -351,7 +351,7 @@ class SecretShownOnce(anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "secret.js"])
-    _css = joined_text(["secret.css"])
+    _css = style_sheet("secret.css")
 
     #: What is said of it, and whether it waits to be handed over.
     text = traitlets.Unicode().tag(sync=True)
@@ -441,7 +441,7 @@ class Registrations(Panel):
     3 webhooks of 10: ...
     """
 
-    _style = joined_text(["inbox/registrations.css"])
+    _style = style_sheet("inbox/registrations.css")
     _css_classes = ("chatkit-registrations",)
 
     def __init__(self, resource: Webhooks, *, quiet: float | timedelta = 24) -> None:

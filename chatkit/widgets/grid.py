@@ -33,9 +33,9 @@ from chatkit.widgets.controls import (
     Panel,
     boxed,
     call_code,
-    joined_text,
     packed_module,
     python_literal,
+    style_sheet,
 )
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet, View, cell_text
@@ -62,7 +62,7 @@ class GridTable(anywidget.AnyWidget):
     """
 
     _esm = packed_module(["keys.js", "side.js", "gridpanels.js", "grid.js"])
-    _css = joined_text(["grid.css"])
+    _css = style_sheet("grid.css")
 
     columns: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: The columns that are shown, in their order: name, and width in pixels or 0.
@@ -96,7 +96,7 @@ class Grid(Panel):
     Grid of 250 contacts: 1 cell changed.
     """
 
-    _style = joined_text(["gridpanel.css"])
+    _style = style_sheet("gridpanel.css")
     _css_classes = ("chatkit-gridpanel",)
 
     def __init__(

@@ -9,7 +9,7 @@ from chatkit.api.secret import Secret, access_token
 from chatkit.errors import ChatkitError, command, steady
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
-from chatkit.widgets.controls import Exported, joined_text, message_html
+from chatkit.widgets.controls import Exported, message_html, style_sheet
 from chatkit.widgets.fields import (
     FormButton,
     FormGroup,
@@ -52,7 +52,7 @@ class LoginForm(Exported, FormModel):
         name: The name to keep the connection under.
     """
 
-    _css = joined_text(["button.css", "fields.css", "form.css", "login.css"])
+    _css = style_sheet("fields.css", "form.css", "login.css")
 
     def __init__(self, name: str) -> None:
         self._name = settings.checked_name(name)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -43,10 +44,27 @@ from chatkit.errors import (
     steady,
 )
 from chatkit.frames.snapshot import remember_parts
-from chatkit.report import FEW, MANY, STYLE, html_heading, html_list, html_tables, row_label
-from chatkit.util.display import escaped, many, visible
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, joined_text
-from chatkit.widgets.table import PAGE, Item, PagedRows
+from chatkit.report import (
+    FEW,
+    MANY,
+    STYLE,
+    html_heading,
+    html_list,
+    html_side,
+    html_tables,
+    marked,
+    row_label,
+)
+from chatkit.util.display import LONG, escaped, many, visible
+from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, call_code, style_sheet
+from chatkit.widgets.table import (
+    PAGE,
+    Item,
+    PagedRows,
+    finding_list,
+    marked_words,
+    text_html,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,7 +106,7 @@ class PlanView(Panel):
     <plan view: Plan for 250 contacts: 1 update.>
     """
 
-    _style = STYLE + joined_text(["planview.css"])
+    _style = STYLE + style_sheet("planview.css")
     _css_classes = ("chatkit-planview",)
 
     def __init__(
@@ -146,7 +164,7 @@ class PlanView(Panel):
         self._code = Code(call_code("plan.apply", **dict.fromkeys(self._allowed, True)))
         # Where Apply stood is no button then: a double click does not stop what it began.
         controls = [self._apply, self._again, self._meter, self._stop, self._undo, self._save]
-        actions = boxed(w.HBox, "chatkit-bar chatkit-actions", [self._confirm, *controls])
+        actions = boxed(w.HBox, "chatkit-bar chatkit-sticky", [self._confirm, *controls])
         self._below = w.VBox()
         self._head = heading_of(plan, run=result is not None)
         heading = rendering.heading if result is None else rendering.run_heading
@@ -492,9 +510,9 @@ class PlanView(Panel):
         ended = progress_of(self.plan).ended if isinstance(self.plan, FleetPlan) else {}
         if not isinstance(came := ended.get(label), Exception | None):
             state, reason = came["state"].iloc[n], came["reason"].iloc[n]
-            return rendering.html_outcome(change, _look(state), state, escaped(reason))
+            return draw_change(change, state=state, looks=_look(state), reason=reason)
         looks, state, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
-        return rendering.html_outcome(change, looks, state, escaped(reason))
+        return draw_change(change, state=state, looks=looks, reason=reason)
 
     def _fill_accounts(self) -> None:
         """Show what each account would do, how far it is, or what came of it."""
@@ -669,10 +687,11 @@ def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
 def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     """Write the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
-        return rendering.told_html(plan, *more)
+        return rendering.told_html(plan, *more, rows=False)
     accounts_by_note: dict[str, list[str]] = {}
     for label, part in plan.plans.items():
-        for note in rendering.notes_of(part):
+        of_rows = rendering.row_notes(part)
+        for note in (one for one in rendering.notes_of(part) if one not in of_rows):
             accounts_by_note.setdefault(note, []).append(visible(label))
     named = [
         f"{', '.join(of) if len(of) <= FEW else many(len(of), 'account')}: {note}"
@@ -715,8 +734,8 @@ def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
 
 def _with_account(label: str, html: Callable[[], str]) -> str:
     body = html()
-    cell = f'<td rowspan="{body.count("<tr>")}" dir="auto">{escaped(label)}</td>'
-    return body.replace("<tr>", f"<tr>{cell}", 1)
+    cell = f'<td dir="auto">{escaped(label)}</td>'
+    return body.replace("<tr>", "<tr><td></td>").replace("<tr><td></td>", f"<tr>{cell}", 1)
 
 
 def _and_account(plan: Plan | FleetPlan, columns: Mapping[str, int]) -> Mapping[str, int]:
@@ -743,7 +762,7 @@ def plan_items(plan: Plan | FleetPlan) -> tuple[Mapping[str, int], Sequence[Item
     items: list[Item] = []
     for label, part in parts_of(plan).items():
         items += of_account(label, _items_of(part))
-    columns = {"change": 13, _record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
+    columns = {"change": 9, _record_noun(plan): 19, "field": 12, "before": 30, "after": 30}
     return _and_account(plan, columns), items
 
 
@@ -754,15 +773,11 @@ def _record_noun(plan: Plan | FleetPlan) -> str:
 def _items_of(plan: Plan) -> Sequence[Item]:
     """Make the rows of the plan of one account, and of what it refuses."""
     losses = rendering.losses_of(plan)
-
-    def drawn(change: Change) -> str:
-        return rendering.html_changes([change], losses, MANY)[0]
-
     items = [
         Item(
             (change.kind, *filter(None, [_UNDO.get(change.undo, _NOT_EXACTLY), _part(change)])),
             _searched(change),
-            partial(drawn, change),
+            partial(draw_change, change, losses),
         )
         for kind in rendering.by_kind(plan)
         for change in kind
@@ -781,6 +796,61 @@ def _searched(change: Change) -> str:
     return f"{change.row} {change.key} {change.code or ''} {change.label} {values}"
 
 
+_FIELDS = 8  #: fields of a change that are shown before somebody asks for all
+
+
+def draw_change(
+    change: Change,
+    losses: rendering.Losses = MappingProxyType({}),
+    *,
+    state: str = "",
+    looks: str = "",
+    reason: str = "",
+    action: str = "",
+) -> str:
+    """Draw a row of a plan or of its result: each field in full, and below what is to be known.
+
+    Args:
+        change: What is changed.
+        losses: Why changes cannot be undone exactly.
+        state: How far it is, in a column of its own, if its plan is or was applied.
+        looks: The class of the row.
+        reason: Why it is so far, in words.
+        action: A button, in a column of its own beside the state.
+    """
+    lines = [_draw_line(change, line) for line in rendering.change_lines(change, whole=True)]
+    lines = lines or ["<td></td>" * 3]
+    lines[_FIELDS:] = [line.replace("<td", '<td class="far"', 1) for line in lines[_FIELDS:]]
+    label, note = rendering.change_label(change), rendering.footnote(change, losses)
+    name = f"{marked(label)}<sup>{note}</sup>" if note else marked(label)
+    if any('class="far"' in line for line in lines):
+        words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
+        name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
+    kind = f'<td class="short">{rendering.html_kind(change)}</td>'
+    head = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>'
+    blank, end = "<td></td>" * (3 if state else 2), ""
+    if state:
+        head = f'<td class="dot short">{escaped(state)}</td>{head}'
+        end = f"<td>{action}</td>"
+    rows = [head + lines[0] + end, *(blank + line + "<td></td>" * bool(end) for line in lines[1:])]
+    below = f'<p dir="auto">{escaped(reason)}</p>' if reason else ""
+    if below := below + finding_list(change.findings):
+        rows.append(f'<td></td><td class="below" colspan="{6 if state else 4}">{below}</td>')
+    return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(rows)}</tr></tbody>'
+
+
+def _draw_line(change: Change, line: rendering.Line) -> str:
+    """Draw the cells of a field: its name, and both sides, those of long texts in full."""
+    name = f'<td dir="auto">{marked(visible(line.field))}</td>'
+    old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
+    texts = [side.whole if side else "" for side in (line.before, line.after)]
+    if max(map(len, texts)) <= LONG:
+        return f"{name}{html_side(line.before, old)}{html_side(line.after, new)}"
+    both = all(texts) and change.kind != "skip"
+    sides = marked_words(*texts) if both else map(text_html, texts)
+    return name + "".join(f'<td dir="auto">{side}</td>' for side in sides)
+
+
 def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
     """Make the rows of what cannot be planned, below the columns of changes or of outcomes."""
     return [
@@ -790,19 +860,23 @@ def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
 
 
 def _refused(cell: RefusedCell, outcome: bool) -> str:
-    row, column, value, *reasons = map(escaped, [row_label(cell.row), *map(str, cell[1:])])
-    where = f'<td class="dot short">refused</td><th scope="rowgroup" dir="auto">row {row}</th>'
-    before = "<td></td>" if outcome else ""
-    what = f'<td dir="auto">{column}</td>{before}<td dir="auto">{value}</td>'
-    look = ' class="bad"' if outcome else ""
-    why = f'<td dir="auto">{": ".join(reasons)}</td>'
-    return f"<tbody{look}><tr>{where}{what}{why}</tr></tbody>"
+    row, column, value = map(escaped, [row_label(cell.row), *map(str, cell[1:3])])
+    reasons = map(str, cell[3:])
+    kind, end = ("<td></td>", "<td></td>") if outcome else ("", "")
+    where = (
+        f'<td class="dot short">refused</td>{kind}<th scope="rowgroup" dir="auto">row {row}</th>'
+    )
+    what = f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>{end}'
+    why = finding_list([("error", ": ".join(reasons))])
+    below = f'<td></td><td class="below" colspan="{6 if outcome else 4}">{why}</td>'
+    return f'<tbody class="bad"><tr>{where}{what}</tr><tr>{below}</tr></tbody>'
 
 
 def result_columns(plan: Plan | FleetPlan) -> Mapping[str, int]:
     """Name the columns of a plan that is or was applied, each with its width in percent."""
     noun = _record_noun(plan)
-    columns = {"state": 12, noun: 18, "field": 11, "before": 17, "after": 18, "reason": 24}
+    columns = {"state": 10, "change": 9, noun: 17, "field": 12, "before": 21, "after": 21}
+    columns["action"] = 10
     return _and_account(plan, columns)
 
 
@@ -856,12 +930,12 @@ def _look(state: str) -> str:
 
 def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: str) -> str:
     """Draw a row of a result, with a button that takes it back if it has a number."""
-    words = escaped(reason)
+    button = ""
     if number:
         name = escaped(f"Take back {rendering.change_label(change)}")
         button = f'class="chatkit-button small" data-act="back" data-row="{number}"'
-        words += f'<div><button type="button" {button} aria-label="{name}">Take back</button></div>'
-    return rendering.html_outcome(change, looks, escaped(state), words)
+        button = f'<button type="button" {button} aria-label="{name}">Take back</button>'
+    return draw_change(change, state=state, looks=looks, reason=reason, action=button)
 
 
 def _at_work(row: Row) -> tuple[str, str, str]:

@@ -15,7 +15,7 @@ from chatkit.errors import InputError, steady
 from chatkit.flowjson.document import read_source
 from chatkit.frames.frame import Columns, Kind
 from chatkit.util.display import cut, many
-from chatkit.widgets.controls import Exported, joined_text, packed_module
+from chatkit.widgets.controls import Exported, packed_module, style_sheet
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,7 +62,7 @@ class Player(Exported, anywidget.AnyWidget):
     """
 
     _esm = packed_module(SCRIPTS)
-    _css = joined_text(["player/player.css"])
+    _css = style_sheet("player/player.css")
 
     #: The document as JSON text.
     source = traitlets.Unicode("null").tag(sync=True)

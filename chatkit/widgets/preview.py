@@ -12,7 +12,7 @@ from chatkit.errors import InputError, steady
 from chatkit.localization.bubble import bubble, bubble_html, notes, plain_text
 from chatkit.localization.content import Contents, entries
 from chatkit.util.display import cut
-from chatkit.widgets.controls import Exported, joined_module, joined_text
+from chatkit.widgets.controls import Exported, joined_module, style_sheet
 
 
 class Preview(Exported, anywidget.AnyWidget):
@@ -34,7 +34,7 @@ class Preview(Exported, anywidget.AnyWidget):
     """
 
     _esm = joined_module(["elements.js", "preview/preview.js"])
-    _css = joined_text(["preview/preview.css"])
+    _css = style_sheet("preview/preview.css")
 
     #: What is seen, for the page.
     message: traitlets.Dict[str, Any] = traitlets.Dict().tag(sync=True)

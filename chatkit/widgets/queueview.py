@@ -16,7 +16,7 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import changed_words, cut, escaped, visible
 from chatkit.util.progress import working_for
-from chatkit.widgets.controls import ActionButton, Panel, joined_module, joined_text
+from chatkit.widgets.controls import ActionButton, Panel, joined_module, style_sheet
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.preview import Preview
 
@@ -38,7 +38,7 @@ class QueueCard(anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "content/queue.js"])
-    _css = joined_text(["content/queue.css"])
+    _css = style_sheet("content/queue.css")
 
     #: A letter for each text: how it was answered.
     answers = traitlets.Unicode().tag(sync=True)

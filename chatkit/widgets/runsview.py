@@ -15,7 +15,7 @@ from chatkit.bulk.plan import fleet_of_run
 from chatkit.errors import PlanRefused
 from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
 from chatkit.util.display import escaped, many, visible
-from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_text
+from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.table import PAGE, Item, PagedRows
 
@@ -43,7 +43,7 @@ class RunsView(Panel):
         opened: Returns the plan of a run and what came of it so far.
     """
 
-    _style = STYLE + joined_text(["planview.css"])
+    _style = STYLE + style_sheet("planview.css")
     _css_classes = ("chatkit-planview", "chatkit-runs")
 
     def __init__(

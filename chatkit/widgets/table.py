@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -11,9 +11,83 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
+from chatkit.report import marked
+from chatkit.util.display import changed_words, visible
 from chatkit.widgets.controls import ActionButton, boxed, joined_module
 
 PAGE = 10  #: rows that are shown at once
+_LONG = 600  #: characters of a text that are seen before somebody asks for all of it
+_AROUND = 60  #: characters that are seen on both sides of what is the same in a long text
+_COMPARED = 20_000  #: characters of two texts that are compared word by word
+_SIGNS = {"error": "✗", "warning": "!", "note": "i"}
+
+
+def marked_words(before: str, after: str) -> tuple[str, str]:
+    """Write two texts as HTML; the words that the other does not have are marked in each.
+
+    Long parts are folded: what has the class `far` is seen only within the class `whole`.
+    """
+    parts = changed_words(before, after) if len(before) + len(after) <= _COMPARED else []
+    if not any(kind == "same" and text.strip() for kind, text in parts):
+        parts = [("out", before), ("in", after)]
+    sides = []
+    for mine, tag in (("out", "del"), ("in", "ins")):
+        texts = [
+            f"<{tag}>{text_html(text, blank=True)}</{tag}>" if kind == mine else _same_html(text)
+            for kind, text in parts
+            if kind in ("same", mine) and text
+        ]
+        sides.append("".join(texts))
+    return sides[0], sides[1]
+
+
+def text_html(text: str, *, blank: bool = False) -> str:
+    """Write a text as HTML, its lines below each other; the end of a long one is folded.
+
+    Args:
+        text: The text.
+        blank: Whether spaces are seen where there is nothing else.
+    """
+    shown = text.replace(" ", "␣") if blank and text.isspace() else text
+    html = _lines_html(shown[:_LONG])
+    return html if len(shown) <= _LONG else f"{html}{_far_html(shown[_LONG:])}"
+
+
+def _same_html(text: str) -> str:
+    if len(text) <= 3 * _AROUND:
+        return _lines_html(text)
+    middle = _far_html(text[_AROUND:-_AROUND])
+    return f"{_lines_html(text[:_AROUND])}{middle}{_lines_html(text[-_AROUND:])}"
+
+
+def _far_html(text: str) -> str:
+    return f'<span class="gap">…</span><span class="far">{_lines_html(text)}</span>'
+
+
+def _lines_html(text: str) -> str:
+    return marked(visible(text)).replace("<mark>↵</mark>", "<mark>↵</mark><br>")
+
+
+def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
+    """Write findings as a list, each with an icon and how severe it is; nothing without any.
+
+    Args:
+        findings: Of each how severe it is and the message; then what to do, and another word for
+            how severe it is.
+    """
+    items = []
+    for each in findings:
+        severity, message, hint, word = (*each, "", "")[:4]
+        step = f" <span>{marked(visible(hint))}</span>" if hint else ""
+        items.append(
+            f'<li class="{severity}"><b aria-hidden="true">{_SIGNS[severity]}</b>'
+            f'<div dir="auto"><em>{word or severity}:</em> {marked(visible(message))}{step}</div>'
+            "</li>"
+        )
+    listed = "".join(items)
+    return (
+        f'<ul class="chatkit-findings tex2jax_ignore mathjax_ignore">{listed}</ul>' if items else ""
+    )
 
 
 class Item(NamedTuple):

@@ -26,7 +26,7 @@ from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds
-from chatkit.widgets.controls import START, joined_module, joined_text
+from chatkit.widgets.controls import START, joined_module, style_sheet
 from chatkit.widgets.following import Follower
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Tail(Follower):
     """
 
     _esm = joined_module(["keys.js", "side.js", "elements.js", "inbox/tail.js"])
-    _css = joined_text(["inbox/tail.css"])
+    _css = style_sheet("inbox/tail.css")
     _resending: threading.Thread | None = None
 
     kind = traitlets.Unicode().tag(sync=True)

@@ -21,8 +21,8 @@ from chatkit.widgets.controls import (
     boxed,
     call_code,
     joined_module,
-    joined_text,
     packed_module,
+    style_sheet,
 )
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import FormEdits, Inspector
@@ -61,7 +61,7 @@ class Editor(Panel):
     Editor of 3 screens: SERVICE, DAY, CONFIRM; no findings.
     """
 
-    _style = joined_text(["form.css", "editor/editor.css"])
+    _style = style_sheet("form.css", "editor/editor.css")
     _css_classes = ("chatkit-editor",)
 
     def __init__(
@@ -489,7 +489,7 @@ class SourceView(anywidget.AnyWidget):
     """
 
     _esm = packed_module(["keys.js", "elements.js", "editor/source.js"])
-    _css = joined_text(["editor/source.css"])
+    _css = style_sheet("editor/source.css")
 
     text = traitlets.Unicode().tag(sync=True)
     #: What is found: line, column, severity and what is said.
@@ -541,7 +541,7 @@ class FindingList(anywidget.AnyWidget):
     """
 
     _esm = joined_module(["keys.js", "elements.js", "editor/findings.js"])
-    _css = joined_text(["editor/findings.css"])
+    _css = style_sheet("editor/findings.css")
 
     summary = traitlets.Unicode().tag(sync=True)
     listed: traitlets.List[Any] = traitlets.List().tag(sync=True)

@@ -15,7 +15,7 @@ from chatkit.flowjson.components import COMPONENTS, DOCUMENT, SCREEN, Shape
 from chatkit.report import Finding
 from chatkit.util.display import cut, many
 from chatkit.util.json import child
-from chatkit.widgets.controls import joined_text, packed_module
+from chatkit.widgets.controls import packed_module, style_sheet
 
 
 class Tree(anywidget.AnyWidget):
@@ -26,7 +26,7 @@ class Tree(anywidget.AnyWidget):
     """
 
     _esm = packed_module(["keys.js", "elements.js", "editor/tree.js"])
-    _css = joined_text(["editor/tree.css"])
+    _css = style_sheet("editor/tree.css")
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
     #: What can be added at the selected row: groups of names, with a help for each.

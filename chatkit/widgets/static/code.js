@@ -27,6 +27,7 @@ function render({ model, el }) {
   pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", "The same in Python");
   button.type = "button";
+  button.className = "chatkit-button small";
   const paint = () => {
     pre.textContent = model.get("text");
     button.textContent = "Copy";

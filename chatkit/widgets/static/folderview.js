@@ -21,8 +21,7 @@ function render({ model, el }) {
   search.className = "fv-search";
   const only = labelled("only what differs", "checkbox");
   const whole = labelled("all lines", "checkbox");
-  const again = make(bar, "button", "fv-do", "Read again");
-  again.type = "button";
+  const again = make(bar, "button", "chatkit-button small", "Read again");
   const sides = make(root, "div", "fv-sides");
   const list = make(sides, "div", "fv-files");
   list.tabIndex = 0;

@@ -35,7 +35,7 @@ function render({ model, el }) {
   });
   const again = button(bar, "Redo", () => tell({ do: "redo" }), { title: "Do it again (Ctrl+Y)" });
   button(bar, "Review changes", () => tell({ do: "review" }), {
-    class: "gd-first-choice", title: "Show below what would be sent; nothing is sent yet",
+    class: "chatkit-button small primary", title: "Show below what would be sent; nothing is sent yet",
   });
   const table = make(root, "div", "gd-table", {
     role: "grid", "aria-label": `${noun}s`, "aria-multiselectable": true,

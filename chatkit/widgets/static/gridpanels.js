@@ -17,7 +17,7 @@ const make = (parent, tag, name, values = {}) => {
 const clamp = (value, low, high) => Math.max(low, Math.min(high, value));
 const count = (n, noun) => n.toLocaleString("en") + (noun ? ` ${noun}${n === 1 ? "" : "s"}` : "");
 const button = (parent, text, onclick, values = {}) =>
-  make(parent, "button", "", { type: "button", text, onclick, ...values });
+  make(parent, "button", "chatkit-button small", { type: "button", text, onclick, ...values });
 const field = (parent, text, tag, values) => {
   const label = make(parent, "label", "gd-field", { text });
   return make(label, tag, "", values);

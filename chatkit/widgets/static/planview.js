@@ -2,7 +2,6 @@
 // was while the view changes. A file that Python sends is saved by the browser.
 const SETTLED = 60; // ms in which what is hidden, and what is shown in its place, have both come
 const CONTROLS = "button, input, select, summary, [tabindex='0']";
-const NARROW = 680; // pixels of a table below which reasons stand below their rows
 const ENTERED = "button, input, select, textarea, [contenteditable='true']";
 const usable = (one) => one.checkVisibility() && !one.disabled && one.getAttribute("aria-disabled") !== "true";
 const named = (one) => one?.dataset?.act && `${one.dataset.act} ${one.dataset.row}`;
@@ -41,49 +40,37 @@ const keepFocus = (inside) => {
   };
 };
 
-// Where there is little room the reason, the last cell of a row, is a row of its own below it.
-const putReasonsBelow = (table) => {
-  const last = table?.querySelector("thead th:last-child");
-  if (last?.textContent !== "reason") return;
-  last.remove();
-  for (const body of table.tBodies) {
-    const reason = body.rows[0].lastElementChild;
-    reason.remove();
-    if (!reason.textContent) continue;
-    reason.className = "below";
-    reason.rowSpan = 1;
-    const row = body.insertRow();
-    make(row, "td");
-    row.append(reason);
-    reason.colSpan = 4;
-  }
-};
-
 function render({ model, el }) {
   const pane = make(el, "div", "chatkit-rows"), more = make(el, "div", "chatkit-more");
   keepKeys(pane);
   const side = sayMore(pane, more);
-  let narrow = false;
   const fits = new ResizeObserver(() => {
-    if (pane.clientWidth && narrow !== pane.clientWidth < NARROW) {
-      narrow = !narrow;
-      paint();
-    }
     // what is moved sideways is moved by keys too
     const wide = pane.scrollWidth > pane.clientWidth + 1;
     for (const [name, value] of [["tabindex", "0"], ["role", "region"], ["aria-label", model.get("label")]])
       wide ? pane.setAttribute(name, value) : pane.removeAttribute(name);
   });
   fits.observe(pane);
+  const whole = new Set(); // what all is shown of, however often it is drawn
+  const unfold = (button) => {
+    const on = whole.has(button.ariaLabel);
+    button.closest("tbody").classList.toggle("whole", on);
+    button.setAttribute("aria-expanded", on);
+    button.textContent = on ? "Show less" : "Show all";
+  };
   const paint = () => {
     const had = pane.contains(document.activeElement) && named(document.activeElement);
     pane.innerHTML = model.get("html");
-    if (narrow) putReasonsBelow(pane.querySelector("table"));
+    pane.querySelectorAll("[data-more]").forEach(unfold);
     if (had) [...pane.querySelectorAll("[data-act]")].find((one) => named(one) === had)?.focus();
     side.look();
   };
   pane.addEventListener("click", ({ target }) => {
-    const button = target.closest("[data-act]");
+    const button = target.closest("[data-act]"), more = target.closest("[data-more]");
+    if (more) {
+      whole.delete(more.ariaLabel) || whole.add(more.ariaLabel);
+      unfold(more);
+    }
     if (button) model.send({ act: button.dataset.act, row: button.dataset.row });
   });
   const save = ({ download }, [bytes]) => {

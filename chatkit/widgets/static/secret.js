@@ -13,8 +13,7 @@ function render({ model, el }) {
   const told = make(root, "p"), output = make(root, "output"), bar = make(root, "div");
   let wanted = "";
   const button = (text, act) => {
-    const one = make(bar, "button", "", text);
-    one.type = "button";
+    const one = make(bar, "button", "chatkit-button small", text);
     one.onclick = act;
     return one;
   };

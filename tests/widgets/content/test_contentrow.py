@@ -47,7 +47,7 @@ def test_findings_stand_at_their_field_with_what_to_do():
     text = notes("footer", footer="x" * 61)
     assert "<em>refused:</em> the footer has 61 characters" in text
     assert "Take away 1." in text
-    assert "cf-found" not in notes("footer")
+    assert "chatkit-findings" not in notes("footer")
 
 
 def test_many_findings_are_cut():

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import pandas as pd
 import pytest
+from widgets.screen import html as html_of
 
 import chatkit
 from chatkit.bulk.plan import Plan
 from chatkit.client import Client
-from chatkit.widgets.planview import plan_items, result_items
+from chatkit.widgets.planview import PlanView, plan_items, result_items
 
 HOSTILE = "<img src=x onerror=alert(1)>\u202e"
 
@@ -108,3 +109,52 @@ def test_what_a_service_says_is_never_markup_and_always_seen(client: Client) -> 
         html = item.html()
         assert html.count("&lt;img src=x onerror=alert(1)&gt;⟨U+202E⟩") == 2
         assert "<img" not in html and "\u202e" not in html
+
+
+LONG = "Hello {{1}}, your {{2}} is repaired and ready for you. Please collect it before Friday"
+
+
+def test_long_texts_stand_in_full_with_the_words_that_differ_marked(client: Client) -> None:
+    contents = client.templates("order_ready")
+    contents.update("de", text=f"{LONG}.")
+    plan = contents.plan([{"lang_code": "de", "text": f"{LONG}, or call us."}], existing="update")
+    _, (item,) = plan_items(plan)
+    html = item.html()
+    assert html.count(f"{LONG}") == 2
+    assert "<ins>, or call us</ins>" in html
+
+
+def test_what_is_too_long_is_folded_and_still_there(client: Client) -> None:
+    words = " ".join(f"word{n}" for n in range(100))
+    contents = client.templates("order_ready")
+    contents.update("de", text=f"First {words} end.")
+    plan = contents.plan([{"lang_code": "de", "text": f"Last {words} end."}], existing="update")
+    _, (item,) = plan_items(plan)
+    html = item.html()
+    assert "<del>First</del>" in html and "<ins>Last</ins>" in html
+    assert "Show all" in html and "word50 " in html and '<span class="far">' in html
+
+
+def test_each_finding_stands_at_its_row_with_how_severe_it_is(client: Client) -> None:
+    contents = client.templates("order_ready")
+    texts = {"de": "Hallo  {{1}} , und  {{2}} da. ", "en": "Hello {{1}} there."}
+    rows = [{"lang_code": code, "text": text} for code, text in texts.items()]
+    plan = contents.plan(rows, existing="update")
+    _, items = plan_items(plan)
+    of_rows = [item.html().count('<li class="warning">') for item in items]
+    assert of_rows[0] > 1 and of_rows[1] > 0
+    assert "doubled spaces" in items[0].html() and "doubled spaces" not in items[1].html()
+    assert "warnings, first" in repr(plan)
+    assert "warnings, first" not in html_of(PlanView(plan))
+
+
+def test_all_fields_and_places_of_a_change_are_there(client: Client) -> None:
+    document = dict(client.flows.get(301).flow_json or {})
+    document["screens"] = [
+        {**one, "title": f"Title {n}"} for n, one in enumerate(document["screens"])
+    ]
+    document |= {f"R{n}": n for n in range(12)}
+    plan = client.flows.plan([{"id": 301, "flow_json": document}], broken=True)
+    _, (item,) = plan_items(plan)
+    assert all(f"Title {n}" in item.html() for n in range(len(document["screens"])))
+    assert all(f"R{n}<" in item.html() for n in range(12)) and "Show all" in item.html()

@@ -51,8 +51,7 @@ function render({ model, el }) {
     bar.replaceChildren();
     const all = counts.reduce((sum, one) => sum + one, 0);
     const button = (label, on, act, kind) => {
-      const made = make(bar, "button", kind);
-      made.type = "button";
+      const made = make(bar, "button", `chatkit-button small ${kind}`);
       made.append(...label);
       made.setAttribute("aria-pressed", on);
       made.onclick = () => { act(); [...bar.children].find((one) => one.dataset.key === made.dataset.key)?.focus(); };

@@ -52,8 +52,7 @@ function render({ model, el }) {
   const typed = () => items.has(at) && box.value !== items.get(at).text;
   const take = (item) => { items.set(item.n, item); if (item.n === at) draw(); };
   const button = (text, keys, act, name) => {
-    const made = make(actions, "button", name, text);
-    made.type = "button";
+    const made = make(actions, "button", `chatkit-button small ${name ?? ""}`, text);
     if (keys) made.setAttribute("aria-keyshortcuts", keys);
     made.title = keys;
     made.onclick = act;
@@ -78,7 +77,6 @@ function render({ model, el }) {
   };
   const suggest = (item) => near.replaceChildren(...item.near.map(([text, alike, from, unlike], n) => {
     const one = make(null, "div"), made = make(one, "button");
-    made.type = "button";
     make(made, "b", "", `${alike} %`);
     const said = make(made, "span", "", text);
     said.dir = "auto";
@@ -179,7 +177,7 @@ function render({ model, el }) {
   const copy = () => { if (items.has(at)) put(items.get(at).original); };
   button("← Previous", "Alt+ArrowUp", () => show(at - 1));
   button("Next →", "Alt+ArrowDown", () => show(at + 1));
-  const go = button("Take this", "Control+Enter", done, "qu-go");
+  const go = button("Take this", "Control+Enter", done, "primary");
   button("Skip", "Alt+S", () => answered("skip"));
   button("Copy source", "Alt+0", copy);
   box.oninput = () => { dirty = true; measure(); check(); };

@@ -13,14 +13,12 @@ function render({ model, el }) {
     list.hidden = !found.length;
     found.forEach(({ severity, where, said, code, fixable }, n) => {
       const one = make(make(list, "li", ""), "button", `cl-one cl-${severity}`);
-      one.type = "button";
       make(one, "span", "cl-mark", severity);
       make(one, "span", "cl-said", said).dir = "auto";
       make(one, "span", "cl-where", [code, where].filter(Boolean).join(" · "));
       one.onclick = () => model.send({ go: n });
       if (!fixable) return;
-      const fix = make(one.parentElement, "button", "cl-fix", "Fix");
-      fix.type = "button";
+      const fix = make(one.parentElement, "button", "chatkit-button small", "Fix");
       fix.title = "Fix it. Undo takes that back.";
       fix.setAttribute("aria-label", `Fix: ${said}`);
       fix.onclick = () => model.send({ fix: n });

@@ -17,8 +17,7 @@ function render({ model, el }) {
   for (const [name, value] of Object.entries(said)) search.setAttribute(name, value);
   const tell = (what, more = {}) => model.send({ do: what, pointer: here, ...more });
   const button = (parent, text, title, act) => {
-    const one = make(parent, "button", "ct-do", text);
-    one.type = "button";
+    const one = make(parent, "button", "chatkit-button small", text);
     one.title = title;
     one.setAttribute("aria-label", title.replace(/ \(.*/, ""));
     one.onclick = () => { if (one.getAttribute("aria-disabled") !== "true") act(); };

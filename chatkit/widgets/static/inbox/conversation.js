@@ -14,8 +14,7 @@ function render({ model, el }) {
   log.setAttribute("aria-label", "Messages, oldest first");
   const list = make(null, "ol");
   log.append(list);
-  const more = make(null, "button");
-  more.type = "button";
+  const more = make(null, "button", "chatkit-button small");
   root.append(head, state, note, more, log);
   keepKeys(root);
   el.append(root);

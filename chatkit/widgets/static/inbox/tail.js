@@ -1,8 +1,7 @@
 // The live tail: rows come in batches, and the page never holds more than `limit` of them.
 // Everything from a delivery is set as text; nothing of it is ever markup.
 function button(text, act) {
-  const element = make(null, "button", "", text);
-  element.type = "button";
+  const element = make(null, "button", "chatkit-button small", text);
   element.onclick = act;
   return element;
 }

@@ -6,7 +6,7 @@ const panel = (parent, { jump, restart }) => {
   const bar = make(element, "div", "fp-tools");
   const label = make(bar, "label", "", { text: "Screen " });
   const screens = make(label, "select");
-  make(bar, "button", "", { type: "button", text: "Start again", onclick: restart });
+  make(bar, "button", "chatkit-button small", { type: "button", text: "Start again", onclick: restart });
   screens.onchange = () => jump(screens.value);
   const next = make(element, "section"), past = make(element, "section"), notes = make(element, "section");
   const part = (section, title) => { section.replaceChildren(); make(section, "h4", "", { text: title }); };

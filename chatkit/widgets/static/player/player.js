@@ -190,8 +190,9 @@ function render({ model, el }) {
   beside = panel(root, { jump: (at) => begin(at), restart: () => begin() });
   const dress = () => {
     const dark = model.get("dark");
-    root.classList.toggle("fp-dark", dark === true);
-    root.classList.toggle("fp-light", dark === false);
+    const phone = root.querySelector(".fp-phone");
+    phone.classList.toggle("ck-dark", dark === true);
+    phone.classList.toggle("ck-light", dark === false);
   };
   const renew = () => begin(run?.here?.id);
   const all = [["msg:custom", heard], ["change:dark", dress], ["change:source", renew], ["change:opening", renew], ["change:problem", renew]];

@@ -78,12 +78,12 @@ function render({ model, el }) {
   let open = false;
   const paint = () => {
     const dark = model.get("dark");
-    root.dataset.dark = dark === null ? "" : dark;
     draw(root, model.get("message"), model.get("notes"), open, () => {
       open = !open;
       paint();
       root.querySelector("button").focus();
     });
+    if (dark !== null) root.querySelector(".pv-phone").classList.add(dark ? "ck-dark" : "ck-light");
   };
   model.on("change", paint);
   paint();
