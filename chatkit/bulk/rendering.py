@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -236,7 +237,11 @@ def _updated(change: Change, name: str, whole: bool) -> list[Line]:
 
 
 def _with_whole(side: Shown, value: Any) -> Shown:
-    return side._replace(whole=value) if side.kind == "text" and isinstance(value, str) else side
+    if side.kind == "words":
+        return side
+    nested = isinstance(value, dict | list)
+    text = json.dumps(value, ensure_ascii=False, indent=1, default=str) if nested else value
+    return side._replace(whole=text) if isinstance(text, str) else side
 
 
 def _rest(field: str, count: int, noun: str) -> list[Line]:

@@ -196,8 +196,9 @@ class Grid(Panel):
         self._reviewed, self._planned = dict(sheet.cells), sheet.edits()
         rows = sheet.rows() if self._keyed else [*range(sheet.size), *sheet.rows()]
         self._labels = {sheet.label(row): row for row in rows}
-        options = {"existing": existing, "skip_invalid": skip_invalid}
-        view.bind(self._is_reviewed, partial(self._review_anew, options))
+        view.bind(
+            self._is_reviewed, partial(self.review, existing=existing, skip_invalid=skip_invalid)
+        )
         others: list[tuple[str, dict[str, Any]]] = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
@@ -207,7 +208,7 @@ class Grid(Panel):
             words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
             others.append((words, {"existing": "update", "skip_invalid": skip_invalid}))
         buttons = [
-            ActionButton(words, partial(self._attempt, self._review_anew, options))
+            ActionButton(words, partial(self._attempt, partial(self.review, **options)))
             for words, options in others
         ]
         self._message.show("")
@@ -216,11 +217,6 @@ class Grid(Panel):
 
     def _is_reviewed(self) -> bool:
         return self._planned == self._sheet.edits()
-
-    def _review_anew(self, options: Mapping[str, Any]) -> None:
-        """Put another plan in the place of the one below, and the focus on what it offers."""
-        self._table.send({"anew": True})  # comes first: the page sees which button goes
-        self.review(**options)
 
     @property
     def refused(self) -> list[RefusedCell]:
@@ -736,9 +732,8 @@ class Grid(Panel):
     def _show_code(self) -> None:
         self._code.text = "" if self._code.text else self.code or _NO_CODE
 
-    def _show_review(self) -> dict[str, Any]:
+    def _show_review(self) -> None:
         self._attempt(self.review)
-        return {"reviewed": True}
 
     def _rows_at(self, place: int, count: int) -> list[int]:
         rows: list[int] = self._view.rows[place : place + count].tolist()

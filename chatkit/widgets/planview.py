@@ -209,11 +209,14 @@ class PlanView(Panel):
     def bind(self, is_current: Callable[[], bool], review: Callable[[], object]) -> None:
         """Bind the review to what it was made of: once that is edited, it is out of date.
 
+        The page goes to it, as somebody has asked for it.
+
         Args:
             is_current: Whether what it was made of is as it was then.
             review: Makes another review, which takes the place of this one.
         """
         self._is_current, self._review = is_current, review
+        self._rows.reveal()
         self.recheck()
 
     def recheck(self) -> None:
@@ -353,6 +356,10 @@ class PlanView(Panel):
     def at_work(self) -> bool:
         """True while it, or a plan below it that takes it back, is being applied."""
         return self.running or (self.back is not None and self.back.at_work)
+
+    def reveal(self) -> None:
+        """Bring it into view once it is drawn, and the focus to its heading."""
+        self._rows.reveal()
 
     def show(self, kind: str) -> None:
         """Show the rows of one kind, if there are any of it.

@@ -97,6 +97,7 @@ class RunsView(Panel):
         view = self.view = PlanView(plan, self._changed, result=result, live=live)
         title = w.HTML(f"<p><strong>{_title(record)}</strong></p>")
         self._below.children = [title, view]
+        view.reveal()
         self._close.layout.display = None
         return view
 

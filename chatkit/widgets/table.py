@@ -78,11 +78,11 @@ def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
     items = []
     for each in findings:
         severity, message, hint, word = (*each, "", "")[:4]
-        step = f" <span>{marked(visible(hint))}</span>" if hint else ""
+        text = marked(visible(message))
+        text += f" <span>{marked(visible(hint))}</span>" if hint else ""
         items.append(
             f'<li class="{severity}"><b aria-hidden="true">{_SIGNS[severity]}</b>'
-            f'<div dir="auto"><em>{word or severity}:</em> {marked(visible(message))}{step}</div>'
-            "</li>"
+            f'<div dir="auto"><em>{word or severity}:</em> {text}</div></li>'
         )
     listed = "".join(items)
     return (
@@ -111,6 +111,8 @@ class RowsTable(anywidget.AnyWidget):
 
     html = traitlets.Unicode().tag(sync=True)
     label = traitlets.Unicode().tag(sync=True)
+    #: Whether a click has opened it: the page goes there once.
+    opened = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, label: str, act: Callable[[str, str], object] | None) -> None:
         self._act = act
@@ -206,6 +208,10 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """Show the rows of one kind, if there are any of it."""
         if any(kind in item.kinds for item in self.items):
             self.kind.value = kind
+
+    def reveal(self) -> None:
+        """Bring what it stands in into view once it is drawn, and the focus there."""
+        self._table.opened = True
 
     def download(self, name: str, data: bytes) -> None:
         """Send a file to the browser, to be saved."""

@@ -12,7 +12,7 @@ import traitlets
 from chatkit.errors import ChatkitError, InputError, Problem, steady
 from chatkit.flowjson.build import to_code
 from chatkit.flowjson.lint import Findings
-from chatkit.report import Finding
+from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import (
     ActionButton,
@@ -101,7 +101,7 @@ class Editor(Panel):
         self._tabs = w.Tab(
             [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
         )
-        self._tabs.observe(lambda _: self._refresh(), names="selected_index")
+        self._tabs.observe(lambda _: self._turned(), names="selected_index")
         self._name = w.Text(description="Name of the new flow", continuous_update=True)
         self._name.observe(lambda _: self._paint(), names="value")
         self._broken = w.Checkbox(description="Save it although it has errors", indent=False)
@@ -111,15 +111,15 @@ class Editor(Panel):
         self._below = w.VBox()
 
     def _parts(self) -> list[w.Widget]:
-        """Lay out: what can be done, then tree, form and phone side by side, then saving."""
-        bar = boxed(w.HBox, "ce-bar", [self._title, self._undo, self._redo])
+        """Lay out: what can be done, then tree, form and phone side by side."""
+        saving = [self._name, self._broken, self._plan] if self._save else []
+        bar = boxed(w.HBox, "ce-bar chatkit-sticky", [self._title, self._undo, self._redo, *saving])
         left = boxed(w.VBox, "ce-left", [self._tree])
-        within = [self._tabs, self._code, self._message, self._findings]
+        within = [self._message, self._tabs, self._code, self._findings]
         middle = boxed(w.VBox, "ce-middle", within)
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
-        saving = boxed(w.HBox, "ce-saving", [self._name, self._plan, self._broken])
-        return [bar, main, *([saving] if self._save else []), self._below]
+        return [bar, main, self._below]
 
     @steady
     def __repr__(self) -> str:
@@ -155,10 +155,8 @@ class Editor(Panel):
         """Select what stands at a place, or what is around it."""
         self._selected = owner(pointer, self._pointers())
         self.state.settle()
-        self._refresh()
+        self._turned()
         self._message.show("")
-        if self._tabs.selected_index == _SOURCE and not self.state.broken:
-            self._source.go(*self.state.find_line(self._selected), focus=False)
 
     def set(self, pointer: str, value: Any) -> None:
         """Set what stands at a place, like `editor.set("/screens/0/title", "Hello")`."""
@@ -336,6 +334,12 @@ class Editor(Panel):
         else:
             self._try(getattr(self, what), *arguments)
 
+    def _turned(self) -> None:
+        """Show what is selected on the tab that is open."""
+        self._refresh()
+        if self._tabs.selected_index == _SOURCE and not self.state.broken:
+            self._source.go(*self.state.find_line(self._selected), focus=False)
+
     def _try(self, act: Callable[..., object], *arguments: Any) -> None:
         """Do something, and say nothing but why it cannot be done."""
         self._message.show("")
@@ -391,6 +395,7 @@ class Editor(Panel):
         ids = [one["id"] for one in screens(state.value) if isinstance(one.get("id"), str)]
         here = additions_at(state.value, branch)
         self._tree.show(self._rows, branch, self._screen(), here, state.broken)
+        self._inspector.document = state.value
         if not typed:
             self._inspector.show(branch, state.value, ids, state.broken)
         if not state.broken:
@@ -548,6 +553,7 @@ class FindingList(anywidget.AnyWidget):
 
     def __init__(self, go: Callable[[int], object], fix: Callable[[int], object]) -> None:
         self._go, self._fix = go, fix
+        self._order: list[int] = []  #: the numbers of those that are listed
         super().__init__()
         self.on_msg(self._receive)
 
@@ -555,8 +561,10 @@ class FindingList(anywidget.AnyWidget):
         return f"<findings: {self.summary}>"
 
     def show(self, findings: Findings) -> None:
-        """List these."""
+        """List these, the worst first."""
         more = len(findings) - _MOST_LISTED
+        severity = [SEVERITIES.index(each.severity) for each in findings]
+        self._order = sorted(range(len(findings)), key=severity.__getitem__)[:_MOST_LISTED]
         self.summary = findings.summary() + (f", the first {_MOST_LISTED} here" if more > 0 else "")
         self.listed = [
             {
@@ -566,12 +574,12 @@ class FindingList(anywidget.AnyWidget):
                 "code": each.code,
                 "fixable": bool(each.patch),
             }
-            for each in findings[:_MOST_LISTED]
+            for each in map(findings.__getitem__, self._order)
         ]
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
-            case {"go": int(n)} if 0 <= n < len(self.listed):
-                self._go(n)
-            case {"fix": int(n)} if 0 <= n < len(self.listed):
-                self._fix(n)
+            case {"go": int(n)} if 0 <= n < len(self._order):
+                self._go(self._order[n])
+            case {"fix": int(n)} if 0 <= n < len(self._order):
+                self._fix(self._order[n])

@@ -464,8 +464,12 @@ def renamed(document: Any, pointer: str, name: str) -> Any:
     """Return the document with another name for what stands at a place.
 
     Raises:
-        InputError: It has no name that could be changed, or the name is taken.
+        InputError: It has no name that could be changed, the name is empty, or another screen,
+            an input of the same screen, or another case has it: references to that would be
+            mixed up with those to this one.
     """
+    if not name.strip():
+        raise InputError("It needs a name.")
     way = steps(pointer)
     thing = at(document, pointer)
     if len(way) == 2 and way[0] == "screens" and isinstance(thing, dict):
@@ -480,7 +484,9 @@ def renamed(document: Any, pointer: str, name: str) -> Any:
 def _screen(document: Any, index: int, old: object, new: str) -> Any:
     """Rename a screen: in routes, targets and references, if no other has its name."""
     screens = document["screens"]
-    others = [one.get("id") for one in screens if isinstance(one, dict) and one.get("id") == old]
+    ids = [one.get("id") for one in screens if isinstance(one, dict)]
+    _require_free(new, ids, old)
+    others = [one for one in ids if one == old]
     document = _put(document, ["screens", str(index), "id"], lambda _: new)
     if not isinstance(old, str) or not old or len(others) > 1:
         return document
@@ -508,6 +514,8 @@ def _screen(document: Any, index: int, old: object, new: str) -> Any:
 
 def _field(document: Any, screen: int, way: list[str], old: object, new: str) -> Any:
     """Rename an input: in the references to it, from its own screen and from others."""
+    inputs = [one.get("name") for one in _objects_in(document["screens"][screen]) if "type" in one]
+    _require_free(new, inputs, old)
     document = _put(document, [*way, "name"], lambda _: new)
     if not isinstance(old, str) or not old:
         return document
@@ -521,7 +529,8 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
 
     def maps(key: str, value: Any) -> Any:
         if key in _MAPS and isinstance(value, dict):
-            return _key(value, old, new) if old in value and new not in value else value
+            others = {each: inner for each, inner in value.items() if each != new or old == new}
+            return {new if each == old else each: inner for each, inner in others.items()}
         if key == "sensitive" and isinstance(value, list):
             return [new if one == old else one for one in value]
         return value
@@ -535,10 +544,14 @@ def _field(document: Any, screen: int, way: list[str], old: object, new: str) ->
     return _mapped(made, lambda text: elsewhere.sub(lambda match: match[1] + new, text))
 
 
+def _require_free(new: str, names: Iterable[object], old: object) -> None:
+    if new != old and new in names:
+        raise InputError(f"There is a {new} already: choose another name.")
+
+
 def _key(value: Any, old: str, new: str) -> Any:
     """Write a key of an object otherwise, in its place."""
-    if new != old and new in value:
-        raise InputError(f"There is a {new} already.")
+    _require_free(new, value, old)
     return {new if key == old else key: inner for key, inner in value.items()}
 
 

@@ -23,8 +23,8 @@ from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps
 from chatkit.widgets.controls import Message
-from chatkit.widgets.editor.edits import ENDS, unused
-from chatkit.widgets.editor.state import DocumentState
+from chatkit.widgets.editor.edits import ENDS, new_item, unused
+from chatkit.widgets.editor.state import DocumentState, same
 from chatkit.widgets.editor.tree import Branch
 from chatkit.widgets.fields import (
     Checkbox,
@@ -33,10 +33,12 @@ from chatkit.widgets.fields import (
     Fold,
     FormGroup,
     FormModel,
+    FormRow,
     Html,
     Json,
     Lines,
     NumberText,
+    Rows,
     Text,
     is_reference,
     of_kind,
@@ -49,6 +51,14 @@ _SLOTS = {
     "then": "What stands here when the condition holds.",
     "else": "What stands here when the condition does not hold.",
 }
+
+
+class Refused(NamedTuple):
+    """What is typed and was not taken: why, where it stands, and what the document has there."""
+
+    reason: str
+    control: Control
+    held: Any
 
 
 class Refresh(Protocol):
@@ -107,7 +117,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __init__(self, edits: FormEdits) -> None:
         self._edits = edits
         self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
-        self._refused: dict[str, str] = {}  #: by pointer, why what is typed was not taken
+        self._refused: dict[str, Refused] = {}  #: by pointer, what is typed and was not taken
         self._findings: dict[str, list[Finding]] = {}
         self._branch = Branch("", 0, "flow", "", "")
         self._fold = Fold()
@@ -116,6 +126,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._screens: Sequence[str] = ()
         self._answers: dict[str, SendableAnswer] = {}
         self._version = RECOMMENDED
+        self.document: Any = None  #: as it is now
         super().__init__([self._form, self._message])
         self.add_class("chatkit-form")
         self.add_class("chatkit-inspector")
@@ -128,7 +139,13 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         self._screens, self._answers = screens, answers_before(document, branch.pointer)
         stated = document.get("version") if isinstance(document, dict) else None
         self._version = Version.parse(stated) or RECOMMENDED
-        self.fields, self._refused, self._findings, self._branch = {}, {}, {}, branch
+        self.document = document
+        self._refused = {  # what is typed and not taken stays while the document stays there
+            place: refused
+            for place, refused in self._refused.items()
+            if same(self._held(place), refused.held)
+        }
+        self.fields, self._findings, self._branch = {}, {}, branch
         value = at(document, branch.pointer) if branch.kind != "odd" or branch.pointer else document
         main: list[Control] = [Html(_title(branch))]
         folded: list[Control] = []
@@ -170,7 +187,8 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         return pointer
 
     def _mark(self, place: str) -> None:
-        problems = [("error", why)] if (why := self._refused.get(place)) else []
+        refused = self._refused.get(place)
+        problems = [("error", refused.reason)] if refused else []
         problems += [
             (each.severity, f"{each.message} {each.hint}") for each in self._findings.get(place, ())
         ]
@@ -213,9 +231,9 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             group = FormGroup(parts, prop.name, "ce-group")
             group.help = prop.about
             return group
-        return self._line(
-            prop, pointer, property_input_for(prop, self._version, value, self._screens)
-        )
+        refused = self._refused.get(place)
+        control = property_input_for(prop, self._version, value, self._screens)
+        return self._line(prop, pointer, refused.control if refused else control)
 
     def _line(self, prop: Property, pointer: str, control: Control) -> Control:
         """Make the field of a property of what stands at a place."""
@@ -223,7 +241,8 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         named = prop.name in ("id", "name") and pointer == branch.pointer and branch.shape
         rename = bool(named) and branch.kind in ("screen", "component")
         place = child(pointer, prop.name)
-        control.watch(lambda: self._take(place, place, rename=rename))
+        if place not in self._refused:
+            control.watch(lambda: self._take(place, place, rename=rename))
         return self._field(place, prop, control)
 
     def _field(self, place: str, prop: Property, control: Control) -> Control:
@@ -291,8 +310,15 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             else:
                 self._edits.set(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[field] = str(error)
+            self._refused[field] = Refused(str(error), control, self._held(place))
             self._mark(field)
+
+    def _held(self, place: str) -> Any:
+        """Return what the document has at a place."""
+        try:
+            return at(self.document, place)
+        except LookupError:
+            return ABSENT
 
     def _act(self, place: str, value: Any) -> None:
         try:
@@ -365,7 +391,7 @@ def property_input_for(
         "choice": lambda: choice({one: one for one in prop.enum}),
         **dict.fromkeys(("integer", "number"), number),
         **dict.fromkeys(("strings", "dates", "choices"), lines),
-        "items": lambda: RowsReference(prop),
+        "items": lambda: ItemsInput(prop, version),
         **dict.fromkeys(("map", "range", "action", "object", "components", "cases"), as_json),
     }
     make = by_name.get(name) or by_kind.get(prop.kind)
@@ -402,25 +428,68 @@ class TextProperty(Text):
             self.value = "" if value is ABSENT else of_kind(value, str, "text")
 
 
-class RowsReference(Text):
-    """A reference in place of rows that stand in the tree."""
+class ItemsInput(Rows):
+    """Options or other small items, each with its texts, or a reference in their place.
 
-    def __init__(self, prop: Property) -> None:
-        super().__init__(prop.name, "in the tree; or here ${data.…} in their place")
-        self._rows: Any = ABSENT
+    What an item holds beside its texts stays as it is; the tree shows it too.
+    """
+
+    def __init__(self, prop: Property, version: Version) -> None:
+        self._texts = [
+            one
+            for one in (prop.item.properties if prop.item else ())
+            if one.kind == "text" and one.known(version)
+        ]
+        self._item, self._version = prop.item, version
+        self._reference = Text("or a reference in their place", _SUGGESTED)
+        self._items: dict[FormRow, dict[str, Any]] = {}
+        super().__init__(prop.name, prop.item.name if prop.item else "item")
+
+    def inputs(self) -> dict[str, Control]:
+        """Make a row: a text for each property that the platform asks for."""
+        return {one.name: Text(one.name) for one in self._texts if one.needed(self._version)}
+
+    def add(self) -> FormRow:
+        """Add an item with what it must have."""
+        taken = [one.inputs["id"].value for one in self._rows if "id" in one.inputs]
+        item = new_item(self._item, taken, self._version) if self._item else {}
+        return self._added(item)
+
+    def _added(self, item: dict[str, Any]) -> FormRow:
+        with self.as_one():
+            row = super().add()
+            self._items[row] = item
+            for name, each in row.inputs.items():
+                each.show(item.get(name, ""))
+        return row
+
+    def arrange(self) -> None:
+        """Lay out the rows, and the reference below them."""
+        super().arrange()
+        self._add.hidden = bool(self._reference.value)
+        self.children = [*self.children, self._reference]
 
     def read(self) -> Any:
-        """Return the reference, or the rows that were there. Raises `ValueError` for words."""
-        text = self.value.strip()
+        """Return the items, or the reference. Raises `ValueError` for words in its place."""
+        text = self._reference.value.strip()
         if text and not is_reference(text):
             raise ValueError("must be a reference like ${data.options}")
-        return text or ([] if self._rows is ABSENT else self._rows)
+        return text or [
+            self._items[row] | {name: each.read() for name, each in row.inputs.items()}
+            for row in self._rows
+        ]
 
     def show(self, value: Any) -> None:
-        """Show a reference; rows are shown by the tree."""
-        of_kind([] if value is ABSENT else value, list | str, "a list")
-        self._rows = value if isinstance(value, list) else ABSENT
-        self.value = value if isinstance(value, str) else ""
+        """Show a list of items, or a reference."""
+        items = of_kind([] if value is ABSENT else value, list | str, "a list")
+        with self.as_one():
+            self._rows = []
+            self._reference.value = items if isinstance(items, str) else ""
+            for item in () if isinstance(items, str) else items:
+                texts = {one.name: "" for one in self._texts} | of_kind(item, dict, "an object")
+                for one in self._texts:
+                    of_kind(texts[one.name], str, "text")
+                self._added(item)
 
 
 class PropertyChoice(Choice):

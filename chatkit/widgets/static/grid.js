@@ -262,26 +262,13 @@ function render({ model, el }) {
     }
     return whole;
   };
-  const below = () => el.closest(".chatkit-gridpanel")?.lastElementChild;
-  // A button below that went away with its plan leaves the focus to the first of the next plan.
-  const follow = (gone, tries = 200) => {
-    const usable = (one) => one.checkVisibility() && one.getAttribute("aria-disabled") !== "true";
-    const offers = ".chatkit-confirm input, .chatkit-bar:not(.chatkit-plan .chatkit-bar) button";
-    const next = !gone.isConnected && [...below()?.querySelectorAll(offers) ?? []].find(usable);
-    if (next) next.focus();
-    else if (tries) setTimeout(() => follow(gone, tries - 1), 50);
-  };
   const hear = (message) => {
     if (message.told) note(message.told);
-    else if (message.anew) below()?.contains(document.activeElement) && follow(document.activeElement);
     else if (message.values) grid.answers.values?.(message);
     else if (message.preview) grid.answers.preview?.(message);
     else if (message.whole !== undefined) {
       const here = data(at.row)?.n === message.row && columns[at.column].name === message.column;
       if (here) edit(undefined, message.whole);
-    } else if (message.reviewed) {
-      note("The changes stand below the table");
-      setTimeout(() => below()?.scrollIntoView({ block: "nearest", behavior: "smooth" }), 500);
     } else if (message.page === undefined) message.rows?.forEach((row) =>
       Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, l: null, m: "" }, row));
     else if (message.shows === shows) {

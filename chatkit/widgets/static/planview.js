@@ -80,9 +80,22 @@ function render({ model, el }) {
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
   };
+  // What a click has opened is gone to, once.
+  const reveal = (tries = 40) => {
+    if (!model.get("opened")) return;
+    const view = el.closest(".chatkit-planview"), heading = view?.querySelector("strong")?.closest("p");
+    if (!heading?.checkVisibility()) return void (tries && setTimeout(() => reveal(tries - 1), 50));
+    model.set("opened", false);
+    model.save_changes();
+    view.scrollIntoView({ block: "nearest" });
+    heading.tabIndex = -1;
+    heading.focus({ preventScroll: true });
+  };
   model.on("change:html", paint);
+  model.on("change:opened", () => reveal());
   model.on("msg:custom", save);
   paint();
+  reveal();
   const free = keepFocus(el);
   return () => {
     free();

@@ -29,6 +29,20 @@ def test_findings_are_listed_and_a_click_leads_to_one() -> None:
     assert gone == [0]
 
 
+def test_the_worst_are_listed_first_and_lead_to_their_own_place() -> None:
+    gone: list[int] = []
+    one = FindingList(gone.append, lambda _: None)
+    severities = ("note", "warning", "error", "warning", "error")
+    one.show(
+        Findings([Finding("A", each, f"/{n}", "", line=n + 1) for n, each in enumerate(severities)])
+    )
+    listed = [each["severity"] for each in one.listed]
+    assert listed == ["error", "error", "warning", "warning", "note"]
+    for n in range(5):
+        tell(one, {"go": n})
+    assert gone == [2, 4, 1, 3, 0]
+
+
 def test_of_very_many_the_first_are_listed() -> None:
     one = FindingList(lambda _: None, lambda _: None)
     one.show(Findings([Finding("A", "warning", f"/{n}", "long") for n in range(120)]))

@@ -11,6 +11,7 @@ from ipywidgets.widgets.widget import _instances
 from widgets.screen import find, html, part, type_into
 from widgets.showcase import DOCUMENT
 
+import chatkit
 from chatkit.errors import InputError
 from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
@@ -230,3 +231,37 @@ def test_any_component_opens(value: Any) -> None:
         assert notes.done == []
         assert inspector.children
         inspector.close()
+
+
+def test_what_is_typed_and_not_taken_stays_while_others_are_corrected() -> None:
+    document = {
+        "version": "7.3",
+        "screens": [
+            {
+                "id": "A",
+                "layout": {
+                    "type": "SingleColumnLayout",
+                    "children": [
+                        {"type": "TextInput", "name": "a", "label": "A"},
+                        {"type": "TextInput", "name": "b", "label": "B"},
+                    ],
+                },
+            }
+        ],
+    }
+    editor = chatkit.Editor(document)
+    first, second = (f"/screens/0/layout/children/{n}" for n in range(2))
+    editor.select(first)
+    field = editor._inspector.fields[f"{first}/min-chars"]
+    field.enter("many")
+    editor.select(second)
+    editor.set(f"{second}/label", "Bee")
+    editor.select(first)
+    again = editor._inspector.fields[f"{first}/min-chars"]
+    assert again.value == "many" and "must be" in again.problem
+    again.enter("3")
+    assert editor.state.find(f"{first}/min-chars") == 3 and not again.problem
+    field.enter("many")
+    editor.set(f"{first}/min-chars", 5)
+    editor.select(first)
+    assert editor._inspector.fields[f"{first}/min-chars"].value == "5"

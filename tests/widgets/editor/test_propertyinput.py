@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
-from widgets.screen import find, is_seen, type_into
+from widgets.screen import find, is_seen, press, type_into
 
+import chatkit
 from chatkit.flowjson.components import COMPONENTS, NEXT, RECOMMENDED, SCREEN, Property, Version
 from chatkit.widgets.editor.inspector import (
     ABSENT,
@@ -120,16 +121,38 @@ def test_lists_are_lines_or_a_reference() -> None:
         assert made("DatePicker", "unavailable-dates", odd).read() == odd
 
 
-def test_options_stand_in_the_tree_or_come_from_a_reference() -> None:
-    options = [{"id": "a", "title": "A"}]
+def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
+    options = [{"id": "a", "title": "A", "description": "kept"}]
     one = made("Dropdown", "data-source", options)
-    assert one.value == ""
     assert one.read() == options
-    one.enter("${data.options}")
+    type_into(one, "title", "Alpha")
+    press(one, "Add option")
+    assert one.read() == [
+        {"id": "a", "title": "Alpha", "description": "kept"},
+        {"id": "option", "title": "New"},
+    ]
+    press(one, "Remove option 1")
+    assert [item["id"] for item in one.read()] == ["option"]
+    type_into(one, "or a reference in their place", "${data.options}")
     assert one.read() == "${data.options}"
-    one.enter("words")
+    assert find(one, "Add option").hidden
+    type_into(one, "or a reference in their place", "words")
     with pytest.raises(ValueError, match="reference"):
         one.read()
+    for odd in ([1], [{"id": 1}], 5):  # shown as JSON
+        assert made("Dropdown", "data-source", odd).read() == odd
+
+
+def test_the_options_of_a_component_are_edited_from_its_form() -> None:
+    with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
+        editor = chatkit.Editor(resource=client.flows, flow=301)
+        place = next(f"{row.pointer}" for row in editor._rows if row.name == "Dropdown")
+        editor.select(place)
+        type_into(editor, "title", "First", 0)
+        press(editor, "Add option")
+        options = editor.state.find(f"{place}/data-source")
+        assert options[0]["title"] == "First" and options[-1]["title"] == "New"
+        assert len({one["id"] for one in options}) == len(options)
 
 
 def test_the_next_screen_is_one_of_the_flow_or_kept() -> None:

@@ -9,6 +9,7 @@ import pytest
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
 from chatkit.widgets.editor.edits import copied, names_in, renamed, unused
+from chatkit.widgets.editor.state import DocumentState
 
 
 def document() -> dict[str, Any]:
@@ -112,6 +113,40 @@ def test_a_screen_or_input_whose_name_stands_twice_is_renamed_alone() -> None:
     twice = document()
     twice["screens"][0]["layout"]["children"][0]["children"][1]["name"] = "first"
     assert "${form.first} != ''" in repr(renamed(twice, INPUT, "given"))
+
+
+@pytest.mark.parametrize(
+    ("pointer", "taken", "free"),
+    [
+        (INPUT, "first_2", "given"),
+        (INPUT, "form", "given"),  # the Form itself
+        (INPUT, "", "given"),
+        (INPUT, "  ", "given"),
+        (f"{INPUT[:-1]}1", "first", "given"),
+        ("/screens/0", "END", "HELLO"),
+        ("/screens/1", "START", "BYE"),
+        ("/screens/1", "", "BYE"),
+        ("/screens/1/layout/children/1/cases/x", "", "y"),
+    ],
+)
+def test_a_name_that_is_taken_or_empty_binds_nothing_else(
+    pointer: str, taken: str, free: str
+) -> None:
+    state = DocumentState(document())
+    with pytest.raises(InputError):
+        state.rename(pointer, taken)
+    assert state.value == document()
+    state.rename(pointer, free)
+    assert state.value == renamed(document(), pointer, free)
+    assert lint(state.value).ok
+
+
+def test_a_map_of_a_form_keeps_what_it_says_of_the_renamed_input() -> None:
+    one = document()
+    form = one["screens"][0]["layout"]["children"][0]
+    form["init-values"] = {"first": "Ana", "given": "left from before"}
+    made = renamed(one, INPUT, "given")
+    assert made["screens"][0]["layout"]["children"][0]["init-values"] == {"given": "Ana"}
 
 
 def test_a_case_is_renamed_in_its_place() -> None:

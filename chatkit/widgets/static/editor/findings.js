@@ -4,11 +4,13 @@ function render({ model, el }) {
   keepKeys(root);
   const head = make(root, "p", "cl-head");
   head.setAttribute("role", "status");
+  head.tabIndex = -1;
   const list = make(root, "ul", "cl-list");
   const draw = () => {
     const found = model.get("listed");
     head.textContent = found.length ? model.get("summary") : "No findings: the platform would take it.";
     head.dataset.worst = ["error", "warning"].find((one) => found.some(({ severity }) => severity === one)) ?? "none";
+    const buttons = () => [...list.querySelectorAll("button")], place = buttons().indexOf(document.activeElement);
     list.replaceChildren();
     list.hidden = !found.length;
     found.forEach(({ severity, where, said, code, fixable }, n) => {
@@ -23,6 +25,8 @@ function render({ model, el }) {
       fix.setAttribute("aria-label", `Fix: ${said}`);
       fix.onclick = () => model.send({ fix: n });
     });
+    // The focus goes on to the finding that is now in the place of the one that was fixed.
+    if (place >= 0) (buttons()[Math.min(place, buttons().length - 1)] ?? head).focus();
   };
   model.on("change:listed", draw);
   model.on("change:summary", draw);

@@ -141,7 +141,17 @@ function render({ model, el }) {
     point(words.length ? choices()[0] : null);
   };
   const unfold = () => { offer(); menu.hidden = false; search.setAttribute("aria-expanded", "true"); };
-  search.oninput = search.onclick = unfold;
+  search.onclick = unfold;
+  // The undo of the browser, pressed in another field, may bring back what was typed here.
+  search.oninput = ({ inputType }) => {
+    if (!inputType?.startsWith("history")) unfold();
+    else if (document.activeElement !== search) search.value = "";
+  };
+  const elsewhere = ({ type, key, target }) => {
+    if (!menu.hidden && (type === "keydown" ? key === "Escape" : !bar.contains(target))) shut();
+  };
+  document.addEventListener("pointerdown", elsewhere, true);
+  document.addEventListener("keydown", elsewhere, true);
   search.onblur = shut;
   search.onkeydown = (event) => {
     const all = choices(), at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
@@ -219,6 +229,10 @@ function render({ model, el }) {
   const all = [["change:rows", draw], ["change:selected", take], ["change:answered", take], ["change:movable", draw], ["change:locked", draw], ["change:offers", () => { if (!menu.hidden) offer(); draw(); }], ["change:screen", follow]];
   for (const [name, act] of all) model.on(name, act);
   draw();
-  return () => { for (const [name, act] of all) model.off(name, act); };
+  return () => {
+    document.removeEventListener("pointerdown", elsewhere, true);
+    document.removeEventListener("keydown", elsewhere, true);
+    for (const [name, act] of all) model.off(name, act);
+  };
 }
 export default { render: hearing(render) };
