@@ -13,12 +13,13 @@ from functools import partial
 from html import escape
 from threading import RLock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anywidget
 import ipywidgets as w
 import traitlets
 
+from chatkit.bulk.comparison import same_value
 from chatkit.bulk.matching import DELETE
 from chatkit.bulk.plan import RefusedCell, refused_cells
 from chatkit.errors import ChatkitError, InputError, PlanRefused, Problem, steady
@@ -51,7 +52,7 @@ _PAGE = 100  #: rows that are sent at once
 _VALUES = 100  #: values of a column that are offered to be ticked
 _LINES = 8  #: lines of a preview
 #: What the page asks of a cell by the number of its row, and of rows by where they are shown.
-_OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole"), ("clear", "paste", "fill", "delete")
+_OF_CELLS, _OF_PLACES = ("set", "dismiss", "whole", "decide"), ("clear", "paste", "fill", "delete")
 
 
 class GridTable(anywidget.AnyWidget):
@@ -167,7 +168,13 @@ class Grid(Panel):
             other_account=other_account,
             duplicates=duplicates,
         )
-        if refused := len(self.refused):
+        if conflicts := len(self._sheet.conflicts()):
+            plan.notes.append(
+                f"{many(conflicts, 'cell')} that somebody else has changed meanwhile "
+                f"{'is' if conflicts == 1 else 'are'} not in this plan: keep theirs or keep mine "
+                "in each, or for all with grid.resolve."
+            )
+        if refused := len(self.refused) - conflicts:
             plan.notes.append(
                 f"The grid refused what was entered in {many(refused, 'cell')}, so that is not in "
                 "this plan: each cell says why, and grid.refused lists them."
@@ -254,7 +261,9 @@ class Grid(Panel):
     def set(self, row: Any, column: str, value: Any) -> None:
         """Set one cell, by the label of its row.
 
-        A text is read as if it were typed: 'true' in a column of flags is True.
+        A text is read as if it were typed: 'true' in a column of flags is True. What only other
+        cells keep from being sent, as a number that another row has, waits for these in
+        `grid.refused`.
 
         Raises:
             InputError: There is no such cell, or it cannot hold that; it stays as it was.
@@ -303,6 +312,34 @@ class Grid(Panel):
         replacements = [one for one in self._replacements(text, by, column, case) if not one.reason]
         self._edited(self._sheet.write((one.row, one.name, one.after) for one in replacements))
         return len(replacements)
+
+    def resolve(self, keep: Literal["mine", "theirs"], labels: Any = None) -> int:
+        """Decide about cells that somebody else has changed since the review, as one step.
+
+        Args:
+            keep: "theirs" leaves what is there now, "mine" makes it an edit again.
+            labels: The rows; without them all that are in conflict.
+
+        Returns:
+            How many cells were decided about.
+
+        Raises:
+            InputError: There is no row of such a label.
+        """
+        rows = None if labels is None else set(self._labelled(labels))
+        cells = [at for at in self._sheet.conflicts() if rows is None or at[0] in rows]
+        self._resolve(cells, keep)
+        return len(cells)
+
+    def _resolve(self, cells: Sequence[tuple[int, str]], keep: str) -> None:
+        sheet = self._sheet
+        with sheet.step():
+            for row, name in cells:
+                mine = sheet.cell(row, name).typed
+                sheet.dismiss(row, name)
+                if keep == "mine":
+                    sheet.write([(row, name, mine)])
+        self._edited({row for row, _ in cells})
 
     def add(self) -> Any:
         """Add an empty row at the end, and return its label."""
@@ -529,6 +566,9 @@ class Grid(Panel):
                 if where[0] in applied and self._reviewed.get(where) == cell
             }
             now = sheet.carry(old, places, cells)
+            if mine and view.result is not None:
+                moved = view.result.index[view.result["state"] == "conflict"]
+                self._contest(map(self._row_of, moved), sheet, now)
             self._reviewed = {
                 (now[row], name): sheet.cell(now[row], name)
                 for (row, name), cell in self._reviewed.items()
@@ -543,6 +583,30 @@ class Grid(Panel):
                 self._table.columns = described_columns(sheet)
                 self._lay_out(self._table.column_layout)
                 self._changed()
+
+    def _contest(self, rows: Iterable[int | None], sheet: Sheet, now: Mapping[int, int]) -> None:
+        """Mark the cells that somebody else has changed since the plan was made.
+
+        A row that was to be deleted, and that somebody has changed, is kept.
+        """
+        old, kept = self._sheet, 0
+        for row in rows:
+            if row is None or row >= old.size or row not in now:
+                continue
+            if now[row] in sheet.deleted:
+                sheet.deleted.discard(now[row])
+                kept += 1
+            for name in sheet.columns:
+                before, theirs = old.original(name, [row])[0], sheet.original(name, [now[row]])[0]
+                cell = sheet.cells.get((now[row], name))
+                if cell and not cell.reason and not same_value(before, theirs):
+                    sheet.contest(now[row], name)
+        if kept:
+            self._message.show(
+                f"Not deleted, as somebody has changed it meanwhile: {many(kept, 'row')}. Mark "
+                "again what is to be deleted all the same.",
+                wrong=True,
+            )
 
     def _row_of(self, label: Any) -> int | None:
         """Find the row that a label of the reviewed plan means; None if it is not there."""
@@ -674,6 +738,10 @@ class Grid(Panel):
             return None
         return {"page": page, "shows": shows, "rows": described_rows(self._sheet, rows)}
 
+    def _decide(self, row: int, column: str, keep: str) -> None:
+        if self._sheet.cell(row, column).conflict:
+            self._resolve([(row, column)], keep)
+
     def _set_cell(self, row: int, column: str, value: Any) -> dict[str, Any] | None:
         self._edited(self._sheet.write([(row, column, value)]))
         reason = self._sheet.cell(row, column).reason
@@ -732,8 +800,9 @@ class Grid(Panel):
     def _show_code(self) -> None:
         self._code.text = "" if self._code.text else self.code or _NO_CODE
 
-    def _show_review(self) -> None:
+    def _show_review(self) -> dict[str, Any]:
         self._attempt(self.review)
+        return {"reviewed": True}
 
     def _rows_at(self, place: int, count: int) -> list[int]:
         rows: list[int] = self._view.rows[place : place + count].tolist()
@@ -768,6 +837,7 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
     "add": Grid.add,
     "clear": Grid._clear,
     "code": Grid._show_code,
+    "decide": Grid._decide,
     "delete": Grid._delete_rows,
     "dismiss": Grid._dismiss,
     "fill": Grid._fill,
@@ -837,7 +907,8 @@ def usual_layout(sheet: Sheet) -> list[list[Any]]:
 def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]:
     """Describe rows: the number `n`, values `v`, and the marks of the row and its cells.
 
-    `c` are changed cells, `e` refused ones with what was typed and why, `l` those of which
+    `c` are changed cells, `e` refused ones with what was typed and why, `k` those of them that are
+    in conflict, `l` those of which
     only the beginning is sent; `m` says of the whole row that it is new or to be deleted.
     """
     names = list(sheet.columns)
@@ -851,6 +922,7 @@ def described_rows(sheet: Sheet, numbers: Sequence[int]) -> list[dict[str, Any]]
         marks = {
             "c": [n for n, cell in cells.items() if not cell.reason and row < sheet.size],
             "e": {n: [_text(cell.typed), cell.reason] for n, cell in cells.items() if cell.reason},
+            "k": [n for n, cell in cells.items() if cell.conflict],
             "l": [n for n, value in enumerate(line) if len(cell_text(value)) > _LONG],
             "m": "new" if row >= sheet.size else "delete" if row in sheet.deleted else "",
         }
@@ -864,7 +936,8 @@ def edits_summary(sheet: Sheet) -> str:
         ("cell", "changed"): sum(row < sheet.size for row, _ in sheet.changed()),
         ("row", "added"): len(sheet.rows()),
         ("row", "to delete"): sum(row < sheet.size for row in sheet.deleted),
-        ("cell", "refused"): sum(1 for _ in sheet.refused()),
+        ("cell", "refused"): sum(not cell.conflict for _, _, cell in sheet.refused()),
+        ("cell", "in conflict"): len(sheet.conflicts()),
     }
     return ", ".join(f"{many(n, noun)} {done}" for (noun, done), n in counts.items() if n)
 

@@ -13,8 +13,9 @@ import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import datetime
 from math import nan
 from typing import Any, NamedTuple, TypeAlias, get_origin
@@ -28,17 +29,32 @@ from chatkit.bulk.matching import DELETE, Mask, Rows, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import Kind, kinds, listed, plain
+from chatkit.report import errors, finding_text
+from chatkit.util.display import values as shortly
 
+_JUDGED = 500  #: rows that are checked as a whole when they are edited at once
 #: Stands in a cell for: what the frame has.
 AS_IT_WAS: Any = object()
 
 
 class EditedCell(NamedTuple):
-    """An entry in a cell; `typed` is what was refused, and `reason` why."""
+    """An entry in a cell; `typed` is what was refused, and `reason` why.
+
+    `wanted` is the value of an entry that only the other cells of its row keep from being sent.
+    Somebody else has changed a cell in `conflict`: what was typed is not sent before a person has
+    chosen it.
+    """
 
     value: Any = AS_IT_WAS
     typed: Any = None
     reason: str = ""
+    wanted: Any = AS_IT_WAS
+    conflict: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """True if it may be taken once other cells are edited."""
+        return self.wanted is not AS_IT_WAS and not self.conflict
 
 
 class ReplacedText(NamedTuple):
@@ -99,6 +115,7 @@ class Sheet:
         }
         texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
         self._first = 1 + max(map(_new, frame.index), default=0) if texts else 1
+        self._owners: dict[str | None, list[int]] | None = None  # rows by their natural key
         self._past: list[_Step] = []
         self._undone: list[_Step] = []
         self._step: _Step | None = None
@@ -238,8 +255,13 @@ class Sheet:
     def _refusal(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
         return EditedCell(self.cell(row, name).value, typed, why)
 
-    def write(self, entered: Iterable[tuple[int, str, Any]]) -> set[int]:
-        """Enter values in cells: each is taken, or refused with a reason. Returns the rows."""
+    def write(self, entered: Iterable[tuple[int, str, Any]], *, judged: bool = True) -> set[int]:
+        """Enter values in cells: each is taken, or refused with a reason. Returns the rows.
+
+        Args:
+            entered: Row, column and value of each.
+            judged: Whether rows are checked as a whole too, as far as they are few.
+        """
         columns: dict[str, dict[int, Any]] = {}
         for row, name, value in entered:
             columns.setdefault(name, {})[row] = value
@@ -247,7 +269,73 @@ class Sheet:
             for name, values in columns.items():
                 for row, cell in self.check(name, values).items():
                     self._put(row, name, cell)
-        return {row for values in columns.values() for row in values}
+            rows = {row for values in columns.values() for row in values}
+            if judged and len(rows) <= _JUDGED:
+                waiting = {row for (row, _), cell in self.cells.items() if cell.waits}
+                for row in sorted(rows | waiting):
+                    self._judge(row, columns)
+        return rows
+
+    def _judge(self, row: int, edited: Collection[str]) -> None:
+        """Refuse what the plan would refuse of a row as a whole: in the cells that were edited."""
+        endpoints = self._endpoints
+        cells = {name: self.cells[row, name] for name in self.columns if (row, name) in self.cells}
+        wanted = {
+            name: cell.wanted if cell.reason else cell.value
+            for name, cell in cells.items()
+            if name in endpoints.body.model_fields and not cell.conflict
+        }
+        if any(cell.reason and not cell.waits and not cell.conflict for cell in cells.values()):
+            return  # what is typed there decides too
+        fields = {
+            name: None if value == "" and self.columns[name].kind != "text" else value
+            for name, value in wanted.items()
+            if value is not AS_IT_WAS
+        }
+        names = [name for name in self.columns if name in endpoints.body.model_fields]
+        live = {name: self.original(name, [row])[0] for name in names if row < self.size}
+        known = None if endpoints.detailed else live
+        findings = list(endpoints.judged(fields, known)) if fields else []
+        for name in endpoints.documents & fields.keys():
+            inner = endpoints.findings(name, fields[name])
+            findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
+        found = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
+        if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.named_by()}:
+            owner = self._owner(row, {**live, **fields})
+            if owner is not None:
+                place = next(name for name in reversed(endpoints.named_by()) if name in fields)
+                found.append((place, f"row {self.label(owner)} has it"))
+        reasons: dict[str, list[str]] = {}
+        for name, reason in found:
+            if name in fields or row < self.size:  # a new row is not typed whole yet
+                places = [name] if name in fields else [n for n in fields if n in edited]
+                for place in places:
+                    reasons.setdefault(place, []).append(reason)
+        for name in fields:
+            cell, value = cells[name], wanted[name]
+            if name in reasons:
+                held, typed = (cell.value, cell.typed) if cell.reason else (AS_IT_WAS, value)
+                self._put(row, name, EditedCell(held, typed, "; ".join(reasons[name]), value))
+            elif cell.reason:
+                self._put(row, name, EditedCell(value))
+
+    def _owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
+        """Return another row that has the natural key of a record."""
+        endpoints, names = self._endpoints, self._endpoints.named_by()
+        if (key := endpoints.natural(fields)) is None or not {*names} <= {*self.columns}:
+            return None
+        if self._owners is None:
+            columns = [self.original(name, range(self.size)) for name in names]
+            self._owners = {}
+            for n, values in enumerate(zip(*columns, strict=True)):
+                text = endpoints.natural(dict(zip(names, values, strict=True)))
+                self._owners.setdefault(text, []).append(n)
+        edited = {n for n, name in self.cells if name in names}
+        for n in {*self._owners.get(key, ()), *edited} - {row} - self.deleted:
+            record = {name: self.values(name, [n])[0] for name in names}
+            if not self.gone(n) and endpoints.natural(record) == key:
+                return int(n)
+        return None
 
     def clear(self, rows: Iterable[int], names: Sequence[str]) -> set[int]:
         """Empty cells; those that cannot be written are left alone. Returns the rows."""
@@ -281,6 +369,16 @@ class Sheet:
             for row, (before, after) in pieces.items():
                 cell = checked[row]
                 yield ReplacedText(row, name, before, after, cell.reason if cell else "")
+
+    def conflicts(self) -> list[tuple[int, str]]:
+        """List the cells that somebody else has changed, and nobody has decided on."""
+        return [where for where, cell in self.cells.items() if cell.conflict]
+
+    def contest(self, row: int, name: str) -> None:
+        """Mark an entry as in conflict with what the frame has now."""
+        theirs, mine = self.original(name, [row])[0], self.cells[row, name].value
+        reason = f"somebody has changed this to {shortly(theirs)} meanwhile, and nothing was sent"
+        self.cells[row, name] = EditedCell(AS_IT_WAS, mine, reason, mine, conflict=True)
 
     def dismiss(self, row: int, name: str) -> None:
         """Forget a refused entry: the cell shows again what it holds."""
@@ -372,10 +470,12 @@ class Sheet:
             )
         for (row, name), cell in old.cells.items():
             if row in places and (row, name) not in done and name in self.columns:
-                if cell.value is not AS_IT_WAS:
-                    self.write([(places[row], name, cell.value)])
-                if cell.reason:
-                    self.write([(places[row], name, cell.typed)])
+                place = places[row], name
+                for value in (cell.value, cell.typed if cell.reason else AS_IT_WAS):
+                    if value is not AS_IT_WAS:
+                        self.write([(*place, value)], judged=False)
+                if cell.conflict and place in self.cells:
+                    self.contest(*place)
         self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
         self._past.clear()
         return places

@@ -48,6 +48,11 @@ function render({ model, el }) {
   const all = button(foot, "Show all rows", () => { search.value = ""; tell({ do: "filter" }); });
   const side = sayMore(table, make(foot, "span", "gd-side"));
   const why = make(foot, "span", "", { "aria-live": "polite", dir: "auto" });
+  const keeps = ["theirs", "mine"].map((keep) => button(foot, `Keep ${keep}`, () => {
+    tell({ do: "decide", row: data(at.row).n, column: columns[at.column].name, keep });
+    go(at.row, at.column);
+  }, { hidden: true }));
+  const none = make(table, "div", "gd-none", { text: "No row is like that.", hidden: true });
 
   // `at` is the active cell, -1 the row of headings; `from` is the other corner of a selection
   let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editing = null, toEnd = false;
@@ -89,6 +94,14 @@ function render({ model, el }) {
       const layout = [...widths()], n = layout.findIndex((column) => column[0] === name);
       layout.splice(clamp(n + by, 0, last), 0, ...layout.splice(n, 1));
       grid.lay(layout);
+    },
+    fit: (name) => {
+      const { n } = columns.find((column) => column.name === name);
+      const pen = document.createElement("canvas").getContext("2d");
+      pen.font = getComputedStyle(table).font;
+      const texts = [...pages.values()].flat().map((row) => String(row.e?.[n]?.[0] ?? row.v[n] ?? ""));
+      const wide = Math.max(...[`${name} ⋮ ▾`, ...texts].map((text) => pen.measureText(text).width));
+      grid.lay(widths().map((c) => (c[0] === name ? [name, clamp(Math.ceil(wide * 1.05) + 20, LEAST, 900)] : c)));
     },
     widen: (name, by) => {
       const wide = heads[columns.findIndex((column) => column.name === name)].offsetWidth;
@@ -150,7 +163,9 @@ function render({ model, el }) {
     button(cell, "", (event) => { event.stopPropagation(); options(n); }, {
       class: "gd-options", tabindex: -1, "aria-label": `Options of ${name || "row"}`,
     });
-    const edge = make(cell, "span", "gd-edge", { onclick: (event) => event.stopPropagation() });
+    const edge = make(cell, "span", "gd-edge", {
+      onclick: (event) => event.stopPropagation(), ondblclick: () => grid.fit(name), title: "Double click fits it to its texts",
+    });
     edge.onpointerdown = (event) => {
       const start = cell.offsetWidth - event.clientX;
       resizing = true;
@@ -198,7 +213,8 @@ function render({ model, el }) {
     const column = columns[place], { n } = column;
     const refused = row?.e?.[n], changed = row?.c?.includes(n), locked = row && closed(row, column);
     const value = row ? refused?.[0] ?? row.v[n] : "…", flag = typeof value === "boolean";
-    const classes = { changed, refused, fixed: locked, chosen: picked, active };
+    const contested = row?.k?.includes(n);
+    const classes = { changed, refused: refused && !contested, conflict: contested, fixed: locked, chosen: picked, active };
     const names = Object.keys(classes).filter((name) => classes[name]).map((name) => ` gd-${name}`);
     const held = `The cell still holds ${row?.v[n] ?? "nothing"}`;
     const marks = [row?.m === "delete" && "to be deleted", changed && "changed"].filter(Boolean);
@@ -208,7 +224,7 @@ function render({ model, el }) {
       title: refused ? `${refused[1]}\n${held}` : String(value ?? ""),
       tabindex: active ? 0 : -1, "aria-selected": Boolean(picked), "aria-readonly": Boolean(locked),
       "aria-invalid": refused ? true : null,
-      "aria-description": refused ? `refused: ${refused[1]}. ${held}` : marks.join(", ") || null,
+      "aria-description": refused ? `${contested ? "in conflict" : "refused"}: ${refused[1]}. ${held}` : marks.join(", ") || null,
     });
   };
 
@@ -217,6 +233,8 @@ function render({ model, el }) {
     const now = state(), end = now.rows - 1, [name, down] = now.sort;
     if (table.clientWidth) stretch();
     body.style.height = `${now.rows * ROW}px`;
+    table.style.minHeight = `${Math.min(model.get("height"), (now.of + 1) * ROW + 2)}px`; // whatever is looked for
+    none.hidden = now.rows || !now.of;
     const top = Math.max(0, Math.floor(table.scrollTop / ROW) - SPARE);
     const low = Math.min(end, top + Math.ceil(table.clientHeight / ROW) + 2 * SPARE);
     need(top, low);
@@ -239,10 +257,12 @@ function render({ model, el }) {
       set(cell.querySelector(".gd-mark"), { text: sorted ? (down ? " ▾" : " ▴") : "" });
     });
     const row = data(at.row), reason = row?.e?.[columns[at.column]?.n]?.[1];
-    const text = told || (reason ? `Refused: ${reason}` : "");
+    const contested = row?.k?.includes(columns[at.column]?.n);
+    const text = told || (reason ? `${contested ? "In conflict" : "Refused"}: ${reason}` : "");
+    for (const keep of keeps) keep.hidden = !contested;
     const rows = now.rows === now.of ? "" : `${count(now.rows)} of `;
     set(said, { text: rows + count(now.of, "row") + (now.said && ` · ${now.said}`) });
-    set(why, { class: text.startsWith("Refused") ? "gd-bad" : null, text });
+    set(why, { class: /^(Refused|In conflict)/.test(text) ? "gd-bad" : null, text });
     set(table, { "aria-rowcount": now.rows + 1 });
     set(only, { "aria-pressed": now.changed });
     set(all, { hidden: !(now.text || now.changed || Object.keys(now.filters).length) });
@@ -269,8 +289,9 @@ function render({ model, el }) {
     else if (message.whole !== undefined) {
       const here = data(at.row)?.n === message.row && columns[at.column].name === message.column;
       if (here) edit(undefined, message.whole);
-    } else if (message.page === undefined) message.rows?.forEach((row) =>
-      Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, l: null, m: "" }, row));
+    } else if (message.reviewed) note("The changes stand below the table");
+    else if (message.page === undefined) message.rows?.forEach((row) =>
+      Object.assign(numbers.get(row.n) ?? {}, { c: null, e: null, k: null, l: null, m: "" }, row));
     else if (message.shows === shows) {
       if (told === busy) told = "";
       pages.set(message.page, message.rows);

@@ -97,6 +97,9 @@ const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${n
   const bar = make(box, "div", "gd-buttons");
   const clear = () => { close(); grid.tell({ do: "where", column: name, filter: {} }); };
   button(bar, "No filter", clear);
+  button(bar, "Sort A–Z", () => { close(); grid.tell({ do: "sort", column: name }); });
+  button(bar, "Sort Z–A", () => { close(); grid.tell({ do: "sort", column: name, descending: true }); });
+  button(bar, "Fit", () => grid.fit(name));
   button(bar, "Move left", () => grid.move(name, -1));
   button(bar, "Move right", () => grid.move(name, 1));
   button(bar, "Narrower", () => grid.widen(name, -40));

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 from widgets.gridding import client, sandbox  # noqa: F401
-from widgets.screen import find, html, part, press
+from widgets.screen import find, html, part, press, tell
 
 import chatkit
 from chatkit.client import Client
@@ -262,3 +262,101 @@ def test_what_strangers_wrote_is_only_text_in_the_code(client: Client) -> None:
     names = ran(client, grid, grid.code)
     assert names["plan"].changes[0].after["name"] == evil  # type: ignore[attr-defined]
     assert "\u202e" not in grid.code
+
+
+# --- what somebody else has changed meanwhile ---------------------------------------------------
+
+
+def in_conflict(grid: Grid, client: Client) -> None:
+    grid.set(50001, "name", "Mine")
+    grid.set(50003, "name", "Third")
+    grid.delete(50005)
+    view = grid.review()
+    client.contacts.update(50001, name="Theirs")
+    client.contacts.update(50005, name="Changed")
+    view.apply(view.phrase)
+
+
+def test_a_conflict_is_marked_in_its_cell_and_reviewing_again_overwrites_nothing(
+    grid: Grid, client: Client
+) -> None:
+    in_conflict(grid, client)
+    assert repr(grid) == "Grid of 250 contacts: 1 cell in conflict."
+    (cell,) = grid.refused
+    assert (cell.row, cell.column) == (50001, "name") and '"Theirs"' in cell.reason
+    assert "Not deleted" in grid.message and 50005 in grid.frame().index
+    again = grid.review()
+    assert not any(again.plan.counts.values())
+    assert "keep theirs or keep mine" in html(again)
+    assert client.contacts.get(50001).name == "Theirs"
+
+
+@pytest.mark.parametrize(("keep", "name"), [("mine", "Mine"), ("theirs", "Theirs")])
+def test_a_conflict_is_decided_cell_by_cell_and_the_decision_can_be_undone(
+    keep: str, name: str, grid: Grid, client: Client
+) -> None:
+    in_conflict(grid, client)
+    table = part(grid, GridTable)
+    tell(table, {"do": "page", "page": 0, "shows": table.state["shows"]})
+    state = {name: table.state[name] for name in ("renewed", "arranged")}
+    tell(table, {"do": "decide", "row": 0, "column": "name", "keep": keep, **state})
+    assert grid.frame().name[50001] == name and not grid.refused
+    grid.undo()
+    assert repr(grid) == "Grid of 250 contacts: 1 cell in conflict."
+    assert grid.resolve(keep, 50001) == 1 and grid.resolve(keep) == 0
+    plan = grid.plan()
+    assert plan.counts["update"] == (keep == "mine")
+    if keep == "mine":
+        plan.apply()
+    assert client.contacts.get(50001).name == name
+
+
+# --- what the plan would refuse -----------------------------------------------------------------
+
+TAKEN = "has it"
+
+
+@pytest.mark.parametrize(
+    ("resource", "row", "column", "value", "reason"),
+    [
+        ("contacts", 50001, "number", "3023125222", TAKEN),
+        ("contacts", 50001, "number", "1", "not a telephone number"),
+        ("contacts", 50001, "number", "00447700900000", "dialled"),
+        ("contacts", 50001, "country_code", "+999", "country"),
+        ("contacts", 50003, "number", "2065550148", TAKEN),
+        ("webhooks", 41, "url", "https://till.larkspur-cycles.example/messages/status", TAKEN),
+        ("templates", "de", "text", "Hallo {{1}}", "stands last"),
+        ("templates", "de", "text", "", "text"),
+        ("contacts", 50001, "name", "Ana Cruz", ""),
+        ("contacts", 50001, "name", "Žofie 王 O'Neil", ""),
+        ("contacts", 50001, "country_code", "+49", None),
+        ("templates", "de", "text", "Hallo {{1}} da", ""),
+        ("webhooks", 41, "url", "https://example.com/new", ""),
+    ],
+)
+def test_a_cell_that_the_plan_would_refuse_is_refused_at_once(
+    resource: str, row: object, column: str, value: str, reason: str | None, client: Client
+) -> None:
+    of = client.templates("order_ready") if resource == "templates" else getattr(client, resource)
+    grid = Grid(of)
+    frame = grid.frame()
+    frame.loc[row, column] = value
+    refused_by_plan = len(of.plan(frame).refused) > 0
+    grid.set(row, column, value)
+    assert bool(grid.refused) == refused_by_plan
+    assert not grid.plan().refused.size
+    if reason is not None:
+        assert reason in "".join(cell.reason for cell in grid.refused)
+        assert bool(reason) == bool(grid.refused)
+
+
+def test_what_waits_for_another_cell_is_taken_once_that_is_edited(client: Client) -> None:
+    grid = Grid(client.contacts)
+    grid.set(50001, "country_code", "+999")
+    grid.set(50001, "country_code", "+1")
+    grid.set(50001, "number", "2065550148")
+    assert [cell.row for cell in grid.refused] == [50001]
+    owner = int(grid.refused[0].reason.split()[1])
+    grid.set(owner, "number", "2125550177")
+    assert not grid.refused and grid.frame().number[50001] == "2065550148"
+    assert grid.plan().counts == {"create": 0, "update": 2, "delete": 0}
