@@ -426,7 +426,7 @@ def _sandbox(args: _Arguments) -> None:
     """
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.faults import BadFaults
-    from chatkit.sandbox.server import run
+    from chatkit.util.background import until_signal
     from chatkit.util.webhook_sender import BadReceiver
 
     latency = {} if args.latency is None else {"latency": args.latency / 1000}
@@ -435,7 +435,7 @@ def _sandbox(args: _Arguments) -> None:
             _serving("sandbox", OSError, chatkit.StoreError, BadFaults, BadReceiver)
         )
         sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
-        sandbox.middleware.faults.set(args.faults | latency)
+        sandbox._middleware.faults.set(args.faults | latency)
         authority = None if args.authority is None else file_bytes(args.authority)
         for addresses in args.allow:
             if len(addresses) > 2:
@@ -451,7 +451,7 @@ def _sandbox(args: _Arguments) -> None:
             if args.json:
                 args.write(json.dumps(access))
                 return
-            file = sandbox.access_file
+            file = sandbox._access_file
             if file is None:  # a sandbox in memory: its access file goes with it
                 from chatkit.bulk.stores import journal_folder
 
@@ -459,12 +459,14 @@ def _sandbox(args: _Arguments) -> None:
                 file.mkdir(mode=0o700, parents=True, exist_ok=True)
                 file /= f"{base_url.rpartition(':')[2]}.access"
                 stack.callback(file.unlink, missing_ok=True)
-                sandbox.keep_access(base_url, file)
+                sandbox._keep_access(base_url, file)
             quoted = shlex.quote(str(file)) if os.name == "posix" else f'"{file}"'
             login = command(f"login practice --access {quoted}")
             args.write(_SANDBOX_IS_UP.format(**access, file=file, login=login))
 
-        run(sandbox, args.host, args.port, show_access)
+        with until_signal() as stop, sandbox.serve(args.host, args.port) as base_url:
+            show_access(base_url)
+            stop.wait()
 
 
 _SANDBOX_IS_UP = """\
@@ -504,7 +506,7 @@ def _inbox(args: _Arguments) -> None:
     """
     from chatkit.errors import BadSignature
     from chatkit.inbox.inbox import Inbox
-    from chatkit.util.asgi_server import until_signal
+    from chatkit.util.background import until_signal
     from chatkit.util.files import replacing
 
     if args.plain and args.authority:
@@ -530,7 +532,7 @@ def _inbox(args: _Arguments) -> None:
             with replacing(args.authority, 0o644) as file:
                 file.write(authority)
         access = {
-            "url": receiver.url, "inbox": inbox.shown, "secrets": len(secrets),
+            "url": receiver.url, "inbox": inbox._store.shown, "secrets": len(secrets),
             "authority": authority.decode() if authority else None,
         }  # fmt: skip
         args.write(json.dumps(access) if args.json else _RECEIVER_IS_UP.format(**access))

@@ -354,7 +354,7 @@ def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
         account_id=sandbox.account_id,
         token=Secret(sandbox.token),
         profile=sandbox.profile,
-        sandbox=sandbox.identity,
-        passing=sandbox.in_memory,
+        sandbox=sandbox._identity,
+        passing=sandbox._in_memory,
     )
     return Client._made(connection, Transport(connection, door=sandbox.answer, retry=retry))

@@ -95,10 +95,10 @@ class BadSignature(ChatkitError, ValueError):
     """A delivery is not what it claims to be, or a signing secret cannot be used.
 
     >>> try:
-    ...     chatkit.verify(request.body, request.headers, secret)
+    ...     chatkit.verify(b"{}", {}, "a secret")
     ... except chatkit.errors.BadSignature as error:
     ...     print(error)
-    no signature in webhook-signature fits this body and secret
+    the header webhook-signature is missing
     """
 
 

@@ -137,8 +137,8 @@ def verify(
 ) -> None:
     """Check that a delivery was signed with this secret, and lately; silent when it was.
 
-    >>> import chatkit
-    >>> chatkit.verify(request.body, request.headers, secret)
+    >>> headers = sign("standard_webhooks", "a secret", "msg_1", 1767225600, b"{}")
+    >>> verify(b"{}", headers, "a secret", now=1767225600)
 
     Args:
         body: The exact bytes that came: parsed and printed again they are another text. What

@@ -66,7 +66,7 @@ class Bent:
             sandbox.token,
             sandbox.profile,
         )
-        self.identity, self.in_memory = sandbox.identity, sandbox.in_memory
+        self._identity, self._in_memory = sandbox._identity, sandbox._in_memory
         self._sandbox = sandbox
         self._before, self._after = before, after
         self.calls = 0

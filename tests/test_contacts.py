@@ -117,7 +117,7 @@ def test_a_deleted_contact_leaves_and_is_restored_by_creating_it_again(client):
 def test_deleting_twice_is_as_the_service_has_it(sandbox, client):
     ana = client.contacts.create(**ANA)
     client.contacts.delete(ana.id)
-    if "repeated_deletes" in sandbox.quirks:
+    if "repeated_deletes" in sandbox._quirks:
         client.contacts.delete(ana.id)
     else:
         with pytest.raises(chatkit.NotFound):

@@ -141,7 +141,7 @@ def test_the_same_check_says_the_same(client):
 
 def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
     made = client.contacts.create(number="2025550143", country_code="+1", name="Ana")
-    sandbox.service.contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
+    sandbox._service.contacts.annotate(made.id, sandbox.account_id, tags=["vip", {"id": 7}])
     contacts = client.contacts.frame()
     assert contacts.loc[made.id, "tags"] == ["vip", {"id": 7}]
     for write in (contacts.chatkit.to_csv, contacts.chatkit.to_xlsx):

@@ -14,7 +14,7 @@ import chatkit
 #: So many public names an object may show on Tab: what people use, and nothing of the engine.
 MOST = {
     "contacts": 10, "flows": 18, "webhooks": 14, "templates": 16, "template": 16, "plan": 14,
-    "client": 10, "accessor": 3,
+    "client": 10, "accessor": 3, "inbox": 15, "sandbox": 16,
 }  # fmt: skip
 #: Whose names and internals no page of help shows.
 LIBRARIES = re.compile(
@@ -48,13 +48,16 @@ def test_a_wrong_name_is_an_attribute_error() -> None:
 
 
 @pytest.fixture(scope="module")
-def shown() -> Iterator[dict[str, object]]:
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, object]]:
     """The objects that a notebook holds, by their names."""
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         frame = client.contacts.frame()
         frame.iloc[0, frame.columns.get_loc("name")] = "Ana Cruz"
         plan = client.contacts.plan(frame)
+        inbox = chatkit.Inbox(tmp_path_factory.mktemp("inbox") / "inbox.sqlite")
         yield {
+            "inbox": inbox,
+            "sandbox": sandbox,
             "contacts": client.contacts,
             "flows": client.flows,
             "webhooks": client.webhooks,
@@ -64,6 +67,7 @@ def shown() -> Iterator[dict[str, object]]:
             "client": client,
             "accessor": plan.apply().chatkit,
         }
+        inbox.close()
 
 
 @pytest.mark.parametrize("name", MOST)

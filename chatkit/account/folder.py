@@ -1072,9 +1072,9 @@ def state_of(
         return folder.state(revision, contacts=contacts, codes=codes)
     if isinstance(source, Client):
         return read_account(source, named, contacts=bool(contacts))
-    if hasattr(source, "template_codes"):
+    if hasattr(source, "_template_codes"):
         with client_of(source) as client:
-            named = source.template_codes if named is None else named
+            named = source._template_codes if named is None else named
             return read_account(client, named, contacts=bool(contacts))
     raise InputError(
         "This takes a client, a Sandbox, a chatkit.Folder or the path of one, not "

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, SupportsIndex
 from weakref import WeakSet
 
 from chatkit.api.secret import MASK, Secret
@@ -57,7 +57,7 @@ class Inbox(metaclass=HelpPage):
     The frames take these choices, which the database makes:
 
     - `since`, `until`: a time (from it on, before it), or the id of a delivery (after it,
-      up to it). `since=inbox.last` a moment ago makes a frame of what has come since. The
+      up to it). `since=messages.delivery.max()` makes a frame of what has come since. The
       clock is that of the machine that received (`received_at`), not the time that stands in
       a message. A time is a datetime or date, "2026-11-20" or "2026-11-20T14:00", "today" or
       "yesterday" (the beginning of the day), or how long ago: "1h", "30 min", "2 days", or a
@@ -90,7 +90,7 @@ class Inbox(metaclass=HelpPage):
     ) -> None:
         if isinstance(url, str):
             url = Secret(url)  # a traceback that prints variables must not find a password
-        self.profile = profile or ServiceProfile()
+        self._profile = profile or ServiceProfile()
         self._store = InboxStore(url)
         self._receivers: list[Receiver] = []
         self._readers: WeakSet[Reader] = WeakSet()
@@ -98,8 +98,8 @@ class Inbox(metaclass=HelpPage):
     @steady
     def __repr__(self) -> str:
         if not (last := self._store.last()):
-            return f"<inbox {self.shown}: there are no deliveries yet>"
-        text = f"<inbox {self.shown}: the last delivery is {last:,}"
+            return f"<inbox {self._store.shown}: there are no deliveries yet>"
+        text = f"<inbox {self._store.shown}: the last delivery is {last:,}"
         if unverified := self._store.unverified(_LOOKED_BACK):
             are = "is" if unverified == 1 else "are"
             text += (
@@ -122,12 +122,7 @@ class Inbox(metaclass=HelpPage):
             reader.stop()
         self._store.close()
 
-    @property
-    def shown(self) -> str:
-        """The address of the database, without a password."""
-        return self._store.shown
-
-    def read_by(self, reader: Reader) -> None:
+    def _read_by(self, reader: Reader) -> None:
         """Stop somebody who reads on in a thread of its own when this inbox closes."""
         self._readers.add(reader)
 
@@ -169,7 +164,7 @@ class Inbox(metaclass=HelpPage):
             secret = [] if secret is None else [secret]
         covered = [Secret(one) for one in secret]
         del secret  # a traceback that prints variables must not find its text
-        intake = Intake(self.profile, covered, scheme)
+        intake = Intake(self._profile, covered, scheme)
         receiver = Receiver(
             self._store, intake, host=host, port=port, tls=tls, unverified=unverified
         )
@@ -202,7 +197,7 @@ class Inbox(metaclass=HelpPage):
         signing = None if secret is None else Secret(secret)
         del secret  # a traceback that prints variables must not find its text
         stored = self.delivery(delivery)
-        headers = _headers(stored, self.profile, signing)
+        headers = _headers(stored, self._profile, signing)
         try:
             answer = post(
                 read_address(url), headers, stored.body,
@@ -241,7 +236,7 @@ class Inbox(metaclass=HelpPage):
         covered = [Secret(one) for one in secrets]
         del secrets  # a traceback that prints variables must not find their text
         known = [receiver.intake for receiver in self._receivers]
-        known.append(Intake(self.profile, covered, scheme))
+        known.append(Intake(self._profile, covered, scheme))
         intakes = [intake for intake in known if intake.secrets]
         if not intakes:
             raise InputError(
@@ -253,11 +248,6 @@ class Inbox(metaclass=HelpPage):
             self._store.note_verified(intake.again(self._store.read(unverified)))
             for intake in intakes
         )
-
-    @property
-    def verified_later(self) -> int:
-        """The number of deliveries that were verified later than they came, through this object."""
-        return self._store.verified_later
 
     # --- deleting ---
 
@@ -289,7 +279,7 @@ class Inbox(metaclass=HelpPage):
                 "'2026-08-01', or a datetime."
             )
         bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
-        return retention.Pruning(self._store, self.profile, bound.astimezone(UTC))
+        return retention.Pruning(self._store, self._profile, bound.astimezone(UTC))
 
     def forget(self, contact: str) -> Deletion:
         """Search for all that is about a person; its `apply()` deletes that for ever.
@@ -321,14 +311,9 @@ class Inbox(metaclass=HelpPage):
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.Forgetting(self._store, self.profile, number)
+        return retention.Forgetting(self._store, self._profile, number)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
-
-    @property
-    def last(self) -> int:
-        """The id of the last delivery; 0 while there is none."""
-        return self._store.last()
 
     def delivery(self, delivery: int) -> Delivery:
         """Read one delivery: its headers, its exact bytes, and the verdict on its signature.
@@ -338,15 +323,15 @@ class Inbox(metaclass=HelpPage):
         """
         return self._store.get(delivery)
 
-    def deliveries(self, **choice: Any) -> Iterator[Delivery]:
+    def _deliveries(self, **choice: Any) -> Iterator[Delivery]:
         """Read deliveries one by one, however many there are; `repeats=True` takes repeats too."""
         return self._store.read(self._selection(**choice))
 
-    def events(self, **choice: Any) -> Iterator[Event]:
+    def _events(self, **choice: Any) -> Iterator[Event]:
         """Read events one by one, however many there are."""
         contact = _contact(choice.get("contact"))
-        for delivery in self.deliveries(**choice):
-            for event in events(delivery, self.profile):
+        for delivery in self._deliveries(**choice):
+            for event in events(delivery, self._profile):
                 if contact is None or event.contact == contact:
                     yield event
 
@@ -374,25 +359,25 @@ class Inbox(metaclass=HelpPage):
         """Make a frame of the answers to flows, each field of the form in a column of its own."""
         from chatkit.inbox import frames
 
-        return frames.flow_answers(self.events(**choice))
+        return frames.flow_answers(self._events(**choice))
 
     def statuses(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the status of each message, with the time that each step took."""
         from chatkit.inbox import frames
 
-        return frames.statuses(self.events(**choice))
+        return frames.statuses(self._events(**choice))
 
     def raw(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of every delivery as it came, repeats and unverified ones too."""
         from chatkit.inbox import frames
 
-        return frames.raw(self.deliveries(**{"verified": None, "repeats": True, **choice}))
+        return frames.raw(self._deliveries(**{"verified": None, "repeats": True, **choice}))
 
     def _table(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
         from chatkit.inbox import frames
 
         table = frames.TABLES[name]
-        return frames.frame(table.rows(self.events(**choice)), table.columns, table.key)
+        return frames.frame(table.rows(self._events(**choice)), table.columns, table.key)
 
     def _selection(
         self,
@@ -449,8 +434,8 @@ def read_bound(bound: Bound, now: datetime | None = None) -> datetime | int | No
     match bound:
         case None | datetime():
             return bound
-        case int() if not isinstance(bound, bool):
-            return bound
+        case SupportsIndex() if not isinstance(bound, bool):  # those of a frame are numpy's
+            return int(bound)
         case timedelta():
             return now - bound
         case date():

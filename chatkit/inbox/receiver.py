@@ -76,9 +76,11 @@ class Receiver(metaclass=HelpPage):
         self._unverified = unverified
         self._batches = Batches(self._write)
         self._authority = Authority() if tls else None
-        serving = self._authority.serving(host) if self._authority else None
-        sock = listen(host, port)
-        self._server = Server(self._asgi, sock, name="chatkit-receiver", tls=serving)
+        tls_of = {}
+        if self._authority:
+            context = self._authority.serving(host)
+            tls_of["ssl_context_factory"] = lambda *_: context
+        self._server = Server(self._asgi, listen(host, port), **tls_of)
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
         self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"

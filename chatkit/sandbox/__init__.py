@@ -50,6 +50,9 @@ class Sandbox:
     second delete succeeds), `secret_in_update` (an update of a webhook shows its secret),
     `unknown_template_404` (a template without contents is not found).
 
+    Events are delivered to the addresses of `allow`, and to all paths below them: a list, or a
+    mapping from the address of a webhook to the one on this machine that hears it.
+
     >>> sandbox = Sandbox(seed="empty")
     >>> path = f"/api/business/public/channels/chat/accounts/{sandbox.account_id}/contacts"
     >>> headers = {"authorization": f"Bearer {sandbox.token}"}
@@ -59,6 +62,7 @@ class Sandbox:
     Raises:
         StoreError: The file is no sandbox file, is in use, or has another profile.
         ValueError: The seed cannot be one, or there is no such quirk.
+        BadReceiver: An address of `allow` is not a plain http or https address.
         CallError: The account of a client cannot be read.
     """
 
@@ -71,9 +75,11 @@ class Sandbox:
         seed: "Literal['demo', 'empty'] | Seed | AccountRecords | None" = None,
         profile: ServiceProfile | None = None,
         quirks: Iterable[Quirk] = (),
+        allow: Iterable[str] | Mapping[str, str] = (),
     ) -> None:
-        self.quirks = frozenset(quirks)
-        if unknown := self.quirks - QUIRKS:
+        self._quirks = frozenset(quirks)
+        allow = [allow] if isinstance(allow, str) else allow
+        if unknown := self._quirks - QUIRKS:
             raise ValueError(
                 f"no such quirk: {', '.join(sorted(unknown))}; there are: "
                 + ", ".join(sorted(QUIRKS))
@@ -81,42 +87,44 @@ class Sandbox:
         self._records = _records(seed)
         self.profile = profile or self._records.get("profile") or ServiceProfile()
         self.account_id = self._records.get("account_id") or type(self).account_id
-        self.identity = uuid4().hex if path is None else str(Path(path).resolve())
+        self._identity = uuid4().hex if path is None else str(Path(path).resolve())
         self._seed = seed if isinstance(seed, str) else None
         clock = Clock()
         if seed is not None and path is None:
             # What a copy holds is somebody's: who knows the code must not know its token.
             clock = SeededClock(self._seed or secrets.token_hex(16))
-        self.in_memory = path is None
-        self.store = SandboxStore(None if path is None else Path(path))
-        self.service = Service(self.store, self.profile, clock, self.account_id, self.quirks)
+        self._in_memory = path is None
+        self._store = SandboxStore(None if path is None else Path(path))
+        self._service = Service(self._store, self.profile, clock, self.account_id, self._quirks)
         self.admin_token = clock.token()
-        self.middleware = Middleware(self.service, self.admin_token, self.reset)
+        self._middleware = Middleware(self._service, self.admin_token, self.reset)
         #: Beside the file: where it was served last, and its token, for its owner alone.
-        self.access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
+        self._access_file = None if path is None else Path(f"{Path(path).resolve()}.access")
         kept = self._kept().get("token")
-        opens = isinstance(kept, str) and self.service.access.opens(kept, self.account_id)
+        opens = isinstance(kept, str) and self._service.access.opens(kept, self.account_id)
         self.token = str(kept) if opens else self.make_token(*PERMISSIONS)
         self._fill()
+        for url in allow:
+            self.allow(url, to=allow[url] if isinstance(allow, Mapping) else None)
 
     def _kept(self) -> dict[str, Any]:
         """Return the access file's values; none when there is no file, or when it is damaged."""
-        if self.access_file is None:
+        if self._access_file is None:
             return {}
         try:
-            kept = json.loads(self.access_file.read_bytes())
+            kept = json.loads(self._access_file.read_bytes())
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return kept if isinstance(kept, dict) else {}
 
-    def port_before(self) -> int:
+    def _port_before(self) -> int:
         """The port that this sandbox was served on last, 0 if nobody knows."""
         try:
             return urlsplit(str(self._kept().get("base_url", ""))).port or 0
         except ValueError:
             return 0
 
-    def keep_access(self, base_url: str, file: Path) -> None:
+    def _keep_access(self, base_url: str, file: Path) -> None:
         """Write where it is served, and its token, into a file that only its owner can read.
 
         `chatkit.connect` takes the path of such a file.
@@ -141,7 +149,7 @@ class Sandbox:
         Raises:
             ValueError: A permission the API does not name.
         """
-        with self.middleware.alone() as service:
+        with self._middleware.alone() as service:
             return service.make_token(permissions, account_id, actor)
 
     def answer(
@@ -156,10 +164,10 @@ class Sandbox:
             body: The bytes of the body; empty without one.
         """
         started, (path, _, query) = time.perf_counter(), target.partition("?")
-        if self.middleware.faults.latency and path.startswith(API):
-            time.sleep(self.middleware.faults.latency)
-        answer = self.middleware.answer(Request(method, path, query, headers, body), started)
-        return answer.status, answer.headers | {"date": self.middleware.date()}, answer.body
+        if self._middleware.faults.latency and path.startswith(API):
+            time.sleep(self._middleware.faults.latency)
+        answer = self._middleware.answer(Request(method, path, query, headers, body), started)
+        return answer.status, answer.headers | {"date": self._middleware.date()}, answer.body
 
     def allow(
         self, url: str, to: str | None = None, *, authority: str | bytes | None = None
@@ -177,7 +185,7 @@ class Sandbox:
         Raises:
             BadReceiver: One of them is not a plain http or https address, or no certificate.
         """
-        self.middleware.allow(url, to, authority)
+        self._middleware.allow(url, to, authority)
 
     def faults(
         self,
@@ -224,7 +232,7 @@ class Sandbox:
             "seed": seed,
         }
         usual = {"retry_after": 1}
-        self.middleware.faults.set({n: v for n, v in settings.items() if v != usual.get(n, 0)})
+        self._middleware.faults.set({n: v for n, v in settings.items() if v != usual.get(n, 0)})
 
     def deliver(self, kind: str, payload: object) -> list[DeliveryOutcome]:
         """Deliver an event to the active webhooks that ask for its kind, as the service would.
@@ -234,7 +242,7 @@ class Sandbox:
         Raises:
             OutboxFull: Too many deliveries wait already.
         """
-        return self.middleware.deliver([PublishedEvent(kind, payload)])
+        return self._middleware.deliver([PublishedEvent(kind, payload)])
 
     def play(self, scenario: str, *, seed: int = 0, wait: float = 60.0, **options: Any) -> "Played":
         """Play what customers do: `conversation`, `campaign` or `flow`.
@@ -255,36 +263,41 @@ class Sandbox:
         """
         from chatkit.sandbox.scenario import play
 
-        return play(self.middleware, scenario, options, seed=seed, wait=wait)
+        return play(self._middleware, scenario, options, seed=seed, wait=wait)
 
     @property
-    def template_codes(self) -> list[str]:
+    def clock(self) -> Clock:
+        """The clock that stamps records: `clock.now()` is its time, in seconds since 1970."""
+        return self._service.clock
+
+    @property
+    def _template_codes(self) -> list[str]:
         """The codes of the templates that have contents; the API has no list of them."""
-        with self.middleware.alone() as service:
+        with self._middleware.alone() as service:
             return service.templates.codes(self.account_id)
 
     @property
     def attempts(self) -> list[Attempt]:
         """The latest attempts to deliver, oldest first."""
-        return list(self.middleware.delivery_worker.log)
+        return list(self._middleware.delivery_worker.log)
 
     def settle(self, seconds: float = 10.0) -> bool:
         """Wait until nothing waits to be delivered any more; False when it still does."""
-        return self.middleware.delivery_worker.settle(seconds)
+        return self._middleware.delivery_worker.settle(seconds)
 
     def reset(self) -> None:
         """Begin again: forget all records, and fill them in again as the seed says."""
-        with self.middleware.alone():
-            self.store.clear()
-            self.service.clock.restart()
+        with self._middleware.alone():
+            self._store.clear()
+            self._service.clock.restart()
             self._fill()
 
     def _fill(self) -> None:
-        if (self._records or self._seed == "demo") and self.store.is_empty:
+        if (self._records or self._seed == "demo") and self._store.is_empty:
             from chatkit.sandbox.seed import clone, demo
 
-            clone(self.service, self._records) if self._records else demo(self.service)
-        self.store.commit()
+            clone(self._service, self._records) if self._records else demo(self._service)
+        self._store.commit()
 
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> AbstractContextManager[str]:
         """Serve over HTTP while a `with` block lasts; it gives the base address.
@@ -306,9 +319,9 @@ class Sandbox:
         Deliveries that wait stay in the file, and are made once a sandbox of it is told of
         their receivers again.
         """
-        self.middleware.delivery_worker.close(_GRACE)
-        with self.middleware.lock:
-            self.store.close()
+        self._middleware.delivery_worker.close(_GRACE)
+        with self._middleware.lock:
+            self._store.close()
 
     def __enter__(self) -> "Sandbox":
         return self

@@ -317,7 +317,9 @@ class Receivers:
         address, entries = read_address(url), self._entries
         allowing = [prefix for prefix in entries if prefix.holds(address)]
         if not allowing:
-            raise BadReceiver("the address is not on the sandbox's list of receivers")
+            raise BadReceiver(
+                "the address is not in allow=: Sandbox(allow=[…]), or sandbox.allow(address, to=…)"
+            )
         prefix = max(allowing, key=lambda entry: len(entry.path))
         target, context = entries[prefix][1]
         rest = address.path[len(prefix.path.rstrip("/")) :]

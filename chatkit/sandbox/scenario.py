@@ -73,7 +73,12 @@ class Played:
             f"to {hooks} webhook{'s' * (hooks != 1)}: {done}" if hooks else "nobody asked for it"
         )
         count = len(self.events)
-        return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {outcome}>"
+        failures = Counter((d.webhook_id, d.status, d.error) for d in self.deliveries if d.error)
+        reasons = "".join(
+            f"\n  webhook {webhook_id}, {times} {status}: {error}"
+            for (webhook_id, status, error), times in failures.items()
+        )
+        return f"<{self.scenario} of {count} event{'s' * (count != 1)}, {outcome}{reasons}>"
 
 
 def play(

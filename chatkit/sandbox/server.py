@@ -7,6 +7,7 @@ ever said about CORS.
 
 import asyncio
 import logging
+import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
@@ -16,11 +17,10 @@ from chatkit.sandbox.faults import Dropped
 from chatkit.sandbox.middleware import API, Middleware
 from chatkit.sandbox.replies import ServiceAnswer
 from chatkit.sandbox.request import MAX_BODY, Request
-from chatkit.util.asgi_server import Server, listen, until_signal
+from chatkit.util.asgi_server import Server, listen
+from chatkit.util.webhook_sender import is_loopback
 
 if TYPE_CHECKING:
-    import socket
-
     from chatkit.sandbox import Sandbox
 
 logger = logging.getLogger("chatkit.sandbox")
@@ -28,7 +28,7 @@ logger = logging.getLogger("chatkit.sandbox")
 # --- serving ------------------------------------------------------------------------------
 
 GRACE = 2
-KEEP_ALIVE = 75
+KEEP_ALIVE_SECONDS = 75
 
 
 @contextmanager
@@ -42,46 +42,38 @@ def serve(sandbox: "Sandbox", host: str = "127.0.0.1", port: int = 0) -> Iterato
     Raises:
         OSError: The port is taken or the host is not an address of this machine.
     """
-    again = _listen_again(host, sandbox.port_before()) if port == 0 else None
-    sock = again or listen(host, port, loopback=True)
+    address = str(socket.getaddrinfo(host, None)[0][4][0])
+    if not is_loopback(address):
+        raise OSError(f"it serves this machine only: {host} is not a loopback address")
+    again = _listen_again(address, sandbox._port_before()) if port == 0 else None
+    sock = again or listen(address, port)
     port = sock.getsockname()[1]
     name = f"[{host}]" if ":" in host else host
     base_url = f"http://{name}:{port}"
-    if sandbox.access_file is not None:
+    if sandbox._access_file is not None:
         try:
-            sandbox.keep_access(base_url, sandbox.access_file)
+            sandbox._keep_access(base_url, sandbox._access_file)
         except OSError:
             sock.close()
             raise
     names = {"127.0.0.1", "localhost", "[::1]", name.lower()}
     hosts = {f"{name}:{port}" for name in names} | (names if port == 80 else set())
-    app = SandboxApp(sandbox.middleware, frozenset(hosts))
-    server = Server(app, sock, name="chatkit-sandbox", grace=GRACE, keep_alive=KEEP_ALIVE)
+    app = SandboxApp(sandbox._middleware, frozenset(hosts))
+    server = Server(
+        app, sock, timeout_graceful_shutdown=GRACE, timeout_keep_alive=KEEP_ALIVE_SECONDS
+    )
     try:
         yield base_url
     finally:
         server.stop()
 
 
-def run(sandbox: "Sandbox", host: str, port: int, on_ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; `on_ready` is called with the base address.
-
-    Must be called in the main thread.
-
-    Raises:
-        OSError: The port is taken or the host is not an address of this machine.
-    """
-    with until_signal() as stop, serve(sandbox, host, port) as base_url:
-        on_ready(base_url)
-        stop.wait()
-
-
-def _listen_again(host: str, port: int) -> "socket.socket | None":
+def _listen_again(host: str, port: int) -> socket.socket | None:
     """Bind the port of the last time; None when there was none, or it is taken."""
     if port == 0:
         return None
     try:
-        return listen(host, port, loopback=True)
+        return listen(host, port)
     except OSError:
         logger.warning(
             "Port %d, which this sandbox had before, is taken: it has another address now.", port

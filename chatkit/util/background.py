@@ -1,4 +1,4 @@
-"""Background: one asyncio loop in a daemon thread, imports in another, and what forks need.
+"""Background: one asyncio loop in a daemon thread, imports in another, forks and signals.
 
 The same code then works in a notebook (whose own loop is running), in a script, in
 threads and after a fork. A daemon thread, because one that must be joined would hang a
@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 import atexit
 import os
+import signal
 import threading
 import weakref
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
 from concurrent import futures
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -81,6 +82,19 @@ def preload(*modules: str) -> None:
         threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
     except RuntimeError:  # there can be no more threads
         _imported.set()
+
+
+@contextmanager
+def until_signal() -> Iterator[threading.Event]:
+    """Set an event at SIGTERM and SIGINT while the block lasts; only for the main thread."""
+    stop = threading.Event()
+    handled = (signal.SIGTERM, signal.SIGINT)
+    before = {number: signal.signal(number, lambda *_: stop.set()) for number in handled}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @atexit.register

@@ -75,7 +75,7 @@ class Conversation(Follower):
         self._whole = True  #: whether these are all
         self._events: list[Event] = []
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox.verified_later
+        self._judged = inbox._store.verified_later
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
@@ -89,7 +89,9 @@ class Conversation(Follower):
             StoreError: The inbox cannot be read.
         """
         with self._looking:
-            if judged := self._inbox.verified_later - self._judged:  # known ones may count now
+            if (
+                judged := self._inbox._store.verified_later - self._judged
+            ):  # known ones may count now
                 self._events, self._at = [], 0
             seen = self._read()
             self._judged += judged
@@ -129,7 +131,7 @@ class Conversation(Follower):
 
     def _read(self) -> int:
         """Read on from where it stopped, and put the thread together again."""
-        top, seen = self._inbox.last, 0
+        top, seen = self._inbox._store.last(), 0
         if top > self._at:
             fresh = self._end_of(top) if not self._at else [*self._between(self._at, top)]
             seen, self._at = len(fresh), top
@@ -149,7 +151,7 @@ class Conversation(Follower):
         return seen
 
     def _between(self, since: int, until: int) -> Iterator[Event]:
-        return self._inbox.events(
+        return self._inbox._events(
             since=since, until=until, contact=self.contact, verified=self._verified
         )
 

@@ -118,14 +118,14 @@ class Tail(Follower):
         self._resend = _checked(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox.verified_later
+        self._judged = inbox._store.verified_later
         self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
         self._tried = self._chosen
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
         self._fill()
-        kinds = {*event_kinds(self._inbox.profile), *(row["kind"] for row in self._rows)}
+        kinds = {*event_kinds(self._inbox._profile), *(row["kind"] for row in self._rows)}
         return {
             **self._chosen._asdict(),
             "limit": self._rows.maxlen,
@@ -149,7 +149,9 @@ class Tail(Follower):
         """
         with self._looking:
             chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
-            judged = self._inbox.verified_later  # rows that are shown may have been verified since
+            judged = (
+                self._inbox._store.verified_later
+            )  # rows that are shown may have been verified since
             if chosen != self._chosen or (judged != self._judged and not self.paused):
                 before, self._chosen = self._chosen, chosen
                 if any(chosen) and chosen != self._tried:
@@ -165,7 +167,7 @@ class Tail(Follower):
                 return len(self._rows)
             if self.paused:
                 return 0
-            top = self._inbox.last
+            top = self._inbox._store.last()
             begin = max(self._at, top - _BACK)
             fresh, seen = self._between(begin, top)
             passed, self._at = begin - self._at, top
@@ -202,7 +204,7 @@ class Tail(Follower):
 
     def _fill(self) -> None:
         """Begin anew with the last deliveries: from the newest back, until there are enough."""
-        top = self._inbox.last
+        top = self._inbox._store.last()
         low, high = self._within(top)
         low = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
         rows: list[dict[str, Any]] = []
@@ -223,7 +225,7 @@ class Tail(Follower):
             if not bound:
                 return else_
             at = read_bound(bound)
-            deliveries = self._inbox.deliveries(since=at, verified=None, repeats=True)
+            deliveries = self._inbox._deliveries(since=at, verified=None, repeats=True)
             first = next(deliveries, None)
             return top if first is None else first.id - 1
 
@@ -236,7 +238,7 @@ class Tail(Follower):
         since, until = _bound_time(chosen.since), _bound_time(chosen.until)
         newest: deque[Delivery] = deque(maxlen=self._rows.maxlen)
         seen = 0
-        for delivery in self._inbox.deliveries(
+        for delivery in self._inbox._deliveries(
             since=begin,
             until=top,
             kinds=chosen.kind or None,
@@ -275,7 +277,7 @@ class Tail(Follower):
         return bool(named)
 
     def _events(self, delivery: Delivery) -> Iterator[Event]:
-        return events(delivery, self._inbox.profile)
+        return events(delivery, self._inbox._profile)
 
     # --- the page -------------------------------------------------------------------
 
@@ -312,7 +314,7 @@ class Tail(Follower):
 
     def _opened(self, delivery: int) -> dict[str, Any]:
         try:
-            view = delivery_view(self._inbox.delivery(delivery), self._inbox.profile)
+            view = delivery_view(self._inbox.delivery(delivery), self._inbox._profile)
         except ChatkitError as error:
             return {"id": delivery, "problem": str(error)}
         return view | {"signs": "secret" in self._resend}

@@ -50,14 +50,14 @@ def accounts(
         for name in ("left", "right"):
             sandbox = stack.enter_context(chatkit.Sandbox(seed="demo"))
             base_url = stack.enter_context(sandbox.serve())
-            sandbox.keep_access(base_url, tmp_path / f"{name}.access")
+            sandbox._keep_access(base_url, tmp_path / f"{name}.access")
             sandboxes.append(sandbox)
         yield sandboxes[0], sandboxes[1]
 
 
 def writes(sandbox: chatkit.Sandbox) -> list[str]:
     """The calls that change something, which it has answered."""
-    log = sandbox.middleware.log
+    log = sandbox._middleware.log
     return [f"{one.method} {one.path}" for one in log if one.method != "GET"]
 
 

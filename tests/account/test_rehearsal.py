@@ -42,9 +42,9 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
     ):
         client.templates.remember(["order_ready"])
         plan = renamed(client)
-        before, known = held(live), len(live.middleware.log)
+        before, known = held(live), len(live._middleware.log)
         rehearsal = chatkit.rehearse(plan)
-        sent = list(live.middleware.log)[known:]
+        sent = list(live._middleware.log)[known:]
         assert rehearsal.ok
         assert {call.method for call in sent} == {"GET"}
         assert held(live) == before
@@ -53,9 +53,9 @@ def test_the_live_account_is_read_and_nothing_else() -> None:
 def test_contacts_are_read_only_if_the_plan_changes_some(account: Account) -> None:
     sandbox, client = account
     plan = client.webhooks.plan([{"id": 41, "is_active": False}])
-    known = len(sandbox.middleware.log)
+    known = len(sandbox._middleware.log)
     assert chatkit.rehearse(plan).ok
-    assert not [c for c in list(sandbox.middleware.log)[known:] if "/contacts" in c.path]
+    assert not [c for c in list(sandbox._middleware.log)[known:] if "/contacts" in c.path]
     assert chatkit.rehearse(plan).differences.left.contacts is None
 
 

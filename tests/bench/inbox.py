@@ -191,9 +191,9 @@ def grown(databases: dict[str, Callable[[], str]]) -> None:
         for size, inbox in inboxes.items():
             fill(inbox, size)
         reads: dict[str, Callable[[Inbox], object]] = {
-            "since=, the last hour": lambda inbox: list(inbox.deliveries(since=LATE)),
+            "since=, the last hour": lambda inbox: list(inbox._deliveries(since=LATE)),
             "repr()": repr,
-            "contact=, of 20 deliveries": lambda inbox: list(inbox.deliveries(contact="+100007")),
+            "contact=, of 20 deliveries": lambda inbox: list(inbox._deliveries(contact="+100007")),
         }
         rows = []
         for name, read in reads.items():
@@ -274,7 +274,7 @@ def serve(kind: str, database: str = "") -> None:
         return PlainTextResponse("taken\n")
 
     app = Starlette(routes=[Route("/{path:path}", take, methods=["POST"])])
-    serving = Serving(app, listen("127.0.0.1", 0), name="bench")
+    serving = Serving(app, listen("127.0.0.1", 0))
     print(f"http://127.0.0.1:{serving.port}/", flush=True)
     return serving.wait()
 

@@ -17,7 +17,7 @@ sandbox = chatkit.Sandbox(seed="demo")
 client = chatkit.connect(sandbox)
 form = Form(client.contacts)
 form""",
-    """posts = [entry.status for entry in sandbox.middleware.log if entry.method == "POST"]
+    """posts = [entry.status for entry in sandbox._middleware.log if entry.method == "POST"]
 print(posts, form.record.name, form.record.last_name)""",
     """content = Form(client.templates("order_ready"), "en")
 content""",

@@ -127,7 +127,7 @@ def untouched(sandbox: chatkit.Sandbox) -> Iterator[None]:
 
 def stored(sandbox: chatkit.Sandbox, room: str) -> dict[int, dict[str, Any]]:
     """What the service has stored of one room, by id: also what is deleted, and never shown."""
-    found = sandbox.store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
+    found = sandbox._store.run(f"SELECT id, scope, active, item, more FROM {room} ORDER BY id")
     return {
         record_id: {
             **json.loads(item),
@@ -172,7 +172,7 @@ def through(sandbox: chatkit.Sandbox, door: Door, token: str | None = None) -> C
         account_id=sandbox.account_id,
         token=token or sandbox.token,
         profile=sandbox.profile,
-        sandbox=sandbox.identity,
+        sandbox=sandbox._identity,
         passing=True,
     )
 

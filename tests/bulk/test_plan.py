@@ -137,7 +137,7 @@ def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client
         [contact] = people(theirs, 1)
         with pytest.raises(chatkit.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
-        assert sandbox.identity in str(caught.value) and theirs.identity in str(caught.value)
+        assert sandbox._identity in str(caught.value) and theirs._identity in str(caught.value)
         for given in (frame.reset_index().set_index("number"), frame):
             plan = other.contacts.plan(given, other_account=True, existing="update")
             kinds = [(c.kind, c.key) for c in plan.changes]

@@ -336,7 +336,7 @@ def test_where_deleted_contacts_are_listed_a_plan_makes_them_again() -> None:
 
 
 def _active(service: Service) -> list[str]:
-    rows = service.sandbox.store.run("SELECT item FROM contacts WHERE active").fetchall()
+    rows = service.sandbox._store.run("SELECT item FROM contacts WHERE active").fetchall()
     return [json.loads(item)["number"] for (item,) in rows]
 
 
@@ -548,4 +548,4 @@ def test_a_create_that_is_refused_and_not_there_was_refused_for_good():
         frame = pd.DataFrame({"lang_code": ["xx_no_such"], "text": ["?"], "is_draft": [True]})
         result = to.templates("order_ready").plan(frame, broken=True).apply()
         assert result.state.tolist() == ["failed"]
-        assert [call.method for call in sandbox.middleware.log].count("POST") == 1
+        assert [call.method for call in sandbox._middleware.log].count("POST") == 1

@@ -196,7 +196,7 @@ class Service:
             account_id=self.sandbox.account_id,
             token=Secret(self.sandbox.token),
             profile=self.sandbox.profile,
-            sandbox=self.sandbox.identity,
+            sandbox=self.sandbox._identity,
             passing=True,
         )
 

@@ -55,7 +55,7 @@ def stored(sandbox: chatkit.Sandbox) -> dict[str, Any]:
         path: [read(f"{path}?page={page + 1}")[0] for page in range(read(path)[1])]
         for path in lists
     }
-    table = sandbox.service.templates.table
+    table = sandbox._service.templates.table
     contents = [table.get(number) for number in range(7000, 7400)]
     mark = MARK.replace(" ", "_")
     return {**records, mark: [row for row in contents if row and row.active and mark in row.scope]}

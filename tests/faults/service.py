@@ -333,7 +333,7 @@ class Service:
         return self.sequence
 
     def _records(self, room: str) -> list[dict[str, Any]]:
-        rows = self.sandbox.store.run(
+        rows = self.sandbox._store.run(
             f"SELECT scope, active, item, more FROM {room} ORDER BY id"
         ).fetchall()
         return [

@@ -207,10 +207,10 @@ class Account(RuleBasedStateMachine):
             result = chatkit.resume(result, self.client)
         else:
             raise AssertionError(result[["label", "state", "reason"]].to_string())
-        sent = len(self.sandbox.middleware.log)
+        sent = len(self.sandbox._middleware.log)
         again = plan.apply(**allowed)
         assert list(again["state"]) == list(result["state"])
-        assert len(self.sandbox.middleware.log) == sent
+        assert len(self.sandbox._middleware.log) == sent
         assert list(result.index) == [change.row for change in plan.changes]
         for row in result.itertuples():
             if row.state == "failed":  # the weather was too bad
@@ -285,7 +285,7 @@ class Account(RuleBasedStateMachine):
             assert self.caller(method, path, body, token=self.other).status < 300
 
     def _state(self, room: str) -> State:
-        rows = self.sandbox.store.run(f"SELECT active, item, more FROM {room} ORDER BY id")
+        rows = self.sandbox._store.run(f"SELECT active, item, more FROM {room} ORDER BY id")
         state: State = {}
         for active, item, more in rows.fetchall():
             record = {"active": bool(active), **json.loads(item), **json.loads(more)}

@@ -42,10 +42,10 @@ def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> Non
 
 
 def test_an_inbox_is_shown_without_counting_it(inbox: Inbox, store: InboxStore) -> None:
-    assert repr(inbox) == f"<inbox {inbox.shown}: there are no deliveries yet>"
+    assert repr(inbox) == f"<inbox {inbox._store.shown}: there are no deliveries yet>"
     keep(store, b"{}", verified=False)
     keep(store, *[b"{}"] * 1000)
-    assert repr(inbox) == f"<inbox {inbox.shown}: the last delivery is 1,001>"
+    assert repr(inbox) == f"<inbox {inbox._store.shown}: the last delivery is 1,001>"
 
 
 def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
@@ -65,8 +65,8 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
     assert inbox.statuses(verified=False)["status"].tolist() == ["failed"]
     assert inbox.statuses(verified=None)["status"].tolist() == ["failed"]
     assert repr(inbox) == (
-        f"<inbox {inbox.shown}: the last delivery is 2; of the last 1,000, 1 is not verified and "
-        "left out of frames>"
+        f"<inbox {inbox._store.shown}: the last delivery is 2; of the last 1,000, 1 is not "
+        "verified and left out of frames>"
     )
     assert inbox.raw()["reason"].tolist() == [
         "no signature in webhook-signature fits this body and secret",
@@ -76,7 +76,7 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
 
 def test_frames_can_be_read_on_from_where_one_was(inbox: Inbox, store: InboxStore) -> None:
     keep(store, written(message(1)), moved(status("a", "sent", 0)))
-    mark = inbox.last
+    mark = inbox._store.last()
     keep(store, moved(status("a", "read", 9), status("b", "sent")), written(message(2)))
     assert [*inbox.messages(since=mark).index] == ["m2"]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read", "sent"]
@@ -113,7 +113,7 @@ def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox
     for n, path in enumerate(paths):
         body = path.read_bytes()
         assert post(receiver.url, body, signed(body, f"msg_{n}")) == 200, path.name
-    assert [one.body for one in inbox.deliveries()] == [path.read_bytes() for path in paths]
+    assert [one.body for one in inbox._deliveries()] == [path.read_bytes() for path in paths]
     assert len(inbox.frame()) == 161
     for name in ("messages", "statuses", "reactions", "media", "templates", "flow_answers"):
         assert len(getattr(inbox, name)()), name
@@ -177,7 +177,7 @@ def test_closing_an_inbox_stops_who_reads_on(inbox: Inbox) -> None:
             self.stopped += 1
 
     reader = ReadsOn()
-    inbox.read_by(reader)
+    inbox._read_by(reader)
     inbox.close()
     assert reader.stopped == 1
 
@@ -213,14 +213,14 @@ def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
             post(receiver.url, body, signed(body, f"msg_{number}"))
         forged = moved(status("a", "failed"))
         post(receiver.url, forged, signed(forged, "msg_0", OTHER))
-    mark = inbox.last
+    mark = inbox._store.last()
     assert len(inbox.statuses()) == 0
     assert inbox.verify(SECRET) == 3
     assert inbox.verify(SECRET) == 0, "the second time there is nothing left"
     assert inbox.statuses()["status"].tolist() == ["read"]
     assert len(inbox.frame(since=mark)) == 0
-    assert [one.verified for one in inbox.deliveries(verified=None)] == [True] * 3 + [False]
-    assert inbox.verified_later == 3
+    assert [one.verified for one in inbox._deliveries(verified=None)] == [True] * 3 + [False]
+    assert inbox._store.verified_later == 3
 
 
 def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbox) -> None:

@@ -28,7 +28,7 @@ written = partial(bodies.written, named=False)
 
 
 def ids(inbox: Inbox) -> list[int]:
-    return [one.id for one in inbox.deliveries(verified=None, repeats=True)]
+    return [one.id for one in inbox._deliveries(verified=None, repeats=True)]
 
 
 def after(seconds: int) -> datetime:
@@ -44,7 +44,7 @@ def test_what_is_old_is_told_in_numbers_and_deleted_by_apply_alone(
     keep(store, written(message(0)), written(message(1, who=BEN)), written(message(2)))
     keep(store, written(message(3), message(4, who=CARA)), b"no JSON", verified=False)
     keep(store, written(message(5)))
-    bodies = [one.body for one in inbox.deliveries(until=4, verified=None)]
+    bodies = [one.body for one in inbox._deliveries(until=4, verified=None)]
     deletion = inbox.prune(before=after(4))
     said = [deletion.deliveries, deletion.contacts, deletion.first, deletion.last]
     assert said == [4, 3, after(0), after(3)]
@@ -75,9 +75,9 @@ def test_ids_are_never_given_again_and_who_reads_on_misses_nothing(
     statuses = [status("a", name, n) for n, name in enumerate(("sent", "delivered", "read"))]
     courses = [moved(one) for one in statuses]
     keep(store, *courses[:2])
-    mark = inbox.last
+    mark = inbox._store.last()
     inbox.prune(before=after(100)).apply()
-    assert inbox.last == 0 and len(inbox.statuses(since=mark)) == 0
+    assert inbox._store.last() == 0 and len(inbox.statuses(since=mark)) == 0
     keep(store, courses[2], identity="id:new")
     assert ids(inbox) == [3]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read"]
@@ -91,9 +91,9 @@ def test_a_repeat_that_stays_is_told(inbox: Inbox, store: InboxStore) -> None:
     deletion = inbox.prune(before=after(1))
     assert (deletion.deliveries, deletion.repeats) == (1, 1)
     assert "1 of them has a repeat that came later and stays" in repr(deletion)
-    assert [one.id for one in inbox.deliveries()] == [1, 3, 4]
+    assert [one.id for one in inbox._deliveries()] == [1, 3, 4]
     deletion.apply()
-    assert [one.id for one in inbox.deliveries()] == [2, 3, 4]
+    assert [one.id for one in inbox._deliveries()] == [2, 3, 4]
 
 
 def test_what_came_later_under_a_smaller_id_stays(inbox: Inbox, store: InboxStore) -> None:
@@ -223,8 +223,8 @@ def test_a_person_is_found_however_their_number_is_written(
     keep(store, written(message(0, who=CARA)), written(message(1, who=BEN)))
     assert inbox.forget(notation).deliveries == 1
     assert inbox.messages(contact=notation).contact.tolist() == [f"+{CARA}"]
-    assert [event.contact for event in inbox.events(contact=notation)] == [f"+{CARA}"]
-    assert len(list(inbox.deliveries(contact=notation))) == 1
+    assert [event.contact for event in inbox._events(contact=notation)] == [f"+{CARA}"]
+    assert len(list(inbox._deliveries(contact=notation))) == 1
 
 
 def escaped(text: str, form: str = "\\u{:04x}") -> str:

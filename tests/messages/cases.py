@@ -275,7 +275,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "inbox.messages(until=2.5)",
         "inbox.delivery(7)",
         'chatkit.Inbox("mysql://host/name")',
-        "list(inbox.events(colour=1))",
+        "inbox.frame(colour=1)",
         'inbox.replay(9, "https://shop.example/hook")',
         'inbox.serve("secret", port=99999)',
         'chatkit.Inbox("sqlite://")',

@@ -217,7 +217,7 @@ def kinds(home: Path) -> dict[str, Kind]:
         since = store.last() - 1
         for read in (inbox.messages, inbox.statuses, inbox.raw, inbox.reactions, inbox.media):
             read(since=since, verified=None)
-        list(inbox.events(since=since, verified=None))
+        list(inbox._events(since=since, verified=None))
         inbox.prune(before="0 days").apply() if since > 50 else None
 
     shop = chatkit.Folder(home / "shop")

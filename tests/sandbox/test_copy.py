@@ -78,7 +78,9 @@ def test_secrets_and_tokens_are_not_those_of_the_account(demo: Client) -> None:
     with Sandbox(seed=demo) as one, Sandbox(seed=demo) as other:
         tokens = {demo.connection.token.reveal(), one.token, other.token}
         assert len(tokens) == 3
-        hooks = [box.service.webhooks.active("1001", "chat.message.status") for box in (one, other)]
+        hooks = [
+            box._service.webhooks.active("1001", "chat.message.status") for box in (one, other)
+        ]
         secrets = [hook.secret for several in hooks for hook in several]
         assert len(set(secrets)) == len(secrets) == 4
 

@@ -89,7 +89,7 @@ def test_every_problem_of_a_body_is_listed_with_its_place():
 @pytest.mark.parametrize("text_ids", [False, True])
 def test_every_answer_fits_the_declared_fields(text_ids):
     with Service.of(text_ids=text_ids, secret_in_update=True).sandbox("demo") as sandbox:
-        call, service = Caller(sandbox), sandbox.service
+        call, service = Caller(sandbox), sandbox._service
         call.content()
         shown = [
             (service.contacts, "/contacts"), (service.flows, "/flows"),
@@ -107,5 +107,5 @@ def test_every_answer_fits_the_declared_fields(text_ids):
 
 
 def assert_fits(fields, sandbox, record):
-    jsonschema_rs.validator_for(record_schema(fields, sandbox.quirks)).validate(record)
+    jsonschema_rs.validator_for(record_schema(fields, sandbox._quirks)).validate(record)
     assert record.keys() == fields.model_fields.keys()

@@ -22,7 +22,7 @@ def under(**points):
 
 
 def publish(call, flow):
-    call.sandbox.service.flows.move(flow, "1001", "PUBLISHED")
+    call.sandbox._service.flows.move(flow, "1001", "PUBLISHED")
 
 
 def test_a_new_flow_is_a_draft(call):

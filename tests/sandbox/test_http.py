@@ -131,7 +131,7 @@ def test_one_byte_now_and_then_does_not_keep_a_request_open(
 def test_a_call_on_a_connection_over_the_limit_is_told_and_the_connection_closed(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(asgi_server, "_MOST_CONNECTIONS", 4)
+    monkeypatch.setitem(asgi_server.SETTINGS, "limit_concurrency", 4)
     with fresh.sandbox.serve() as base_url:
         limited = fresh._replace(port=int(base_url.rpartition(":")[2]))
         held = [limited.connect() for _ in range(3)]
@@ -209,7 +209,7 @@ def test_an_answer_to_head_has_no_body(fresh: Any) -> None:
 def test_a_connection_that_waits_for_nothing_is_closed(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "KEEP_ALIVE", 0.3)
+    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.3)
     with fresh.sandbox.serve() as base_url:
         idle = fresh._replace(port=int(base_url.rpartition(":")[2]))
         with idle.connect() as sock:
@@ -236,7 +236,7 @@ def test_who_does_not_read_is_not_answered_further_and_holds_up_nobody(fresh: An
 
 
 def test_latency_does_not_change_the_order_of_pipelined_calls(fresh: Any) -> None:
-    fresh.sandbox.middleware.faults.set({"latency": 0.05})
+    fresh.sandbox._middleware.faults.set({"latency": 0.05})
     calls = [fresh.head(path=path, Connection="keep-alive") for path in ("/api/x", "/", "/api/y")]
     answers = fresh.raw(b"".join(calls) + fresh.head())
     assert [int(part[:3]) for part in answers.split(b"HTTP/1.1 ")[1:]] == [404, 404, 404, 200]

@@ -44,7 +44,7 @@ def create(door: Any, number: int) -> int:
 
 
 def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    store, waited = fresh.sandbox.middleware.store, []
+    store, waited = fresh.sandbox._middleware.store, []
     commit = store.commit
     with fresh.connect() as sock:
 
@@ -63,7 +63,7 @@ def test_no_answer_is_out_before_its_commit(fresh: Any, monkeypatch: pytest.Monk
 def test_a_commit_that_fails_is_answered_with_503_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    run = fresh.sandbox.store.run
+    run = fresh.sandbox._store.run
     assert create(fresh, 90_000) == 201
 
     def full(statement: str, values: Any = ()) -> Any:
@@ -72,7 +72,7 @@ def test_a_commit_that_fails_is_answered_with_503_and_undone(
         return run(statement, values)
 
     with monkeypatch.context() as patched:
-        patched.setattr(fresh.sandbox.store, "run", full)
+        patched.setattr(fresh.sandbox._store, "run", full)
         assert create(fresh, 1) == 503
         assert total(fresh) == 1
         # In process too.
@@ -93,15 +93,15 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
     tmp_path: Path, fresh: Any
 ) -> None:
     with Sandbox(tmp_path / "sandbox.db") as sandbox, sandbox.serve() as base_url:
-        store = sandbox.middleware.store
-        with sandbox.middleware.lock:
+        store = sandbox._middleware.store
+        with sandbox._middleware.lock:
             pages = store.run("PRAGMA page_count").fetchone()[0]
             store.run(f"PRAGMA max_page_count = {pages + 10}").fetchone()
         door = fresh._replace(sandbox=sandbox, port=int(base_url.rpartition(":")[2]))
         statuses = [create(door, number) for number in range(600)]
         assert set(statuses) == {201, 503}
         assert total(door) == statuses.count(201)
-        with sandbox.middleware.lock:
+        with sandbox._middleware.lock:
             store.run("PRAGMA max_page_count = 1000000").fetchone()
         assert create(door, 1000) == 201
         assert total(door) == statuses.count(201) + 1
@@ -113,7 +113,7 @@ def test_a_full_disk_is_answered_with_503_and_loses_nothing_that_was_answered(
 def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
     fresh: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    service, token = fresh.sandbox.middleware.service, fresh.sandbox.token
+    service, token = fresh.sandbox._middleware.service, fresh.sandbox.token
 
     def broken(asked: Request) -> ServiceAnswer:
         service.store.write("DELETE FROM contacts")
@@ -132,7 +132,7 @@ def test_a_bug_is_answered_with_500_logged_without_secrets_and_undone(
 
 
 def test_the_log_keeps_the_last_thousand_calls_and_nothing_secret(fresh: Any) -> None:
-    middleware = fresh.sandbox.middleware
+    middleware = fresh.sandbox._middleware
     create(fresh, 1)
     fresh.call("GET", f"{fresh.root}/contacts?search=Ada")
     fresh.raw(fresh.head(Host="evil.example"))
@@ -163,36 +163,36 @@ def test_the_openapi_document_is_served_at_both_doors(fresh: Any) -> None:
 
 
 def test_a_call_that_meets_429_has_no_effect(fresh: Any) -> None:
-    fresh.sandbox.middleware.faults.set({"429": 1})
+    fresh.sandbox._middleware.faults.set({"429": 1})
     assert create(fresh, 1) == 429
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] == 429
-    fresh.sandbox.middleware.faults.set({})
+    fresh.sandbox._middleware.faults.set({})
     assert total(fresh) == 0
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_5xx_comes_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox.middleware.faults.set({"5xx": {moment: 1}})
+    fresh.sandbox._middleware.faults.set({"5xx": {moment: 1}})
     assert create(fresh, 1) >= 500
     assert fresh.sandbox.answer(*inside(fresh, "POST", 2))[0] >= 500
-    fresh.sandbox.middleware.faults.set({})
+    fresh.sandbox._middleware.faults.set({})
     assert total(fresh) == (2 if moment == "after" else 0)
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
 def test_a_dropped_call_gets_no_answer_before_or_after_the_effect(fresh: Any, moment: str) -> None:
-    fresh.sandbox.middleware.faults.set({"dropped": {moment: 1}})
+    fresh.sandbox._middleware.faults.set({"dropped": {moment: 1}})
     with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
         create(fresh, 1)
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    assert [entry.status for entry in fresh.sandbox.middleware.log] == [None, None]
-    fresh.sandbox.middleware.faults.set({})
+    assert [entry.status for entry in fresh.sandbox._middleware.log] == [None, None]
+    fresh.sandbox._middleware.faults.set({})
     assert total(fresh) == (2 if moment == "after" else 0)
 
 
 def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
-    fresh.sandbox.middleware.faults.set({"truncated": 1})
+    fresh.sandbox._middleware.faults.set({"truncated": 1})
     with closing(http.client.HTTPConnection("127.0.0.1", fresh.port, timeout=20)) as connection:
         body = json.dumps(contact(1))
         headers = fresh.headers(Content_Type="application/json")
@@ -204,7 +204,7 @@ def test_a_truncated_answer_ends_early_and_the_effect_stays(fresh: Any) -> None:
     assert caught.value.partial.startswith(b'{"success":true')
     with pytest.raises(ConnectionError):
         fresh.sandbox.answer(*inside(fresh, "POST", 2))
-    fresh.sandbox.middleware.faults.set({})
+    fresh.sandbox._middleware.faults.set({})
     assert total(fresh) == 2
 
 
@@ -216,14 +216,14 @@ def test_an_answer_without_a_body_cannot_end_early_and_is_dropped() -> None:
         with closing(http.client.HTTPConnection(host, timeout=20)) as connection:
             connection.request("POST", root, json.dumps(contact(1)), headers)
             record = json.loads(connection.getresponse().read())["data"]["id"]
-            sandbox.middleware.faults.set({"truncated": 1})
+            sandbox._middleware.faults.set({"truncated": 1})
             connection.request("DELETE", f"{root}/{record}", headers=headers)
             with pytest.raises((http.client.RemoteDisconnected, ConnectionResetError)):
                 connection.getresponse()
 
 
 def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
-    fresh.sandbox.middleware.faults.set({"dropped": 1, "latency": 30})
+    fresh.sandbox._middleware.faults.set({"dropped": 1, "latency": 30})
     assert fresh.call("GET", "/openapi.json")[0] == 200
     admin = {"Authorization": f"Bearer {fresh.sandbox.admin_token}"}
     assert fresh.call("POST", "/_sandbox/faults", {}, **admin)[0] == 200
@@ -232,19 +232,19 @@ def test_faults_leave_the_admin_door_and_the_document_alone(fresh: Any) -> None:
 
 def test_latency_delays_every_call(fresh: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
-    fresh.sandbox.middleware.faults.set({"latency": 0.25})
+    fresh.sandbox._middleware.faults.set({"latency": 0.25})
     monkeypatch.setattr("chatkit.sandbox.middleware.time.sleep", slept.append)
     assert fresh.sandbox.answer(*inside(fresh, "GET"))[0] == 200
     assert slept == [0.25]
     fresh.call("GET", f"{fresh.root}/contacts")
-    assert fresh.sandbox.middleware.log[-1].ms >= 240
+    assert fresh.sandbox._middleware.log[-1].ms >= 240
 
 
 def test_the_same_faults_meet_the_same_calls_at_both_doors() -> None:
     seen = []
     for _ in range(2):
         with Sandbox(seed="empty") as sandbox:
-            sandbox.middleware.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
+            sandbox._middleware.faults.set({"5xx": 0.3, "429": 0.2, "seed": 11})
             headers = {"authorization": f"Bearer {sandbox.token}"}
             target = "/api/business/public/channels/chat/accounts/1001/contacts"
             seen.append([sandbox.answer("GET", target, headers, b"")[0] for _ in range(60)])

@@ -49,7 +49,7 @@ def served(sandbox):
 def test_the_document_has_every_operation_and_its_permission():
     with Sandbox() as sandbox:
         made = served(sandbox)
-        service = sandbox.service
+        service = sandbox._service
     assert made == document(service.resources, service.profile, service.replies)
     assert made["openapi"] == "3.1.0"
     described = {
@@ -142,5 +142,5 @@ def test_schemathesis_finds_nothing(profile, examples, tmp_path, monkeypatch):
         )
         assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
         assert "Tested: 20" in done.stdout
-        statuses = {entry.status for entry in sandbox.middleware.log}
+        statuses = {entry.status for entry in sandbox._middleware.log}
         assert not {status for status in statuses if status is None or status >= 500}

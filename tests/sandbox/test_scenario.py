@@ -19,7 +19,7 @@ LINES = ["> Is my bike ready?", "< Yes, since noon.", "> [image] This one", "> +
 @pytest.fixture
 def call() -> Iterator[Caller]:
     with Sandbox(seed="empty") as sandbox:
-        sandbox.middleware.delivery_worker.retries = ()
+        sandbox._middleware.delivery_worker.retries = ()
         yield Caller(sandbox)
 
 
@@ -201,10 +201,17 @@ def test_a_scenario_that_cannot_be_played_is_refused_and_nothing_is_delivered(
     assert listener.requests == []
 
 
-def test_who_plays_is_told_what_failed_and_what_nobody_asked_for(call: Caller) -> None:
+def test_who_plays_sees_what_failed_and_why(call: Caller) -> None:
     assert repr(call.sandbox.play("conversation", lines="> a")) == (
         "<conversation of 1 event, nobody asked for it>"
     )
+    number = call.webhook("https://elsewhere.example/in").data["id"]
+    assert repr(call.sandbox.play("conversation", lines=["> a", "> b"])) == (
+        "<conversation of 2 events, to 1 webhook: 2 refused\n"
+        f"  webhook {number}, 2 refused: the address is not in allow=: Sandbox(allow=[…]), or "
+        "sandbox.allow(address, to=…)>"
+    )
+    call("DELETE", f"/webhooks/{number}")
     with listening(answering(500)) as listener:
         call.sandbox.allow(HOOK, to=listener.url)
         call.webhook(HOOK)

@@ -82,7 +82,7 @@ class Account(RuleBasedStateMachine):
 
     @rule()
     def lose_what_is_not_committed(self) -> None:
-        self.sandbox.store.rollback()
+        self.sandbox._store.rollback()
 
     @rule(term=TERMS, size=st.integers(1, 4))
     def search(self, term: str, size: int) -> None:

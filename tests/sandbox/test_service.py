@@ -54,7 +54,7 @@ def test_a_store_that_fails_is_answered_with_503_and_nothing_is_kept(monkeypatch
         def fail(*_):
             raise sqlite3.OperationalError("disk I/O error")
 
-        monkeypatch.setattr(sandbox.service.contacts.table, "insert", fail)
+        monkeypatch.setattr(sandbox._service.contacts.table, "insert", fail)
         reply = call("POST", "/contacts", {"number": "2025550144", "country_code": "+1"})
         assert reply.status == 503
         monkeypatch.undo()
@@ -64,7 +64,7 @@ def test_a_store_that_fails_is_answered_with_503_and_nothing_is_kept(monkeypatch
 
 def test_a_write_leaves_the_transaction_open_and_a_read_does_not():
     with Sandbox(seed="empty") as sandbox:
-        service, store = sandbox.service, sandbox.store
+        service, store = sandbox._service, sandbox._store
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         path = f"{ROOT}1001/contacts"
         assert service.answer(Request("GET", path, "", headers, b"")).status == 200

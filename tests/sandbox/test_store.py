@@ -143,7 +143,7 @@ def test_demo_fills_a_file_once(path):
 
 def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
     with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), sandbox.store
+        call, store = Caller(sandbox), sandbox._store
         kept = call.contact(name="Ana")
         assert call("GET", "/contacts?search=ana").total == 1
         run = store.run
@@ -167,9 +167,9 @@ def test_a_commit_that_fails_undoes_every_write_since_the_last(monkeypatch):
 
 def test_a_rollback_undoes_all_writes():
     with Sandbox(seed="empty") as sandbox:
-        call, store = Caller(sandbox), sandbox.store
+        call, store = Caller(sandbox), sandbox._store
         call.contact("2025550143")
-        table = sandbox.service.contacts.table
+        table = sandbox._service.contacts.table
         table.insert(60001, "1001", "1", "{}", "{}", "{}", "", "")
         assert store.dirty
         # The same id again: what no operation does, because each asks for the next.
@@ -183,7 +183,7 @@ def test_a_rollback_undoes_all_writes():
 
 def test_many_writes_wait_for_one_commit():
     with Sandbox(seed="empty") as sandbox:
-        call, service, store = Caller(sandbox), sandbox.service, sandbox.store
+        call, service, store = Caller(sandbox), sandbox._service, sandbox._store
         from chatkit.sandbox.request import Request
 
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}

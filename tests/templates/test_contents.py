@@ -50,7 +50,7 @@ def test_the_frame_is_indexed_by_language(contents):
 
 
 def test_a_template_without_contents_is_empty_or_not_found(sandbox, contents):
-    if "unknown_template_404" not in sandbox.quirks:
+    if "unknown_template_404" not in sandbox._quirks:
         assert contents.frame().empty
     else:
         with pytest.raises(chatkit.NotFound):

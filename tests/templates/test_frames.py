@@ -89,7 +89,7 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
     for code in ("welcome", "order_ready"):
         client.templates(code).create(lang_code="en", text="Hi", is_draft=False)
     wanted = ["welcome", "wellcome", "order_ready", "order_redy"]
-    if "unknown_template_404" in sandbox.quirks:
+    if "unknown_template_404" in sandbox._quirks:
         with pytest.raises(chatkit.NotFound) as caught:
             client.templates.frame(wanted)
         assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)

@@ -82,11 +82,11 @@ def full(client):
 
 def test_the_eleventh_is_refused_before_it_is_sent(client, sandbox):
     made = full(client)
-    posts = [entry for entry in sandbox.middleware.log if entry.method == "POST"]
+    posts = [entry for entry in sandbox._middleware.log if entry.method == "POST"]
     with pytest.raises(chatkit.InputError, match=r"10 webhooks.*delete") as caught:
         client.webhooks.create(url="https://shop.example/10", events=["*"])
     assert str(made[0].id) in str(caught.value)  # one that was never used
-    assert [entry for entry in sandbox.middleware.log if entry.method == "POST"] == posts
+    assert [entry for entry in sandbox._middleware.log if entry.method == "POST"] == posts
     client.webhooks.deactivate(made[4].id)
     with pytest.raises(chatkit.InputError, match=rf"inactive: \[{made[4].id}\]"):
         client.webhooks.create(url="https://shop.example/10", events=["*"])

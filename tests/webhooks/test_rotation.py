@@ -31,7 +31,7 @@ HOOK = "https://shop.example/hook"
 @pytest.fixture
 def sandbox() -> Iterator[Sandbox]:
     with Sandbox(seed="empty") as sandbox:
-        sandbox.middleware.delivery_worker.retries = ()
+        sandbox._middleware.delivery_worker.retries = ()
         yield sandbox
 
 
@@ -108,7 +108,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
     assert any("If that answer is lost, so is the secret" in note for note in rotation.plan.notes)
-    answer, lost = sandbox.middleware.answer, [True]
+    answer, lost = sandbox._middleware.answer, [True]
 
     def losing(request: Request, started: float) -> ServiceAnswer:
         answered = answer(request, started)
@@ -117,7 +117,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
             raise Dropped
         return answered
 
-    monkeypatch.setattr(sandbox.middleware, "answer", losing)
+    monkeypatch.setattr(sandbox._middleware, "answer", losing)
     result = settled(rotation.apply, settle=0.01)
     assert not lost
     assert len(ids(client)) == 2  # it landed, and nobody has its secret

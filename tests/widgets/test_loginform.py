@@ -94,7 +94,7 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
         tell(form, {"id": place.id, "entered": 1})
         submit(form, base_url)
         assert form.kept and settings.token_line() in form.message
-        assert not sandbox.middleware.log and not (tmp_path / "shop.token").exists()
+        assert not sandbox._middleware.log and not (tmp_path / "shop.token").exists()
         monkeypatch.setenv("CHATKIT_TOKEN", sandbox.token)
         with chatkit.connect("shop") as client:
             assert len(client.contacts.frame()) == 0

@@ -180,11 +180,11 @@ def test_while_one_plan_is_applied_no_other_is_reviewed(
 ) -> None:
     grid.set(50001, "name", "Ana")
     view = grid.review()
-    sandbox.middleware.faults.set({"latency": 0.2})
+    sandbox._middleware.faults.set({"latency": 0.2})
     view.start()
     with pytest.raises(PlanRefused, match="are being applied"):
         grid.review()
-    sandbox.middleware.faults.set({})
+    sandbox._middleware.faults.set({})
     view.wait()
     assert repr(grid) == "Grid of 250 contacts."
 

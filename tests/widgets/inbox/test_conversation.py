@@ -110,7 +110,7 @@ def test_of_a_long_conversation_only_the_end_is_read(
     said = [written(message(n), kind="message") for n in range(800)]
     put(inbox, *said[:790], moved(status("sent elsewhere", "sent", 790)), *said[790:])
     read = []
-    before = inbox.events
+    before = inbox._events
 
     def watched(**choice: Any) -> Iterator[Event]:
         read.append(choice["until"] - choice["since"])
@@ -147,7 +147,7 @@ def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     assert len(conversation.thread) == 4
     inbox.forget(f"+{BEN}").apply(mixed=True)
     inbox.prune(before="now").apply()
-    assert inbox.last == conversation.look() == 0
+    assert inbox._store.last() == conversation.look() == 0
     put(inbox, written(message(20)))
     assert conversation.look() == 1 and len(conversation.thread) == 5
     assert len(Conversation(inbox, f"+{ANA}").thread) == 1

@@ -322,7 +322,7 @@ def test_a_page_keeps_a_bounded_number_of_rows(inbox: Inbox, limit: int) -> None
 
 def test_what_comes_during_a_look_is_there_once(inbox: Inbox, monkeypatch) -> None:
     tail = Tail(inbox)
-    read = inbox.deliveries
+    read = inbox._deliveries
 
     def late(**choice: object):
         put(inbox, written(message(2)))

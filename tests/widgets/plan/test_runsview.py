@@ -121,7 +121,7 @@ def test_connections_have_names_and_times_are_dates(
     view = show(chatkit.runs(client))
     text = html(listed(view))
     shows = text.replace(name_of(result), "").replace(name_of(back), "")
-    assert "the sandbox" in shows and sandbox.identity not in shows
+    assert "the sandbox" in shows and sandbox._identity not in shows
     started = chatkit.runs(client).started.iloc[-1].to_pydatetime().astimezone()
     assert f"{started.day} {started:%b %Y, %H:%M}" in shows
     assert "takes back the run of" in shows and "taken back" in shows
@@ -141,13 +141,13 @@ def test_a_run_is_opened_with_its_rows_as_the_journal_knows_them(
     before = client.contacts.get(50001)
     result = renamed(client)
     view = show(chatkit.runs(client))
-    calls = len(sandbox.middleware.log)
+    calls = len(sandbox._middleware.log)
     click(view, "open", name_of(result))
     text = html(opened(view))
     assert f"<del>{before.name}</del>" in text and "Ana Cruz" in text and before.number in text
     assert text.count('<tbody class="fine">') == 3 and "All 3 changes applied." in text
     assert labels(opened(view)) == ["Take it back …"]
-    assert len(sandbox.middleware.log) == calls, "looking sends nothing"
+    assert len(sandbox._middleware.log) == calls, "looking sends nothing"
     press(view, "Close this run")
     assert [one for one in parts(view) if isinstance(one, PlanView)] == []
 
@@ -168,10 +168,10 @@ def test_a_run_goes_on_where_its_rows_are_seen_and_not_before(
     result = stopped(client)
     view = show(chatkit.runs(client))
     assert "1 can be gone on with" in html(view)
-    calls = len(sandbox.middleware.log)
+    calls = len(sandbox._middleware.log)
     click(view, "resume", name_of(result))
     assert labels(opened(view)) == ["Go on with 3", "Download the rest as XLSX"]
-    assert len(sandbox.middleware.log) == calls
+    assert len(sandbox._middleware.log) == calls
     press(opened(view), "Go on with 3")
     assert set(opened(view).wait().state) == {"applied"}
     assert client.contacts.get(result.key.iloc[0]).name == EVIL
@@ -239,7 +239,7 @@ def test_a_run_at_work_is_not_left_for_another(
     first, second = renamed(client), stopped(client)
     view = show(chatkit.runs(client))
     click(view, "resume", name_of(second))
-    sandbox.middleware.faults.set({"latency": 0.2})
+    sandbox._middleware.faults.set({"latency": 0.2})
     opened(view).start()
     with pytest.raises(PlanRefused, match="is at work"):
         view.open_run(name_of(first))
@@ -247,7 +247,7 @@ def test_a_run_at_work_is_not_left_for_another(
     assert "is at work" in view.message and opened(view).running
     press(view, "Close this run")
     assert opened(view).at_work and "is at work" in view.message
-    sandbox.middleware.faults.set({})
+    sandbox._middleware.faults.set({})
     opened(view).wait()
 
 
