@@ -47,7 +47,9 @@ class UnknownOutcome:
         self.sent, self.error = sent, error
         self._resource, self._key, self._taken = resource, key, taken
         endpoints = self._endpoints = endpoints_of(resource)
-        settle = endpoints.transport.retry.settle(create=key is None, unique=endpoints.unique)
+        settle = endpoints.transport.retry.settle_window(
+            create=key is None, unique=endpoints.unique
+        )
         self._until = time.monotonic() + settle
 
     def look(self) -> Record | None:
