@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import NoneType
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -205,7 +205,11 @@ def make_columns(
     return columns
 
 
-def choose_numbers(columns: Sequence[FileColumn]) -> list[FileColumn]:
+#: The columns of each field, the best first.
+Chosen: TypeAlias = dict[str, list[FileColumn]]
+
+
+def choose_numbers(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
     """Return the column of numbers, and those to take a number from where it has none.
 
     The heading decides, then the content, then the place. A column that is of somebody else, or
@@ -287,9 +291,12 @@ def pick_numbers(
     return picks, any(labels_of)
 
 
-def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> list[FileColumn]:
-    """Return the columns of country codes like +49, not of DE or Germany; the best first."""
-    words = {*heading_words(number.name)} if number else set()
+def choose_codes(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
+    """Return the column of country codes like +49, not of DE or Germany.
+
+    Where there are several, each may belong to another number, so only the best number is read.
+    """
+    words = {word for number in chosen["number"][:1] for word in heading_words(number.name)}
     codes = [
         column
         for column in columns
@@ -298,17 +305,21 @@ def choose_codes(columns: Sequence[FileColumn], number: FileColumn | None) -> li
         )
         or (column.heading.is_country() and column.share(_PLUS_CODE.fullmatch) > 0.5)
     ]
-    return sorted(
+    if len(codes) > 1:
+        del chosen["number"][1:]
+    best = sorted(
         codes, key=lambda c: (c.name != "country_code", -len(words & {*heading_words(c.name)}))
     )
+    return best[:1]
 
 
-def choose_name(columns: Sequence[FileColumn], number: Heading) -> list[FileColumn]:
+def choose_name(columns: Sequence[FileColumn], chosen: Chosen) -> list[FileColumn]:
     """Return the name, or its parts in order, all of them of the same person.
 
     `Name` beside `Vorname` is the last name, if it lacks the first. Beside `Apellidos`, `Nombre`
     is the first name, by the same rule.
     """
+    number = chosen["number"][0].heading if chosen["number"] else Heading(frozenset())
     columns = [column for column in columns if column.heading.name_part()]
     contacts = {column.heading.contact for column in columns} - {frozenset()}
     if len(contacts) > 1:  # Buyer Name, Attendee Name
@@ -352,6 +363,12 @@ FIELDS: Mapping[str, Reader] = {
     "country_code": read_code,
     "name": read_word,
 }
+#: How the columns of a field are chosen, those of the number first.
+_CHOICES: Mapping[str, Callable[[Sequence[FileColumn], Chosen], list[FileColumn]]] = {
+    "number": choose_numbers,
+    "country_code": choose_codes,
+    "name": choose_name,
+}
 #: What the file calls each of these; None to find out, nothing if it has none.
 Named = Mapping[str, Sequence[str] | None]
 #: Characters to point out; the line breaks only where a name or number stands.
@@ -369,49 +386,29 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
         raise InputError(
             "The file is empty: export it again, with its column names in the first row."
         )
-    asked = [name for names in named_columns.values() for name in names or ()]
-    top = row_of_names(rows, asked) if table.titled else 0
-    above = [cell for cell in rows[top - 1].cells if cell] if top and not asked else []
-    if len(above) > 1 and not any(parse_heading(as_text(cell) or "").unknown for cell in above):
-        top -= 1  # Customer | | Billing |
     reading = FileReading(table.kind, table.notes)
     for n, text, reason in table.broken:
         reading.broken.append((n, 0, Problem(f"row {n}", shortened(repr(text)), reason)))
+    named = {field: names for field, names in named_columns.items() if names is not None}
+    asked = [name for names in named.values() for name in names]
+    top = row_of_names(rows, asked) if table.titled else 0
     headings, below = read_headings(rows, top, reading.notes, titled=table.titled)
     columns = make_columns(headings, even_rows(below, len(headings), reading), reading)
+    names = {column.name for column in columns}
     if table.ours:
-        ours = {column.name for column in columns}
-        named_columns = {
-            name: named_columns.get(name) or [name] * (name in ours) for name in FIELDS
-        }
-    chosen = {
-        name: [find_column(columns, each) for each in names]
-        for name, names in named_columns.items()
-        if names is not None
-    }
+        named = {field: [field] * (field in names) for field in FIELDS} | named
+    chosen = {field: [find_column(columns, each) for each in of] for field, of in named.items()}
     taken = [column for of in chosen.values() for column in of]
     if len(taken) > len({*taken}):
         raise InputError("A column can be only one of number, country code and name.")
-    named = {*chosen}
     free = [column for column in columns if column not in taken]
-    if "number" not in named:
-        chosen["number"] = choose_numbers(free)
-        if not chosen["number"] and all(column.name != "id" for column in columns):
-            raise _no_number(rows[top], columns)
-    number = next(iter(chosen["number"]), None)
-    if "country_code" not in named:
-        codes = choose_codes(free, number)
-        chosen["country_code"] = codes[:1]
-        if len(codes) > 1:  # each may belong to another number
-            del chosen["number"][1:]
-    if "name" not in named:
-        chosen["name"] = choose_name(free, number.heading if number else Heading(frozenset()))
-    for name in {"country_code", "name"} - named:
-        for column in chosen[name]:
-            if column.alike:
-                raise InputError(
-                    f"{column.alike} are called alike: {name}='…' names the right one."
-                )
+    for name, choose in _CHOICES.items():
+        if name not in named:
+            chosen[name] = choose(free, chosen)
+            if name == "number" and not chosen[name] and "id" not in names:
+                raise _no_number(rows[top], columns)
+            if name != "number" and (alike := [c.alike for c in chosen[name] if c.alike]):
+                raise InputError(f"{alike[0]} are called alike: {name}='…' names the right one.")
     read_columns(columns, chosen, named, reading)
     return reading
 

@@ -193,11 +193,15 @@ def row_of_names(rows: Sequence[TableRow], names: Sequence[str]) -> int:
             return place
         if looks_like_data(row):
             break
-        if sum(map(bool, row.cells)) > 1 and count_column_names(row.cells):
-            return place
-        if not count_column_names(rows[likely].cells) and count_column_names(row.cells):
+        known = count_column_names(row.cells)
+        if sum(map(bool, row.cells)) > 1 and known:
             likely = place
-    return likely
+            break
+        if known and not count_column_names(rows[likely].cells):
+            likely = place
+    above = [cell for cell in rows[likely - 1].cells if cell] if likely and not names else []
+    groups = len(above) > 1 and not any(parse_heading(as_text(c) or "").unknown for c in above)
+    return likely - groups  # Customer | | Billing |
 
 
 def looks_like_data(row: TableRow) -> bool:
