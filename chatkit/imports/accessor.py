@@ -105,61 +105,59 @@ _STYLE = """
 def show_frames(formatter: Any) -> None:
     """Register how our frames look with a formatter of IPython; others look as they did."""
 
-    def shown(frame: pd.DataFrame) -> str | None:
-        wanted = pd.get_option("display.notebook_repr_html")
-        if wanted and is_remembered(frame) and frame.columns.nlevels == 1:
+    def html_of(frame: pd.DataFrame) -> str | None:
+        enabled = pd.get_option("display.notebook_repr_html")
+        if enabled and is_remembered(frame) and frame.columns.nlevels == 1:
             return frame_html(frame)
         other: str | None = before(frame) if before else frame._repr_html_()  # type: ignore[operator]
         return other
 
-    before = formatter.for_type(pd.DataFrame, shown)
+    before = formatter.for_type(pd.DataFrame, html_of)
 
 
 def frame_html(frame: pd.DataFrame) -> str:
     """Write a frame as a table, of so many rows and columns as pandas is told to show."""
-    size = pd.get_option("display.max_rows"), pd.get_option("display.min_rows")
-    rows = _places(len(frame), *size)
+    rows = _places(len(frame), pd.get_option("display.max_rows"), pd.get_option("display.min_rows"))
     width = pd.get_option("display.max_columns")
     places = _places(frame.shape[1], width, width)
-    columns = [None if place is None else _Column(frame, place) for place in places]
-    levels = frame.index.nlevels
-    heads = [_head(name) for name in frame.index.names]
-    heads += ["<th>…</th>" if one is None else one.head for one in columns]
+    columns = [None if n is None else (n, _look(frame.dtypes.iloc[n])) for n in places]
+    heads = [_header("col", name) for name in frame.index.names]
+    heads += [
+        "<th>…</th>" if column is None else _header("col", frame.columns[column[0]], column[1])
+        for column in columns
+    ]
     body, above = "", None
     for row in rows:
         if row is None:
             gone = many(len(frame) - len(rows) + 1, "more row")
-            body += f'<tr><td colspan="{levels + len(columns)}">… {gone} …</td></tr>'
+            body += f'<tr><td colspan="{len(heads)}">… {gone} …</td></tr>'
             above = None
             continue
-        label = frame.index[row]
-        label = label if levels > 1 else (label,)
-        body += f"<tr>{_labels(label, above)}"
-        body += "".join("<td>…</td>" if one is None else one.cell(row) for one in columns)
+        label = frame.index[row] if frame.index.nlevels > 1 else (frame.index[row],)
+        body += "<tr>"
+        for level, value in enumerate(label):  # those of outer levels once where they repeat
+            outer = label[: level + 1] if level < len(label) - 1 else None
+            same = above is not None and above[: level + 1] == outer
+            body += _header("row", None if same else value)
+        for column in columns:
+            cell = column and f"<td{column[1]}>{_text(frame.iat[row, column[0]])}</td>"
+            body += cell or "<td>…</td>"
         body += "</tr>"
         above = label
     table = f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{body}</tbody></table>"
     if None in rows or None in places:
         table += f"<p>{many(len(frame), 'row')} × {many(frame.shape[1], 'column')}</p>"
-    look = f"<style>{_STYLE}</style>"
     # what is wider than the page is moved sideways by keys too
     start = 'class="chatkit-frame tex2jax_ignore mathjax_ignore" tabindex="0" role="group"'
-    return f'<div {start} aria-label="Table">{look}{table}</div>'
+    return f'<div {start} aria-label="Table"><style>{_STYLE}</style>{table}</div>'
 
 
-class _Column:
-    """One column as it is shown."""
-
-    def __init__(self, frame: pd.DataFrame, place: int) -> None:
-        self._cells = frame.iloc[:, place]
-        kind = self._cells.dtype
-        number = pd.api.types.is_numeric_dtype(kind) and not pd.api.types.is_bool_dtype(kind)
-        short = pd.api.types.is_datetime64_any_dtype(kind) or pd.api.types.is_bool_dtype(kind)
-        self._class = ' class="number"' if number else ' class="short"' if short else ' dir="auto"'
-        self.head = _head(frame.columns[place], ' class="number"' if number else "")
-
-    def cell(self, row: int) -> str:
-        return f"<td{self._class}>{_text(self._cells.iloc[row])}</td>"
+def _look(dtype: Any) -> str:
+    """Return the attributes of the cells of a column."""
+    types = pd.api.types
+    if types.is_bool_dtype(dtype) or types.is_datetime64_any_dtype(dtype):
+        return ' class="short"'
+    return ' class="number"' if types.is_numeric_dtype(dtype) else ' dir="auto"'
 
 
 def _places(count: int, most: int | None, kept: int | None) -> list[int | None]:
@@ -170,23 +168,11 @@ def _places(count: int, most: int | None, kept: int | None) -> list[int | None]:
     return [*range(kept - kept // 2), None, *range(count - kept // 2, count)]
 
 
-def _head(name: Any, kind: str = "") -> str:
-    return _header("col", "" if name is None else _text(name), kind)
-
-
-def _header(scope: Literal["col", "row"], text: str, kind: str = "") -> str:
+def _header(scope: Literal["col", "row"], name: Any, look: str = "") -> str:
     # what is empty is no header: a screen reader would announce it as one
-    return f'<th scope="{scope}"{kind}>{text}</th>' if text else "<td></td>"
-
-
-def _labels(label: tuple[Any, ...], above: tuple[Any, ...] | None) -> str:
-    """Write the labels of a row; those of outer levels once where they repeat."""
-    same = above is not None
-    parts = []
-    for n, value in enumerate(label):
-        same = same and above is not None and above[n] == value and n < len(label) - 1
-        parts.append(_header("row", "" if same else _text(value)))
-    return "".join(parts)
+    text = "" if name is None else _text(name)
+    numbers = look if "number" in look else ""
+    return f'<th scope="{scope}"{numbers}>{text}</th>' if text else "<td></td>"
 
 
 def _text(value: Any) -> str:

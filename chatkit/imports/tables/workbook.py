@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 import zipfile
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -210,7 +211,7 @@ class _Book:
             raise InputError(f"There is no sheet {name!r}. The sheets are: {titles}.")
         scan = self._scans[self._open(values=False)[name]._worksheet_path]
         rows: dict[int, list[Any]] = {}
-        formats: dict[str, list[int]] = {}
+        formats = defaultdict[str, list[int]](list)
         width = 0
         with collector_paused():
             for number, row in enumerate(self._cells(name), 1):
@@ -226,35 +227,27 @@ class _Book:
                 for cell, value in zip(row, cells, strict=False):
                     sections = _sections(cell.number_format) if type(value) is int else ()
                     if not all(section.understood or section.unusual for section in sections):
-                        formats.setdefault(cell.number_format, []).append(number)
-        for cells in rows.values():
-            cells += [None] * (width - len(cells))
-        places = [
-            place
-            for place in sorted(scan.hidden_columns)
-            if place < width and any(cells[place] is not None for cells in rows.values())
-        ]
-        numbers = [number for number in rows if number in scan.hidden_rows]
-        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+                        formats[cell.number_format].append(number)
+        filled = {n for cells in rows.values() for n, cell in enumerate(cells) if cell is not None}
+        letters = [*map(column_letter, sorted(filled & scan.hidden_columns))]
+        numbers = sorted(rows.keys() & scan.hidden_rows)
         if not hidden:
-            for number in numbers:
-                del rows[number]
             for cells in rows.values():
-                for place in places:
+                for place in scan.hidden_columns.intersection(range(len(cells))):
                     cells[place] = None
-        table.rows = [TableRow(number, cells) for number, cells in rows.items()]
-        for noun, count, names in (
-            ("row", len(numbers), list_rows(numbers)),
-            ("column", len(places), ", ".join(map(column_letter, places))),
+        table = RawTable(f"XLSX, sheet {quoted_name(name)}", [])
+        for number, cells in rows.items():
+            if hidden or number not in scan.hidden_rows:
+                table.rows.append(TableRow(number, cells + [None] * (width - len(cells))))
+        by_filter = " by a filter" if scan.filtered else ""
+        for places, noun, why, names in (
+            (numbers, "row", by_filter, list_rows(numbers)),
+            (letters, "column", "", ", ".join(letters)),
         ):
-            if count:
-                filtered = " by a filter" if scan.filtered and noun == "row" else ""
-                them = "it" if count == 1 else "them"
-                action = f"read; leave {them} out with read_contacts(path, hidden=False)"
-                table.notes.append(
-                    f"{many(count, noun)} hidden{filtered} ({names}): "
-                    f"{action if hidden else 'left out'}"
-                )
+            them = "it" if len(places) == 1 else "them"
+            read = f"read; leave {them} out with read_contacts(path, hidden=False)"
+            note = f"{many(len(places), noun)} hidden{why} ({names}): "
+            table.notes += [note + (read if hidden else "left out")] * bool(places)
         for form, numbers in formats.items():
             table.notes.append(
                 f"the number format {form} in {list_rows(numbers)} is not understood: the digits "
@@ -496,29 +489,15 @@ def _fill(made: Any, columns: Sequence[str], rows: _SheetRows, wide: Collection[
         dimension.width = _SENTENCES if name in wide else min(max(len(name), longest) + 2, _WORDS)
     # A row is written when it is appended: one cell a column serves all rows, for half of the
     # time would go into making equal styles equal.
-    head = _text_cells(made, len(columns), font=Font(bold=True))
-    made.append(_texts(head, [escaped(column) for column in columns]))
-    broken = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
-    cells = _text_cells(made, len(columns), **broken)
-    for row in rows:
-        made.append(_texts(cells, row))
-
-
-def _text_cells(sheet: Any, count: int, **styles: Any) -> list[Any]:
-    """Make cells that stay text, whatever is typed into them."""
-    cells = [WriteOnlyCell(sheet) for _ in range(count)]
-    for cell in cells:
-        for name, style in {"number_format": "@", **styles}.items():
-            setattr(cell, name, style)
-    return cells
-
-
-def _texts(cells: Sequence[Any], texts: Sequence[str | None]) -> list[Any]:
-    """Put texts into cells; None leaves its place empty."""
-    row: list[Any] = []
-    for cell, text in zip(cells, texts, strict=True):
-        if text is not None:
-            cell.value = text
-            cell.data_type = "s"  # whatever it begins with, it is no formula and no error
-        row.append(None if text is None else cell)
-    return row
+    wrapping = {"alignment": Alignment(wrap_text=True, vertical="top")} if wide else {}
+    head = [escaped(column) for column in columns]
+    for lines, style in (([head], {"font": Font(bold=True)}), (rows, wrapping)):
+        cells = [WriteOnlyCell(made) for _ in columns]
+        for cell in cells:
+            for name, value in {"number_format": "@", **style}.items():
+                setattr(cell, name, value)
+        for line in lines:
+            for cell, text in zip(cells, line, strict=True):
+                cell.value = text
+                cell.data_type = "s"  # whatever it begins with, it is no formula and no error
+            made.append([None if cell.value is None else cell for cell in cells])
