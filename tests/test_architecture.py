@@ -48,9 +48,7 @@ IMPORTERS = {
     "pandas": (
         *(
             "imports/",
-            "account/comparison",
-            "account/planning",
-            "account/folder",
+            "account/",
             "errors",  # what is wrong, as a table
             "frames/",
             "bulk/planner",

@@ -145,11 +145,11 @@ def test_a_later_edit_makes_a_review_out_of_date(
     assert view.outdated and "Out of date" in html(view) and "Out of date" in page_of(view)
     assert not is_seen(apply)
     assert [is_seen(one) for one in controls(view, "Review again")] == [True]
-    writes = len([entry for entry in sandbox.middleware.log if entry.method != "GET"])
+    writes = len([entry for entry in sandbox._middleware.log if entry.method != "GET"])
     with pytest.raises(PlanRefused, match="Out of date"):
         view.apply(view.phrase)
     apply.click()  # one that was on its way
-    assert len([entry for entry in sandbox.middleware.log if entry.method != "GET"]) == writes
+    assert len([entry for entry in sandbox._middleware.log if entry.method != "GET"]) == writes
 
     if case.undo is not None:
         case.undo()
@@ -172,11 +172,11 @@ def test_a_stopped_run_is_not_gone_on_with_after_an_edit(
     for key in range(50001, 50012):
         grid.set(key, "name", f"Name {key}")
     view = grid.review()
-    sandbox.middleware.faults.set({"latency": 0.1})
+    sandbox._middleware.faults.set({"latency": 0.1})
     view.start()
     view.stop()
     left = view.wait()
-    sandbox.middleware.faults.set({})
+    sandbox._middleware.faults.set({})
     assert "not sent" in set(left["state"]) and not view.outdated
     grid.set(50011, "name", "Another")
     assert view.outdated
@@ -193,11 +193,11 @@ def test_a_plan_that_takes_back_is_of_the_result_it_was_made_of(
     frame = client.contacts.frame().head(12)
     frame["name"] = frame["name"] + "x"
     view = PlanView(client.contacts.plan(frame))
-    sandbox.middleware.faults.set({"latency": 0.1})
+    sandbox._middleware.faults.set({"latency": 0.1})
     view.start(view.phrase)
     view.stop()
     view.wait()
-    sandbox.middleware.faults.set({})
+    sandbox._middleware.faults.set({})
     back = view.undo()
     view.apply(view.phrase)
     assert back.outdated

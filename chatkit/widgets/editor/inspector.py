@@ -53,7 +53,7 @@ _SLOTS = {
 }
 
 
-class Refused(NamedTuple):
+class RefusedText(NamedTuple):
     """What is typed and was not taken: why, where it stands, and what the document has there."""
 
     reason: str
@@ -117,7 +117,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def __init__(self, edits: FormEdits) -> None:
         self._edits = edits
         self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
-        self._refused: dict[str, Refused] = {}  #: by pointer, what is typed and was not taken
+        self._refused: dict[str, RefusedText] = {}  #: by pointer, what is typed and was not taken
         self._findings: dict[str, list[Finding]] = {}
         self._branch = Branch("", 0, "flow", "", "")
         self._fold = Fold()
@@ -310,7 +310,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             else:
                 self._edits.set(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[field] = Refused(str(error), control, self._held(place))
+            self._refused[field] = RefusedText(str(error), control, self._held(place))
             self._mark(field)
 
     def _held(self, place: str) -> Any:

@@ -85,13 +85,13 @@ def test_what_is_edited_while_a_plan_is_applied_stays_an_edit(
     grid.set(50001, "name", "Ana Cruz")
     grid.set(50002, "name", "Bo")
     view = grid.review()
-    sandbox.middleware.faults.set({"latency": 0.3})
+    sandbox._middleware.faults.set({"latency": 0.3})
     view.start(view.phrase)
     grid.set(50001, "name", "Ana Cruz Diaz")
     grid.set(50003, "name", "Cy")
     new = grid.add()
     grid.set(new, "name", "Di")
-    sandbox.middleware.faults.set({})
+    sandbox._middleware.faults.set({})
     view.wait()
     assert client.contacts.get(50001).name == "Ana Cruz"
     assert repr(grid) == "Grid of 250 contacts: 2 cells changed, 1 row added."

@@ -260,8 +260,8 @@ def test_a_delivery_is_sent_again_signed_anew_and_the_page_hears_what_was_answer
             "resent": {"id": 1, "said": "answered 200: stored", "good": True}, "view": "a",
         }  # fmt: skip
         tail.close()
-        assert [one.verified for one in other.deliveries(repeats=True)] == [True, True]
-        assert {one.body for one in other.deliveries()} == {written(message(1))}
+        assert [one.verified for one in other._deliveries(repeats=True)] == [True, True]
+        assert {one.body for one in other._deliveries()} == {written(message(1))}
 
 
 def test_what_cannot_be_sent_again_is_told_and_leaves_this_machine_only_by_name(
