@@ -82,8 +82,8 @@ def _digits(text: str) -> str:
 def _country_code(text: str) -> str:
     if not re.fullmatch("[+][0-9]+", text):
         digits = text.strip().removeprefix("00")
-        found = re.fullmatch("[1-9][0-9]{0,2}", digits)
-        step = f": write '+{digits}'" if found else ", like '+91'"
+        whole = re.fullmatch("[1-9][0-9]{0,2}", digits)
+        step = f": write '+{digits}'" if whole else ", like '+91'"
         raise ValueError(f"must be a + and digits (Contacts, rule 1){step}")
     return text
 
@@ -146,22 +146,22 @@ class ContactEndpoints(Endpoints[Contact]):
 
         if name not in self.natural_key or not re.search("[+＋].*[0-9]{3}", text):
             return {}
-        found = split(text)
-        if found.verdict not in ("valid", "reserved") or found.e164 is None:
+        parts = split(text)
+        if parts.verdict not in ("valid", "reserved") or parts.e164 is None:
             return {}
-        return {"country_code": found.country_code, "number": found.number}
+        return {"country_code": parts.country_code, "number": parts.number}
 
     def next_step(self, error: Refused, key: Key | None, body: Mapping[str, Any]) -> str:
         """Name the contact that has the number."""
         if error.status not in (409, self.profile.clash_status) or "number" not in body:
             return super().next_step(error, key, body)
-        there = self._holder(body)
-        if there is None:
+        holder = self._holder(body)
+        if holder is None:
             return "client.contacts.frame() shows who has the number."
-        named = f", {there.name!r:.60}," if there.name else ""
+        named = f", {holder.name!r:.60}," if holder.name else ""
         return (
-            f"Contact {there.id}{named} has {there.country_code} {there.number}: change that one "
-            f"with client.contacts.update({there.id}, …), or let a plan meet it: "
+            f"Contact {holder.id}{named} has {holder.country_code} {holder.number}: change that "
+            f"one with client.contacts.update({holder.id}, …), or let a plan meet it: "
             'client.contacts.plan([{…}], existing="update").'
         )
 
@@ -169,12 +169,12 @@ class ContactEndpoints(Endpoints[Contact]):
         """Find the contact that has the number of a body; None if it is not listed or shown."""
         number, named = str(body["number"]), self.named_by()
         filters = self.search(number) if self.profile.search_param else {}
-        found: list[Contact] = []
+        holders: list[Contact] = []
 
         def add(data: msgspec.Raw) -> int:
             page = self.many(self.list_call(filters=filters), data)
             same = (one for one in page if one.number == number)
-            found.extend(
+            holders.extend(
                 one
                 for one in same
                 if "country_code" not in named or one.country_code == body.get("country_code")
@@ -183,9 +183,9 @@ class ContactEndpoints(Endpoints[Contact]):
 
         with suppress(CallError), closing(self.list_reader(add, filters).read()) as pages:
             for _ in islice(pages, _MOST_PAGES):
-                if found:
-                    return found[0]
-        return found[0] if found else None
+                if holders:
+                    break
+        return holders[0] if holders else None
 
     # --- the form of a number -------------------------------------------------------
 
@@ -200,14 +200,14 @@ class ContactEndpoints(Endpoints[Contact]):
         Raises:
             BadAnswer: It is not as documented.
         """
-        found = super().many(call, data)
+        contacts = super().many(call, data)
         if not self._international:
-            return found
+            return contacts
         return [
             one.model_copy(update={"number": _national(one.number, one.country_code)})
             if one.number and one.country_code
             else one
-            for one in found
+            for one in contacts
         ]
 
     def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -298,8 +298,8 @@ class ContactEndpoints(Endpoints[Contact]):
 
     def sendable(self, live: Contact) -> dict[str, Any]:
         """A replacing update must repeat the name, and only the joined name can be sent."""
-        shown = not {*_PARTS, "name"}.isdisjoint(live.model_fields_set)
-        return super().sendable(live) | ({"name": live.name} if shown else {})
+        has_name = not {*_PARTS, "name"}.isdisjoint(live.model_fields_set)
+        return super().sendable(live) | ({"name": live.name} if has_name else {})
 
     def carried(self, live: Contact) -> dict[str, Any]:
         """Leave out a name that is not there: it cannot be sent as null."""
@@ -316,9 +316,9 @@ class ContactEndpoints(Endpoints[Contact]):
     def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
         """Return whether a contact is active; None where deleted ones are shown alike."""
         if call.segments == self.path:  # it was searched for
-            found = any(contact.id == key for contact in self.many(call, envelope.data))
+            listed = any(contact.id == key for contact in self.many(call, envelope.data))
             more = envelope.pagination is not None and envelope.pagination.total_pages > 1
-            return found or (None if more else False)
+            return listed or (None if more else False)
         super().holds(call, envelope, key)
         return None if self.reads_deleted else True
 

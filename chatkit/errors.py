@@ -53,13 +53,13 @@ def steady(method: Callable[[Any], str]) -> Callable[[Any], str]:
     """
 
     @wraps(method)
-    def shown(self: Any) -> str:
+    def safe_repr(self: Any) -> str:
         try:
             return method(self)
         except Exception as error:  # noqa: BLE001  whatever it is, it is named
             return f"<{type(self).__name__}, cannot be shown ({type(error).__name__})>"
 
-    return shown
+    return safe_repr
 
 
 class HelpPage(type):
@@ -117,7 +117,7 @@ def first_line(error: BaseException) -> str:
 
 
 def problem_line(problem: Problem) -> str:
-    """Say what is wrong in a line, and below it what to do; what is missing has no value."""
+    """Return what is wrong in a line, and below it what to do; what is missing has no value."""
     value = f" = {problem.value}" if problem.value else ""
     step = f"\n    -> {problem.next_step}" if problem.next_step else ""
     return f"  {problem.field}{value}: {problem.reason}{step}"
@@ -140,12 +140,12 @@ def _parted(problem: Problem) -> tuple[str, str]:
 
 def problem_place(field: str) -> tuple[str | None, str]:
     """Part "row 7, number" into the row and the column; a field of one record has no row."""
-    found = re.fullmatch(r"row ([^,]+)(?:, (.*))?", field, re.DOTALL)
-    return (found[1], found[2] or "") if found else (None, field)
+    match = re.fullmatch(r"row ([^,]+)(?:, (.*))?", field, re.DOTALL)
+    return (match[1], match[2] or "") if match else (None, field)
 
 
 class InputError(ChatkitError, ValueError):
-    """What you passed cannot be sent. Nothing was sent.
+    """An input that cannot be sent. Nothing was sent.
 
     `problems` lists every field that is wrong, not only the first; `frame()` shows them as a
     table.
@@ -189,7 +189,7 @@ class PlanRefused(ChatkitError):
 
 
 class JournalError(ChatkitError):
-    """What a run does cannot be recorded, or its journal cannot be trusted."""
+    """A run that cannot be recorded, or whose journal cannot be trusted."""
 
 
 class AccountBusy(ChatkitError):
@@ -268,9 +268,9 @@ def command(arguments: str) -> str:
     import shlex
     import shutil
 
-    there = shutil.which("chatkit")
-    if there is not None and any(
-        os.path.isdir(folder) and os.path.samefile(os.path.dirname(os.path.realpath(there)), folder)
+    path = shutil.which("chatkit")
+    if path is not None and any(
+        os.path.isdir(folder) and os.path.samefile(os.path.dirname(os.path.realpath(path)), folder)
         for folder in command_folders()
     ):
         return f"chatkit {arguments}"
@@ -309,7 +309,7 @@ class CallError(ChatkitError):
         super().__init__(f"{text}\n{self.advice}" if self.advice else text)
 
     def advise(self, next_step: str) -> None:
-        """Say what to do next, in place of what is said of every error of this kind."""
+        """Replace the next step that every error of this kind names."""
         self.advice = next_step
         self.args = (f"{self.call}: {self.reason}\n{next_step}",)
 
@@ -412,7 +412,7 @@ class ListMoved(UserWarning, metaclass=HelpPage):
 
 @dataclass(frozen=True)
 class Fault:
-    """How a call failed, as a value: what `Transport.send_all` yields in place of an answer."""
+    """A failed call as a value: `Transport.send_all` yields it in place of an answer."""
 
     call: Call
     error: CallError

@@ -59,7 +59,7 @@ _KINDS = {
 _FLAG = re.compile("\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f")
 #: Controls that end a word, as a space does.
 _BREAKS = re.compile("[\t-\r\x1c-\x1f\x85\u2028\u2029]+")
-_ODD_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f]")
+_UNUSUAL_SPACES = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f]")
 _RUNS = re.compile("([ \u3000]) +| +(?=\u3000)|(\u3000)\u3000+")
 _EDGES = " \u3000"
 #: A letter and the marks that follow it; and the parts of a Korean syllable.
@@ -191,12 +191,12 @@ def spaces(text: str) -> CellFinding | None:
     """Find spaces at the edges, several together, and unusual ones."""
     if text.isascii() and text == text.strip(" ") and "  " not in text:
         return None
-    plain = _ODD_SPACES.sub(" ", text)
+    plain = _UNUSUAL_SPACES.sub(" ", text)
     tidy = inner = plain.strip(_EDGES)
     while (fewer := _RUNS.sub(lambda run: run[1] or run[2] or "", tidy)) != tidy:
         tidy = fewer
     faults = {
-        f"has an unusual space{_names(_ODD_SPACES.findall(text))}": plain != text,
+        f"has an unusual space{_names(_UNUSUAL_SPACES.findall(text))}": plain != text,
         "begins with a space": plain.lstrip(_EDGES) != plain,
         "ends with a space": plain.rstrip(_EDGES) != plain,
         "has several spaces together": tidy != inner,
@@ -528,12 +528,13 @@ def of_text(text: str) -> list[CellFinding]:
     return run_checks(text, TEXT)
 
 
-def of_name(text: str) -> list[CellFinding]:
+@lru_cache(4096)
+def of_name(text: str) -> Sequence[CellFinding]:
     """Find what is wrong, or unusual, with a name."""
     plain = len(text) <= _LONGEST and _PLAIN.fullmatch(text)
     if not text or (plain and not _LEFTOVER.search(text) and not _ACCENTED.search(text)):
-        return []
-    return run_checks(text, NAME)
+        return ()
+    return tuple(run_checks(text, NAME))
 
 
 def run_checks(text: str, checks: Sequence[Check]) -> list[CellFinding]:

@@ -45,7 +45,7 @@ _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class PartOrigin(msgspec.Struct, frozen=True):
-    """Where the rows of a part come from; every part holds this in its metadata."""
+    """Origin of the rows of a part; every part holds this in its metadata."""
 
     account: str  #: account and service, as `Connection.account` names them
     noun: str

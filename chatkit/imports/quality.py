@@ -176,11 +176,8 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
     pair, note = (number.country_code, number.number), _number_note(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
-    kind, column, reason = (
-        "not split",
-        "number",
-        "a number is digits only, without its country code",
-    )
+    kind, column = "not split", "number"
+    reason = "a number is digits only, without its country code"
     if number.verdict == "country code twice":
         kind, reason = number.verdict, number.reason or ""
     elif text == pair[1]:
@@ -407,7 +404,6 @@ class _FrameCheck:
         self._labels = frame.index.tolist()
         self._ids = self._own_ids()
         self._names = self._cells("name")
-        self._of_names: dict[str, list[CellFinding]] = {}
         self._checks: list[NumberCheck] = []
 
     def _own_ids(self) -> list[int | None]:
@@ -431,28 +427,23 @@ class _FrameCheck:
     # --- names ---
 
     def names(self) -> None:
-        """Look at the characters of each name; the same name is looked at once."""
+        """Look at the characters of each name."""
         reason = "a name is text: nothing else can be sent"
         not_text = CellFinding("not text", "error", "/name", reason)
         for place, name in enumerate(self._names):
-            if isinstance(name, str) and name not in self._of_names:
-                self._of_names[name] = of_name(name)
             if name is not None:
-                for finding in self._of_names[name] if isinstance(name, str) else [not_text]:
+                for finding in of_name(name) if isinstance(name, str) else [not_text]:
                     self._add(place, name, finding)
 
     def parts(self) -> None:
         """Find names that would be split in another way, if they were sent again."""
         if not {"name", *PARTS} <= {*self._frame.columns}:
             return
-        known: dict[tuple[Any, ...], tuple[str, ...] | None] = {}
         for place, parts in enumerate(zip(*map(self._cells, PARTS), strict=True)):
             name = self._names[place]
             if name != " ".join(filter(None, parts)):  # edited: it is split anew anyhow
                 continue
-            if parts not in known:
-                known[parts] = self._resource.resplit(dict(zip(PARTS, parts, strict=True)))
-            if split := known[parts]:
+            if split := self._resource.resplit(dict(zip(PARTS, parts, strict=True))):
                 now, then = (" | ".join(part or "–" for part in each) for each in (parts, split))
                 reason = f"its parts are {now}; if it is sent again they become {then}"
                 self._add(place, name, CellFinding("parts", "note", "/name", reason))
@@ -525,9 +516,7 @@ class _FrameCheck:
     def duplicates(self) -> None:
         """Look for numbers that are there twice, in the frame or in the account."""
         names = [
-            mended(name, NAME, _COMPARED)
-            if isinstance(name, str) and self._of_names[name]
-            else name
+            mended(name, NAME, _COMPARED) if isinstance(name, str) and of_name(name) else name
             for name in self._names
         ]
         pairs = [check.pair for check in self._checks]
@@ -585,11 +574,9 @@ def find_unusual(names: Mapping[int, Any], numbers: Mapping[int, Pair]) -> dict[
     for place, check in zip(numbers, check_numbers(codes, digits), strict=True):
         both = filter(None, (check.problem, check.note))
         findings[place] += [each for each in both if each.severity != "note"]
-    known: dict[str, list[CellFinding]] = {}
     for place, name in names.items():
         if isinstance(name, str):
-            known[name] = known[name] if name in known else of_name(name)
-            unusual = (each for each in known[name] if each.severity != "note")
+            unusual = (each for each in of_name(name) if each.severity != "note")
             findings[place] += [replace(each, severity="warning") for each in unusual]
     return {place: each for place, each in findings.items() if each}
 
@@ -618,21 +605,6 @@ def find_similar(
 
 
 # --- findings, shown and fixed -----------------------------------------------------------
-
-
-def _texts(finding: CellFinding) -> tuple[str, str, str, str, str]:
-    """Return what a report shows: row, column, value, message and suggestion."""
-    value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
-    meant = finding.suggestion or ""
-    if finding.field == "name" and isinstance(finding.value, str) and finding.suggestion:
-        value, meant = map(str, pair(finding.value, finding.suggestion))
-    place = row_label(finding.row), cut(finding.field, LABEL)
-    return *place, value, visible(finding.message), meant
-
-
-def _mark(finding: CellFinding) -> str:
-    """Return the sign after a suggestion: * where `fix` takes it, ? where a person decides."""
-    return "*" if finding.safe else "?"
 
 
 _COLOURS = """
@@ -862,16 +834,19 @@ def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
     lines, rows = wrapped("", f"{title}: {counts}"), []
     for n, finding in enumerate(ordered[:MANY]):
-        *texts, meant = _texts(finding)
+        value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
+        meant = finding.suggestion or ""
+        if finding.field == "name" and isinstance(finding.value, str) and meant:
+            value, meant = map(str, pair(finding.value, meant))
+        row, column = row_label(finding.row), cut(finding.field, LABEL)
+        message, mark = visible(finding.message), "*" if finding.safe else "?"
         if n < FEW:
-            row, column, value, message = texts
-            value = f" = {value}" if value else ""
-            lines += wrapped("  ", f"row {row}, {column}{value}: {message}")
-            if finding.suggestion is not None:
-                lines += wrapped("    -> ", f"{meant} {_mark(finding)}")
-        if finding.suggestion is not None:  # the mark stays at the end of a name in Hebrew
-            meant = f"<bdi>{marked(meant)}</bdi> {_mark(finding)}"
-        rows.append((texts, f"<td>{meant}</td>"))
+            cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
+            lines += wrapped("  ", f"{cell}: {message}")
+            lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
+        # the mark stays at the end of a name in Hebrew
+        last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
+        rows.append(((row, column, value, message), f"<td>{last}</td>"))
     if (more := len(findings) - FEW) > 0:
         lines.append(f"  … and {more:,} more: .frame() has them all")
     heading = f'<p class="{style}"><strong>{marked(f"{title}: {counts}")}</strong></p>'

@@ -35,7 +35,7 @@ class TableRow(NamedTuple):
     cells: Sequence[Any]
 
 
-class OddCell(NamedTuple):
+class BadCell(NamedTuple):
     """A cell that holds nothing usable: what a person sees there, and what is wrong with it."""
 
     text: str
@@ -55,7 +55,7 @@ class RawTable:
     """The rows of a file from top to bottom; one of the first holds the names of the columns.
 
     A cell is text where the file has text, None where there is nothing, and else what the file
-    holds: a number, a time, `OddCell`.
+    holds: a number, a time, `BadCell`.
     """
 
     kind: str  #: what was read, in words: "CSV (UTF-8, commas)"
@@ -193,12 +193,12 @@ Reader = Callable[[Any], tuple[str | None, str]]
 
 def keep_cell(value: Any) -> tuple[str | None, str]:
     """Read a cell of a column that means nothing to us: whatever it says is kept."""
-    return (value.text if isinstance(value, OddCell) else as_text(value)), ""
+    return (value.text if isinstance(value, BadCell) else as_text(value)), ""
 
 
 def read_word(value: Any) -> tuple[str | None, str]:
     """Read a cell that holds a name: its text, or why it is none. NA and None are names."""
-    if isinstance(value, OddCell):
+    if isinstance(value, BadCell):
         return None, value.reason
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
         return as_text(value), ""

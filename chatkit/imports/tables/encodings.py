@@ -47,7 +47,7 @@ class DecodedText(NamedTuple):
 
 
 class _Language:
-    """How usual letters are in a language, alone and after one another."""
+    """Frequencies of letters in a language, alone and after one another."""
 
     def __init__(self, code: str) -> None:
         locale = Locale.parse(code)

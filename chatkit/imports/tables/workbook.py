@@ -29,7 +29,7 @@ from openpyxl.styles import Alignment, Font
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import collector_paused
 from chatkit.imports.tables import (
-    OddCell,
+    BadCell,
     RawTable,
     TableRow,
     Target,
@@ -83,14 +83,16 @@ def read_sheet(data: bytes, sheet: str | None, *, hidden: bool = True) -> RawTab
     Raises:
         InputError: It is no workbook that can be read, or has no such sheet.
     """
-    with _reading(data) as book:
-        if not book.visible:
+    with _reading(data) as workbook:
+        if not workbook.visible:
             raise InputError("All sheets of this workbook are hidden: unhide one.")
-        name = sheet or book.visible[0]
-        table = book.table(name, hidden=hidden)
-        if others := [repr(other) for other in book.visible if other != name]:
+        name = sheet or workbook.visible[0]
+        table = workbook.table(name, hidden=hidden)
+        if others := [repr(other) for other in workbook.visible if other != name]:
             table.notes.append(f"not read: the sheets {', '.join(others)} (sheet=)")
-        if unseen := [repr(other) for other in book.names if other not in (name, *book.visible)]:
+        if unseen := [
+            repr(other) for other in workbook.names if other not in (name, *workbook.visible)
+        ]:
             table.notes.append(f"not read: the hidden sheets {', '.join(unseen)} (sheet=)")
         return table
 
@@ -101,8 +103,8 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
     Raises:
         InputError: It is no workbook that can be read.
     """
-    with _reading(data) as book:
-        return {name: book.table(name) for name in book.names}
+    with _reading(data) as workbook:
+        return {name: workbook.table(name) for name in workbook.names}
 
 
 def struck_cells(data: bytes) -> set[tuple[str, str]]:
@@ -183,7 +185,7 @@ class _PartScan:
         self.filtered |= name == "filterColumn"
 
 
-class _Book:
+class _Workbook:
     """A workbook that is open: opening it costs as much as reading a small sheet."""
 
     def __init__(self, data: bytes) -> None:
@@ -257,8 +259,8 @@ class _Book:
 
     def close(self) -> None:
         """Close what was opened."""
-        for book in self._opened.values():
-            book.close()
+        for workbook in self._opened.values():
+            workbook.close()
 
     def _open(self, *, values: bool) -> Any:
         """Open it for formulas or for their results, once each."""
@@ -290,13 +292,13 @@ class _Book:
 
 
 @contextmanager
-def _reading(data: bytes) -> Iterator[_Book]:
+def _reading(data: bytes) -> Iterator[_Workbook]:
     """Open a workbook, and say of a broken one what it is."""
     try:
         with warnings.catch_warnings():  # of styles and rules of input, which are not needed
             warnings.simplefilter("ignore")
-            with closing(_Book(data)) as book:
-                yield book
+            with closing(_Workbook(data)) as workbook:
+                yield workbook
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  openpyxl raises anything over a broken file
@@ -312,9 +314,9 @@ def _value(cell: Any) -> Any:
     if value is None or value == "":
         return None
     if kind == "f":
-        return OddCell(str(value), "is a formula whose result is not in the file: open and save it")
+        return BadCell(str(value), "is a formula whose result is not in the file: open and save it")
     if kind == "e":
-        return OddCell(str(value), "is an error in the spreadsheet")
+        return BadCell(str(value), "is an error in the spreadsheet")
     if isinstance(value, str):
         if "_x" in value:
             value = _ESCAPED.sub(lambda match: chr(int(match[1], 16)), value)
@@ -382,7 +384,7 @@ def _as_formatted(value: int, form: str) -> Any:
         fitting = (s for s in sections if not s.condition or _is_fulfilled(s.condition, value))
         section = next(fitting, sections[-1])
     if section.unusual:
-        return OddCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
+        return BadCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
     slots = sum(part in _PLACES for part in section.parts)
     if not slots or not section.understood:
         return value
@@ -456,14 +458,14 @@ def workbook_of(
         if text is not None and len(text) > LONGEST // 2 and units(text) > LONGEST
     ]:
         raise InputError(f"A cell holds at most {LONGEST:,} characters:", too_long)
-    book = openpyxl.Workbook(write_only=True)
+    workbook = openpyxl.Workbook(write_only=True)
     for title, rows in texts.items():
-        sheet = book.create_sheet(title)
+        sheet = workbook.create_sheet(title)
         for name in hidden:
             sheet.column_dimensions[column_letter(columns.index(name))].hidden = True
         _fill(sheet, columns, rows, wide)
     target = BytesIO()
-    book.save(target)
+    workbook.save(target)
     return target.getvalue()
 
 

@@ -19,7 +19,7 @@ from babel.messages.pofile import PoFileError, normalize, read_po, write_po
 
 from chatkit.errors import InputError
 from chatkit.imports.tables import (
-    OddCell,
+    BadCell,
     RawTable,
     as_text,
     column_letter,
@@ -392,7 +392,7 @@ def _unit_of_row(
         if reason:
             if name in _NEEDED:
                 trouble = f"the {name} ({letters[name]}{row}) {reason}"
-            text = value.text if isinstance(value, OddCell) else as_text(value)
+            text = value.text if isinstance(value, BadCell) else as_text(value)
         texts[name] = unescape_controls(text or "")
     return Unit(
         texts["template_code"],

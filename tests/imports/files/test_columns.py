@@ -9,7 +9,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.imports.columns import FileReading, find_columns
-from chatkit.imports.tables import BrokenRow, OddCell, RawTable, TableRow
+from chatkit.imports.tables import BadCell, BrokenRow, RawTable, TableRow
 
 
 def table(*cells: list[Any], **more: Any) -> RawTable:
@@ -52,7 +52,7 @@ def test_all_bad_cells_are_named_by_row_and_column_and_take_only_their_rows_out(
     found = sorted_out(
         ["Handy", "Name", "Ort", "Extra"],
         ["9.2E+11", "Ana", None, "1.5"],
-        ["0151", OddCell("#N/A", "is an error"), None, None],
+        ["0151", BadCell("#N/A", "is an error"), None, None],
         [919.5, True, None, None],
         ["0152", "NA", None, 1.5],
     )

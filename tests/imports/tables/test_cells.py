@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chatkit.imports.tables import (
-    OddCell,
+    BadCell,
     as_text,
     column_texts,
     keep_cell,
@@ -154,6 +154,6 @@ def test_any_text_is_a_name(text: str) -> None:
 
 
 def test_what_is_odd_is_refused_where_it_matters_and_shown_elsewhere() -> None:
-    odd = OddCell("#N/A", "is an error")
+    odd = BadCell("#N/A", "is an error")
     assert read_digits(odd) == read_word(odd) == (None, "is an error")
     assert keep_cell(odd) == ("#N/A", "")

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from volume import volume
 
 from chatkit.errors import InputError
-from chatkit.imports.tables import OddCell, RawTable, TableRow, workbook
+from chatkit.imports.tables import BadCell, RawTable, TableRow, workbook
 from chatkit.imports.tables.workbook import read_sheet as read
 from chatkit.imports.tables.workbook import workbook_of
 
@@ -100,12 +100,12 @@ def test_a_format_that_is_not_understood_is_noted(value: int, form: str) -> None
 @pytest.mark.parametrize(("value", "form"), FORMATS["refused"])
 def test_digits_that_a_format_hides_are_refused(value: int, form: str) -> None:
     (cell,) = cells(book([value], A1=form))
-    assert isinstance(cell, OddCell) and "with an exponent" in cell.reason
+    assert isinstance(cell, BadCell) and "with an exponent" in cell.reason
 
 
 @pytest.mark.parametrize("error", ["#N/A", "#REF!"])
 def test_an_error_of_the_spreadsheet_is_refused(error: str) -> None:
-    assert cells(book([error])) == [OddCell(error, "is an error in the spreadsheet")]
+    assert cells(book([error])) == [BadCell(error, "is an error in the spreadsheet")]
 
 
 def test_a_number_with_an_exponent_in_the_file_is_a_float() -> None:
@@ -126,7 +126,7 @@ def test_formulas_are_their_results_and_odd_without_them() -> None:
     known = edited(data, part, "<f>1+1</f><v />", "<f>1+1</f><v>2</v>")
     first, second, third = cells(known)
     assert first == 2 and third == "text"
-    assert second == OddCell('="Ana"', second.reason) and "whose result is not in the file" in (
+    assert second == BadCell('="Ana"', second.reason) and "whose result is not in the file" in (
         second.reason
     )
 
