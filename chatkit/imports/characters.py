@@ -282,18 +282,27 @@ def garbled(text: str) -> CellFinding | None:
 
 
 def _of_code_page(text: str) -> list[str]:
-    """Read the whole of a text as UTF-8 that was read in a code page; the usual ones first."""
+    """Read the whole of a text as UTF-8 that was read in a code page; the usual ones first.
+
+    A text of letters alone, each word in one script, is what it says: HAVLÍČEK.
+    """
     readings: dict[str, None] = {}
-    for page in [] if set(text) <= _BYTES.keys() else _DATA["code_pages"]:
-        with suppress(UnicodeError):
-            readings[unicodedata.normalize("NFC", text.encode(page).decode())] = None
+    signs = any(not c.isalpha() for c in text if not c.isascii())
+    if (signs or not _has_one_script(text)) and not set(text) <= _BYTES.keys():
+        for page in _DATA["code_pages"]:
+            with suppress(UnicodeError):
+                readings[unicodedata.normalize("NFC", text.encode(page).decode())] = None
     return [
         reading
         for reading in readings
-        if len(reading) < len(text)
-        and not _UNLIKELY.search(reading)
-        and all(len({*map(script, word)}) == 1 for word in _WORD.findall(reading))
+        if len(reading) < len(text) and not _UNLIKELY.search(reading) and _has_one_script(reading)
     ]
+
+
+def _has_one_script(text: str) -> bool:
+    """Check if the letters and marks of each word are of one script."""
+    words = ([c for c in word if unicodedata.category(c)[0] in "LM"] for word in text.split())
+    return all(len({_WRITTEN_WITH.get(s := script(c), s) for c in word}) < 2 for word in words)
 
 
 def _of_another_alphabet(text: str) -> CellFinding | None:

@@ -36,6 +36,13 @@ def as_cp1252(text: str) -> str:
         "±Å",
         "KÄŠI",
         "Üžo",
+        "KAREL HAVLÍČEK",
+        "RŮŽENA",
+        "HOLÍČEK A.S.",
+        "PAVLÍČEK – KUBÍČEK",
+        "ŽÍŽALA “x”",
+        "MÓŁKA ŻÓŁĆ",
+        "ГЄ°",
     ],
 )
 def test_letters_with_accents_are_left_alone(name: str) -> None:
