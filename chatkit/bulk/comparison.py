@@ -7,9 +7,10 @@ cell that nobody edited.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
 from typing import Any, NamedTuple, TypeAlias
 
@@ -423,7 +424,7 @@ def same_look(before: Any, edited: Any) -> bool:
 
     It is for columns that cannot be written: what files and spreadsheets make of a value is no
     edit. Beside what `same_value` takes these are a text that became a number, rounded as it was
-    shown (`1.04396E+14`); a time that lost its zone, its seconds or a part of them, or that is
+    shown (`1.04396E+14`); a time that lost its zone, its seconds or all but its day, or that is
     counted since 1970 or 1900; spaces; an empty cell, and the ######## of a narrow column.
     """
     before, edited = plain(before), plain(edited)
@@ -476,7 +477,9 @@ def _read_times(edited: Any) -> Iterator[datetime]:
             yield from _read_times(float(edited.replace(",", ".")))
         for first in (True, False):
             with suppress(ValueError, OverflowError):
-                yield pd.to_datetime(edited, dayfirst=first).to_pydatetime(warn=False)
+                with warnings.catch_warnings(action="ignore"):  # 2026-02-27 has no day first
+                    read = pd.to_datetime(edited, dayfirst=first)
+                yield read.to_pydatetime(warn=False)
 
 
 def _same_time(before: datetime, edited: datetime) -> bool:
@@ -490,6 +493,8 @@ def _same_time(before: datetime, edited: datetime) -> bool:
         unit = 1000 if edited.microsecond % 1000 == 0 else 1
     else:
         unit = 1_000_000 if edited.second else 60_000_000
+    if not zoned and edited == datetime.combine(edited, time.min):
+        unit = 86_400_000_000  # a date alone
     return abs(gap) < timedelta(microseconds=unit)
 
 

@@ -43,6 +43,7 @@ LOOKS = [
     (NOON, "2026-03-01 12:50:07"), (NOON, "2026-03-01 17:20:07"),  # of Berlin, of Kolkata
     (NOON, "01.03.2026 11:50"), (NOON, "01.03.2026 12:50:07"), (NOON, "3/1/2026 11:50"),
     (NOON, "3/1/2026 11:50 AM"), (NOON, "01/03/2026 11:50"),
+    (NOON, "2026-03-01"), (NOON, "01.03.2026"), (NOON, "3/1/2026"),
     (NOON, NOON.timestamp()), (NOON, round(NOON.timestamp() * 1000)), (NOON, "1772365807123"),
     (EVEN, 46082.493055555555), (EVEN, "46082.4930555556"), (EVEN, "46082,4930555556"),
     # true and false, nothing, lists
@@ -60,6 +61,7 @@ EDITS = [
     (LONG, "call him"), ("12345", "1E+04"), ("12345", 12000), ("7", 8), (7, "8"), (7, True),
     ("7", "seven"), ("x", "y"), ("x", "X"), (None, "x"), (None, 0),
     (NOON, NOON + timedelta(seconds=1)), (NOON, "2026-03-02 11:50:07"), (NOON, "2020-01-01"),
+    (NOON, "2026-03-03"), (NOON, "2026-02-27"),
     (NOON, "2026-03-01 11:55"), (NOON, "2026-03-01T12:50:07Z"), (NOON, "yesterday"), (NOON, 5),
     (NOON, NOON.timestamp() + 60), (NOON, True), (NOON, NOON + timedelta(hours=1)),
     (True, "False"), (True, False), (True, "yes"), (False, 1),
