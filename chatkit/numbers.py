@@ -144,6 +144,8 @@ _PLAIN = re.compile(r"\+?\d+|\+[\d ()-]+")
 _LETTER = re.compile(r"[^\W\d_]")
 #: One number with words before or after it.
 _AMONG_WORDS = re.compile(r"[^\d+＋]*([+＋]?(?:[^\w+＋]*\d)+)\D*")
+#: Letters that touch digits, and are too few for a word.
+_INSTEAD_OF_DIGITS = re.compile(r"\d[^\W\d_](?![^\W\d_])|(?<![^\W\d_])[^\W\d_]{1,2}\d")
 _BETWEEN_NUMBERS = re.compile(
     r":::|[|&\n/]|;(?![a-z])|(?<!,),(?!,)|(?<=\d)\s+(?=[+＋])"
     r"|(?<![^\W\d_])(?:or|and|oder|und|ou|et|o|y|e|of|en)(?![^\W\d_])",
@@ -164,7 +166,11 @@ GROUP = r"(?:[., '’]\d{3})"  # of three digits, as in 1,234,567
 _SUM = rf"[-+]?(?:\d{{1,3}}{GROUP}+|\d+)(?:[.,]\d{{1,2}})?"
 #: Other things that are found in a column of numbers.
 _OTHERS: Mapping[str, re.Pattern[str]] = {
-    "a date": re.compile(rf"{DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}", re.IGNORECASE),
+    "a date": re.compile(
+        rf"{DATE}\.?(?:[T ,]+{_CLOCK}{_ZONE})?|{_SERIAL}"
+        rf"|{_CENTURY}\d\d[-./]{_MONTH}|{_MONTH}[-./]{_CENTURY}\d\d",
+        re.IGNORECASE,
+    ),
     "a time": re.compile(rf"{_CLOCK}{_ZONE}|\d+:\d\d:\d\d", re.IGNORECASE),
     "a percentage": re.compile(rf"{_SUM} ?%"),
     "an amount": re.compile(
@@ -176,10 +182,8 @@ _OTHERS: Mapping[str, re.Pattern[str]] = {
     "an account number": re.compile(r"[A-Z]{2}\d{2}(?: ?[A-Z0-9]{2,4}){3,8}(?: ?[A-Z0-9]{1,3})?"),
 }
 #: Eight digits that are also a day, the year first or last.
-_DAY_OF_DIGITS = re.compile(
-    r"(?:19[3-9]|20[0-4])\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])"
-    r"|(?:0[1-9]|[12]\d|3[01])(?:0[1-9]|1[0-2])(?:19[3-9]|20[0-4])\d"
-)
+_YEAR, _MM, _DD = r"(?:19[3-9]|20[0-4])\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+_DAY_OF_DIGITS = re.compile(f"{_YEAR}{_MM}{_DD}|(?:{_DD}{_MM}|{_MM}{_DD}){_YEAR}")
 _LOOK_ALIKES = str.maketrans("OoIl|SsBZzQ", "00111558220")
 #: Look-alikes beside digits, or words of letters that are hardly anything else.
 _LOOKS = re.compile(
@@ -305,7 +309,8 @@ def _with_letters(text: str, country: Country | None, plus: Plus | None) -> Numb
     if not re.search(r"\d", text):
         return _refused("not a number")
     texts = {}
-    if (alone := _AMONG_WORDS.fullmatch(text)) and alone[1] != text:
+    alone = None if _INSTEAD_OF_DIGITS.search(text) else _AMONG_WORDS.fullmatch(text)
+    if alone and alone[1] != text:
         texts[alone[1]] = "without the words"
     if _LOOKS.fullmatch(text):
         texts.setdefault(text.translate(_LOOK_ALIKES), "with digits for letters like them")
