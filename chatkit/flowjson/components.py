@@ -32,8 +32,8 @@ class Version(NamedTuple):
     @classmethod
     def parse(cls, text: object) -> Version | None:
         """Read "7.3"; None when it is anything else."""
-        found = _TEXT.match(text) if isinstance(text, str) else None
-        return cls(int(found[1]), int(found[2])) if found else None
+        match = _TEXT.match(text) if isinstance(text, str) else None
+        return cls(int(match[1]), int(match[2])) if match else None
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}"
@@ -143,7 +143,7 @@ class Property:
     required: Version | None = None  # from which version it must be there
     since: Version = FIRST
     until: Version | None = None  # the first version that no longer knows it
-    also: tuple[tuple[Kind, Version], ...] = ()  # other kinds it takes, and since when
+    other_kinds: tuple[tuple[Kind, Version], ...] = ()  # other kinds it takes, and since when
     binding: bool = True  # ${…} or an expression may stand for the whole value
     enum: tuple[str, ...] = ()
     low: float | None = None
@@ -172,12 +172,12 @@ class Property:
 
     def kinds(self, version: Version) -> tuple[Kind, ...]:
         """List the kinds of value it takes in a version, the usual one first."""
-        return (self.kind, *(kind for kind, since in self.also if since <= version))
+        return (self.kind, *(kind for kind, since in self.other_kinds if since <= version))
 
     def json_types(self, version: Version) -> tuple[str, ...]:
         """List the JSON types a written value may have: what a binding must resolve to."""
-        found = [JSON_TYPES.get(kind, "string") for kind in self.kinds(version)]
-        return tuple(dict.fromkeys(found))
+        types = [JSON_TYPES.get(kind, "string") for kind in self.kinds(version)]
+        return tuple(dict.fromkeys(types))
 
     def allowed_actions(self, version: Version) -> tuple[str, ...]:
         """List the actions that may stand here in a version."""
@@ -258,7 +258,7 @@ def _fields(table: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name in fields.keys() & _VERSIONS:
         fields[name] = _version(fields[name]) if fields[name] else None
-    for name in fields.keys() & {"also", "actions"}:
+    for name in fields.keys() & {"other_kinds", "actions"}:
         fields[name] = tuple((each, _version(since)) for each, since in fields[name].items())
     if "kilobytes" in fields:
         fields["kilobytes"] = tuple((_version(v), kb) for v, kb in fields["kilobytes"].items())

@@ -143,12 +143,12 @@ _LISTS = ("children", "then", "else")
 
 def slots(value: dict[str, Any]) -> dict[str, list[Any]]:
     """Return the lists of components that a container holds, by pointers from it."""
-    found = {f"/{key}": value[key] for key in _LISTS if isinstance(value.get(key), list)}
+    lists = {f"/{key}": value[key] for key in _LISTS if isinstance(value.get(key), list)}
     cases = value.get("cases")
     for case, children in cases.items() if isinstance(cases, dict) else ():
         if isinstance(children, list):
-            found[f"/cases/{escape(case)}"] = children
-    return found
+            lists[f"/cases/{escape(case)}"] = children
+    return lists
 
 
 def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _Place:
     """One place in both documents, and what stands there."""
 
     thing: str
@@ -300,11 +300,11 @@ class _Spot:
     a: str
     b: str
 
-    def step(self, key: str, word: str | None = None, thing: str | None = None) -> _Spot:
+    def step(self, key: str, word: str | None = None, thing: str | None = None) -> _Place:
         """Go one step down, to the same key of both."""
         way = f"/{escape(key)}"
         words = (*self.words, cut(key if word is None else word, 40))
-        return _Spot(thing or self.thing, words, self.a + way, self.b + way)
+        return _Place(thing or self.thing, words, self.a + way, self.b + way)
 
     def differ(self, how: str, before: Any, after: Any) -> Difference:
         """State a difference here; what is missing on a side has no pointer there."""
@@ -320,7 +320,7 @@ def compare(a: Any, b: Any) -> Iterator[Difference]:
     if isinstance(a, dict) and isinstance(b, dict):
         yield from _Comparison(a, b).document()
     else:
-        yield _Spot("document", ("document",), "", "").differ("changed", a, b)
+        yield _Place("document", ("document",), "", "").differ("changed", a, b)
 
 
 class _Comparison:
@@ -345,24 +345,24 @@ class _Comparison:
 
     def document(self) -> Iterator[Difference]:
         """Compare everything."""
-        root = _Spot("document", (), "", "")
+        root = _Place("document", (), "", "")
         for key in {**self.a, **self.b}:
             x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
-            spot = root.step(key)
+            place = root.step(key)
             if key == "screens" and isinstance(x, list) and isinstance(y, list):
                 continue  # last, however the keys are ordered
             if key == "routing_model" and isinstance(x, dict) and isinstance(y, dict):
-                yield from self._routes(replace(spot, thing="route", words=()), x, y)
+                yield from self._routes(replace(place, thing="route", words=()), x, y)
             else:
-                yield from self._values(spot, x, y)
+                yield from self._values(place, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             yield from self._all_screens(_screens(self.a), _screens(self.b))
 
-    def _routes(self, spot: _Spot, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
+    def _routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
         was = {source if source in y else self.renamed.get(source, source): source for source in x}
         for source in {**was, **y}:
             old = was.get(source, source)
-            here = replace(spot.step(old, f"routes from {source}"), b=spot.step(source).b)
+            here = replace(place.step(old, f"routes from {source}"), b=place.step(source).b)
             before, after = x.get(old, MISSING), y.get(source, MISSING)
             if not _texts(before) or not _texts(after):
                 yield from self._values(here, before, after)
@@ -380,32 +380,32 @@ class _Comparison:
         ahead = moved(self.screens)
         yield from self._lost_and_new("screen", "/screens", x, y, self.screens)
         for m, n in self.screens:
-            spot = _Spot("screen", (_screen_word(y[n]),), f"/screens/{m}", f"/screens/{n}")
+            place = _Place("screen", (_screen_word(y[n]),), f"/screens/{m}", f"/screens/{n}")
             if m in ahead:
-                yield spot.differ("moved", f"place {m + 1}", f"place {n + 1}")
+                yield place.differ("moved", f"place {m + 1}", f"place {n + 1}")
             if not isinstance(x[m], dict) or not isinstance(y[n], dict):
-                yield from self._values(spot, x[m], y[n])
+                yield from self._values(place, x[m], y[n])
         for one, other in self.known:
             yield from self._screen(one, other)
 
     def _lost_and_new(
         self, thing: str, pointer: str, x: list[Any], y: list[Any], pairs: Sequence[tuple[int, int]]
     ) -> Iterator[Difference]:
-        there, here = {m for m, _ in pairs}, {n for _, n in pairs}
+        paired_before, paired_after = {m for m, _ in pairs}, {n for _, n in pairs}
         for m, value in enumerate(x):
-            if m not in there:
-                spot = _Spot(thing, (_screen_word(value),), f"{pointer}/{m}", "")
-                yield spot.differ("removed", value, MISSING)
+            if m not in paired_before:
+                place = _Place(thing, (_screen_word(value),), f"{pointer}/{m}", "")
+                yield place.differ("removed", value, MISSING)
         for n, value in enumerate(y):
-            if n not in here:
-                spot = _Spot(thing, (_screen_word(value),), "", f"{pointer}/{n}")
-                yield spot.differ("added", MISSING, value)
+            if n not in paired_after:
+                place = _Place(thing, (_screen_word(value),), "", f"{pointer}/{n}")
+                yield place.differ("added", MISSING, value)
 
     def _screen(self, x: ScreenNode, y: ScreenNode) -> Iterator[Difference]:
-        spot = _Spot("screen", (_screen_word(y.value),), x.pointer, y.pointer)
+        place = _Place("screen", (_screen_word(y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
-            here = spot.step(key, thing=_thing("screen", key))
+            here = place.step(key, thing=_thing("screen", key))
             if key == "id" and x.id in self.renamed:
                 yield replace(here, thing="screen").differ("renamed", x.id, y.id)
             elif key == "data" and isinstance(before, dict) and isinstance(after, dict):
@@ -417,36 +417,36 @@ class _Comparison:
                 yield from self._slots(replace(here, thing="component"), before, after)
             else:
                 yield from self._values(here, before, after)
-        yield from self._components(spot, x, y)
+        yield from self._components(place, x, y)
 
     def _components(
-        self, spot: _Spot, one_screen: ScreenNode, other_screen: ScreenNode
+        self, place: _Place, one_screen: ScreenNode, other_screen: ScreenNode
     ) -> Iterator[Difference]:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
         for one in one_screen.components:
             if one not in pairing.after and pairing.is_outermost(one, pairing.after):
-                yield _component_spot(spot, one, None).differ("removed", one.value, MISSING)
+                yield _component_place(place, one, None).differ("removed", one.value, MISSING)
         for other in other_screen.components:
             if (mate := pairing.before.get(other)) is None:
                 if pairing.is_outermost(other, pairing.before):
-                    yield _component_spot(spot, None, other).differ("added", MISSING, other.value)
+                    yield _component_place(place, None, other).differ("added", MISSING, other.value)
                 continue
-            here = _component_spot(spot, mate, other)
+            here = _component_place(place, mate, other)
             if mate in pairing.movers:
                 yield here.differ("moved", place_of(mate), place_of(other))
             x, y = mate.value, other.value
             yield from self._values(here, own(x, y), own(y, x))
             yield from self._slots(here, x, y)
 
-    def _slots(self, spot: _Spot, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
+    def _slots(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
         """Compare which lists of components there are, and what in them is no component."""
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
         for name in slots(x) | slots(y):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
             word = unescape(name.removeprefix("/").replace("cases/", "case "))
-            here = _Spot(spot.thing, (*spot.words, word), spot.a + name, spot.b + name)
+            here = _Place(place.thing, (*place.words, word), place.a + name, place.b + name)
             before, after = _inside(x, name), _inside(y, name)
             if isinstance(before, list) and isinstance(after, list):
                 yield from self._lists(here, _strays(before), _strays(after))
@@ -467,42 +467,42 @@ class _Comparison:
             return len(x) == len(y) and all(map(self._equal, x, y))
         return same(x, y)
 
-    def _new_name(self, found: re.Match[str]) -> str:
-        return self.renamed[found[0]] or found[0]
+    def _new_name(self, match: re.Match[str]) -> str:
+        return self.renamed[match[0]] or match[0]
 
-    def _values(self, spot: _Spot, x: Any, y: Any) -> Iterator[Difference]:
+    def _values(self, place: _Place, x: Any, y: Any) -> Iterator[Difference]:
         """Compare two values of any shape; one that is MISSING was added or removed."""
         if x is MISSING or y is MISSING:
             if x is not y:
-                yield spot.differ("removed" if y is MISSING else "added", x, y)
-        elif self._equal(x, y, "next" in spot.words[-2:]):
+                yield place.differ("removed" if y is MISSING else "added", x, y)
+        elif self._equal(x, y, "next" in place.words[-2:]):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
             for key in {**x, **y}:
-                below = spot.step(key, thing=_thing(spot.thing, key))
+                below = place.step(key, thing=_thing(place.thing, key))
                 yield from self._values(below, x.get(key, MISSING), y.get(key, MISSING))
         elif isinstance(x, list) and isinstance(y, list):
-            if spot.thing == "component" and spot.words[-1] in OPTIONS:
-                spot = replace(spot, thing="option")
-            yield from self._lists(spot, dict(enumerate(x)), dict(enumerate(y)))
+            if place.thing == "component" and place.words[-1] in OPTIONS:
+                place = replace(place, thing="option")
+            yield from self._lists(place, dict(enumerate(x)), dict(enumerate(y)))
         else:
-            yield spot.differ("changed", x, y)
+            yield place.differ("changed", x, y)
 
-    def _lists(self, spot: _Spot, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
+    def _lists(self, place: _Place, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
         """Compare two lists: what was put in or taken out in one place does not move the rest."""
         x, y = list(a), list(b)
         pairs = align([a[n] for n in x], [b[n] for n in y], _id)
         pairs = [(x[m], y[n]) for m, n in pairs]
         ahead = moved(pairs)
-        there, here = dict(pairs), {n for _, n in pairs}
+        after_of, paired_after = dict(pairs), {n for _, n in pairs}
         for m in x:
-            if m not in there:
-                yield spot.step(str(m), _item_word(m, a[m])).differ("removed", a[m], MISSING)
+            if m not in after_of:
+                yield place.step(str(m), _item_word(m, a[m])).differ("removed", a[m], MISSING)
         for n in y:
-            if n not in here:
-                yield spot.step(str(n), _item_word(n, b[n])).differ("added", MISSING, b[n])
+            if n not in paired_after:
+                yield place.step(str(n), _item_word(n, b[n])).differ("added", MISSING, b[n])
         for m, n in pairs:
-            at = replace(spot.step(str(n), _item_word(n, b[n])), a=f"{spot.a}/{m}")
+            at = replace(place.step(str(n), _item_word(n, b[n])), a=f"{place.a}/{m}")
             if m in ahead:
                 yield at.differ("moved", f"place {m + 1}", f"place {n + 1}")
             yield from self._values(at, a[m], b[n])
@@ -533,11 +533,11 @@ def _screen_word(value: Any) -> str:
     return f"screen {cut(_id(value) or '(without id)', 40)}"
 
 
-def _component_spot(spot: _Spot, x: ComponentNode | None, y: ComponentNode | None) -> _Spot:
+def _component_place(place: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
     a, b = x.pointer if x else "", y.pointer if y else ""
     one = y or x
     word = _name_of(one) if one else ""
-    return _Spot("component", (*spot.words, word), a, b)
+    return _Place("component", (*place.words, word), a, b)
 
 
 def _name_of(component: ComponentNode) -> str:
@@ -570,7 +570,7 @@ def _strays(children: list[Any]) -> dict[int, Any]:
 
 
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "↕", "renamed": "→"}
-SHOWN = 200  #: differences that are written out; `.frame()` has them all
+LISTED = 200  #: differences that are written out; `.frame()` has them all
 
 _STYLE = """
 .chatkit-diff { max-width: 72em; }
@@ -621,11 +621,11 @@ class Diff(Report, Sequence[Difference]):
 
     def _text(self) -> list[list[str]]:
         lines = [_heading(self)]
-        for one in self[:SHOWN]:
+        for one in self[:LISTED]:
             lines.append(f"  {_sign(one)} {one.kind}: {one.where}")
-            if said := " → ".join(filter(None, _sides(one))):
-                lines.append(f"      {said}")
-        if (more := len(self) - SHOWN) > 0:
+            if values := " → ".join(filter(None, _values_of(one))):
+                lines.append(f"      {values}")
+        if (more := len(self) - LISTED) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
         return [lines]
 
@@ -636,9 +636,9 @@ class Diff(Report, Sequence[Difference]):
                 f'<th scope="col">{name}</th>'
                 for name in ("difference", "where", "before", "after")
             )
-            rows = "".join(map(_row, self[:SHOWN]))
+            rows = "".join(map(_row, self[:LISTED]))
             parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
-        if (more := len(self) - SHOWN) > 0:
+        if (more := len(self) - LISTED) > 0:
             parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
         return parts
 
@@ -663,11 +663,11 @@ def diff(a: object, b: object) -> Diff:
     return Diff(list(compare(read_document(a), read_document(b))))
 
 
-def _heading(found: Diff) -> str:
-    if not found:
+def _heading(differences: Diff) -> str:
+    if not differences:
         return "No difference: both documents mean the same."
-    count = Counter(one.kind for one in found)
-    return f"{many(len(found), 'difference')}: " + ", ".join(
+    count = Counter(one.kind for one in differences)
+    return f"{many(len(differences), 'difference')}: " + ", ".join(
         f"{number:,} {kind}" for kind, number in count.items()
     )
 
@@ -676,19 +676,19 @@ def _sign(one: Difference) -> str:
     return _SIGNS[one.kind.rpartition(" ")[2]]
 
 
-def _sides(one: Difference) -> list[str]:
+def _values_of(one: Difference) -> list[str]:
     """Write what was there and what is; nothing for a side that is not."""
     if one.kind.endswith(" moved"):
         return [one.before, one.after]  # words of ours, and no texts
-    sides = zip((one.before, one.after), json_pair(one.before, one.after), strict=True)
-    return ["" if value is MISSING else said for value, said in sides]
+    pairs = zip((one.before, one.after), json_pair(one.before, one.after), strict=True)
+    return ["" if value is MISSING else text for value, text in pairs]
 
 
 def _row(one: Difference) -> str:
     how = one.kind.rpartition(" ")[2]
-    sides = "".join(
-        f'<td dir="auto"><{tag}>{escaped(said)}</{tag}></td>' if said else "<td></td>"
-        for said, tag in zip(_sides(one), ("del", "ins"), strict=True)
+    cells = "".join(
+        f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
+        for text, tag in zip(_values_of(one), ("del", "ins"), strict=True)
     )
     head = f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
-    return f'<tr>{head}<td dir="auto">{escaped(one.where)}</td>{sides}</tr>'
+    return f'<tr>{head}<td dir="auto">{escaped(one.where)}</td>{cells}</tr>'

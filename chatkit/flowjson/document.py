@@ -27,10 +27,10 @@ def read_document(document: object) -> Any:
         InputError: It is no JSON, or nothing that can be read.
     """
     try:
-        given = read_source(document)
-        if given.fault:
-            raise InputError(f"The flow document is not valid JSON: {given.fault}.")
-        value = json.loads(json.dumps(given.value))  # tuples become lists, and keys texts
+        source = read_source(document)
+        if source.fault:
+            raise InputError(f"The flow document is not valid JSON: {source.fault}.")
+        value = json.loads(json.dumps(source.value))  # tuples become lists, and keys texts
         deep = is_deeper(value, DEEPEST)
     except RecursionError:
         deep = True
@@ -70,7 +70,10 @@ class DocumentSource:
         """Return line and column of an offset in the text."""
         text = self.text or ""
         if not self._starts:
-            self._starts = [0, *(found.end() for found in re.finditer(r"\r\n|\n|\r", text))]
+            self._starts = [
+                0,
+                *(end.end() for end in re.finditer(r"\r\n|\n|\r", text)),
+            ]
         line = bisect_right(self._starts, offset)
         return LineColumn(line, offset - self._starts[line - 1] + 1)
 
@@ -123,19 +126,19 @@ def read_source(document: object) -> DocumentSource:
     raise InputError(f"A flow document is a dict, text or a file, not {kind}.")
 
 
-def _document(given: object) -> object:
+def _document(value: object) -> object:
     """Take the document out of what holds one: a built Flow, a record of an account."""
-    built = None if isinstance(given, type) else getattr(given, "to_json", None)
+    built = None if isinstance(value, type) else getattr(value, "to_json", None)
     if callable(built):
         return built()
-    if isinstance(given, Mapping):
-        if "flow_json" not in given or "screens" in given:
-            return given
-        inner = given["flow_json"]
-    elif hasattr(given, "flow_json"):
-        inner = given.flow_json
+    if isinstance(value, Mapping):
+        if "flow_json" not in value or "screens" in value:
+            return value
+        inner = value["flow_json"]
+    elif hasattr(value, "flow_json"):
+        inner = value.flow_json
     else:
-        return given
+        return value
     if inner is None:
         raise InputError("This record shows no flow_json: read it again by its id, with get.")
     return inner

@@ -120,7 +120,7 @@ def _node(screen: ScreenNode, entry: bool) -> Node:
 
 def _edges(whole: FlowNode) -> list[Edge]:
     """Find all ways, each once: what a tap does says more than what is permitted."""
-    found: dict[tuple[str, str, str], Edge] = {}
+    edges: dict[tuple[str, str, str], Edge] = {}
     asks: dict[str, str] = {}
     for action in whole.actions:
         source = action.screen.id
@@ -131,17 +131,17 @@ def _edges(whole: FlowNode) -> list[Edge]:
             asks.setdefault(source, label)
         if action.name == "navigate" and action.target is not None:
             edge = Edge(source, action.target, "navigate", label, action.pointer)
-            found.setdefault((source, action.target, label), edge)
-    walked = {(edge.source, edge.target) for edge in found.values()}
+            edges.setdefault((source, action.target, label), edge)
+    navigated = {(edge.source, edge.target) for edge in edges.values()}
     for source, targets in (whole.routing or {}).items():
         for n, target in enumerate(targets if isinstance(targets, list) else ()):
-            if not isinstance(target, str) or (source, target) in walked:
+            if not isinstance(target, str) or (source, target) in navigated:
                 continue
             kind: Kind = "data_exchange" if source in asks else "routing_model"
             pointer = f"/routing_model/{escape(source)}/{n}"
             edge = Edge(source, target, kind, asks.get(source, ""), pointer)
-            found.setdefault((source, target, ""), edge)
-    return list(found.values())
+            edges.setdefault((source, target, ""), edge)
+    return list(edges.values())
 
 
 def _label(component: dict[str, Any]) -> str:
@@ -249,7 +249,7 @@ def _without_cycles(nodes: Sequence[str], ways: dict[Way, None]) -> list[Way]:
 
 
 WIDTH, HEIGHT = 190, 58  #: of a screen
-_BESIDE, _BELOW = 34, 62  #: between two of a row, and between two rows
+_APART, _BELOW = 34, 62  #: between two of a row, and between two rows
 _MARGIN = 20  #: around everything
 _BEND = 26  #: the width that a way takes which passes a row
 
@@ -293,33 +293,33 @@ _LEGEND = {
 Place = tuple[float, float]
 
 
-def drawing(shown: Graph) -> str:
+def drawing(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
-    ways = [(edge.source, edge.target) for edge in shown.edges]
-    found = layers([node.id for node in shown.nodes], ways)
+    ways = [(edge.source, edge.target) for edge in picture.edges]
+    placed = layers([node.id for node in picture.nodes], ways)
     places: dict[object, Place] = {}
     widths = [
-        sum(WIDTH if isinstance(one, str) else _BEND for one in row) + _BESIDE * (len(row) - 1)
-        for row in found.rows
+        sum(WIDTH if isinstance(one, str) else _BEND for one in row) + _APART * (len(row) - 1)
+        for row in placed.rows
     ]
-    back = any(found.row[s] >= found.row[t] for s, t in ways)
+    back = any(placed.row[s] >= placed.row[t] for s, t in ways)
     whole = max([*widths, 330.0])
-    for n, row in enumerate(found.rows):
+    for n, row in enumerate(placed.rows):
         x = _MARGIN + (whole - widths[n]) / 2
         for one in row:
             width = WIDTH if isinstance(one, str) else _BEND
             places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _BELOW) + HEIGHT / 2)
-            x += width + _BESIDE
-    kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in shown.edges)]
-    height = 2 * _MARGIN + len(found.rows) * (HEIGHT + _BELOW) - _BELOW + (26 if kinds else 0)
+            x += width + _APART
+    kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
+    height = 2 * _MARGIN + len(placed.rows) * (HEIGHT + _BELOW) - _BELOW + (26 if kinds else 0)
     # one way where several taps lead to the same screen
-    once = {(edge.source, edge.target): edge for edge in reversed(shown.edges)}
-    drawn = [_way(edge, places, found.row, whole) for edge in reversed(once.values())]
-    parts = [way for way, _ in drawn] + [says for _, says in drawn]  # words above all lines
-    parts += [_box(node, places[node.id]) for node in shown.nodes]
+    once = {(edge.source, edge.target): edge for edge in reversed(picture.edges)}
+    drawn = [_way(edge, places, placed.row, whole) for edge in reversed(once.values())]
+    parts = [way for way, _ in drawn] + [words for _, words in drawn]  # words above all lines
+    parts += [_box(node, places[node.id]) for node in picture.nodes]
     parts.append(_legend(kinds, height - 14))
     size = whole + 2 * _MARGIN + (30 if back else 0)
-    title = f"<title>{len(shown.nodes)} screens of a flow and the ways between them</title>"
+    title = f"<title>{len(picture.nodes)} screens of a flow and the ways between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
         '<defs><marker id="chatkit-flow-to" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
@@ -358,12 +358,12 @@ def _way(
     first, last = row[edge.source], row[edge.target]
     (x, y), (u, v) = places[edge.source], places[edge.target]
     if first >= last:
-        side = whole + _MARGIN + 22
+        far = whole + _MARGIN + 22
         x, u = x + WIDTH / 2, u + WIDTH / 2
         if edge.source == edge.target:
             y, v = y - 12, v + 12
-        path = f"M{x:.0f} {y:.0f}C{side:.0f} {y:.0f} {side:.0f} {v:.0f} {u + 2:.0f} {v:.0f}"
-        at = (side - 6, (y + v) / 2)
+        path = f"M{x:.0f} {y:.0f}C{far:.0f} {y:.0f} {far:.0f} {v:.0f} {u + 2:.0f} {v:.0f}"
+        at = (far - 6, (y + v) / 2)
     else:
         stops = [(x, y + HEIGHT / 2)]
         stops += [places[edge.source, edge.target, n] for n in range(first + 1, last)]
@@ -374,11 +374,11 @@ def _way(
             path += f"C{a:.0f} {half:.0f} {c:.0f} {half:.0f} {c:.0f} {d:.0f}"
         (a, b), (c, d) = stops[0], stops[1]
         at = (a + (c - a) * 0.5, b + (d - b) * 0.5)
-    shown = edge.label and edge.kind != "routing_model" and first < last
-    says = _pill(_fit(edge.label, 22), *at) if shown else ""
+    has_words = edge.label and edge.kind != "routing_model" and first < last
+    words = _pill(_fit(edge.label, 22), *at) if has_words else ""
     hint = f"<title>{_safe(edge.source)} → {_safe(edge.target)} ({edge.kind})</title>"
     way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
-    return f"<g>{hint}{way}</g>", says
+    return f"<g>{hint}{way}</g>", words
 
 
 def _pill(text: str, x: float, y: float) -> str:
@@ -401,14 +401,14 @@ def _legend(kinds: list[str], y: float) -> str:
 
 def _fit(text: str, space: int) -> str:
     """Shorten a text to so many narrow characters; wide ones count twice."""
-    shown, used = "", 0
+    fitted, used = "", 0
     text = cut(text, 4 * space)
     for n, c in enumerate(text):
         used += 2 if unicodedata.east_asian_width(c) in "WF" else 1
         if used > space and n < len(text) - 1:
-            return _safe(shown[:-1].rstrip() + "…")
-        shown += c
-    return _safe(shown)
+            return _safe(fitted[:-1].rstrip() + "…")
+        fitted += c
+    return _safe(fitted)
 
 
 def _safe(text: str) -> str:

@@ -134,25 +134,27 @@ _PLACES = ("line", "column")
 
 
 class Findings(FindingSequence[Finding], Report):
-    """All that a lint found, in the order of the document. Empty is good.
+    """The findings of a lint, in the order of the document. Empty is good.
 
     `ok` tells whether the platform would take it: there is no error.
     """
 
     _name, _style = "chatkit-report", ""
 
-    def __init__(self, found: Iterable[Finding] = (), document: Any = None, text: str = "") -> None:
-        super().__init__(sorted(found, key=_order))
+    def __init__(
+        self, findings: Iterable[Finding] = (), document: Any = None, text: str = ""
+    ) -> None:
+        super().__init__(sorted(findings, key=_order))
         self._document = document
         self._source = text
 
-    def _with(self, found: Iterable[Finding]) -> Findings:
-        return Findings(found, self._document, self._source)
+    def _with(self, findings: Iterable[Finding]) -> Findings:
+        return Findings(findings, self._document, self._source)
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        found = frame_of_objects(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
-        return found.astype(dict.fromkeys(_PLACES, "Int64"))
+        table = frame_of_objects(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
+        return table.astype(dict.fromkeys(_PLACES, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:
         """Show the source with each finding under its line.
@@ -200,8 +202,8 @@ class Findings(FindingSequence[Finding], Report):
     def _head(self) -> str:
         """Count them, and those that can be fixed at once."""
         count, fixable = len(self._found), sum(bool(each.patch) for each in self._found)
-        which = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
-        return f"{self.summary()}; .fix() corrects {which}" if fixable else self.summary()
+        corrected = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
+        return f"{self.summary()}; .fix() corrects {corrected}" if fixable else self.summary()
 
     def _text(self) -> list[list[str]]:
         lines = [self._head()]
@@ -247,21 +249,21 @@ _COLORS = {"error": "#c62828", "warning": "#b26a00", "note": "#1565c0"}
 class AnnotatedSource:
     """The source of a document, with each finding under its line."""
 
-    def __init__(self, text: str, found: Iterable[Finding], around: int = 2) -> None:
+    def __init__(self, text: str, findings: Iterable[Finding], around: int = 2) -> None:
         self._lines = re.split(r"\r\n|\n|\r", text)
         source = DocumentSource(text=text)
-        self._found: dict[int, list[tuple[LineColumn, Finding]]] = {}
-        for each in found:
+        self._findings: dict[int, list[tuple[LineColumn, Finding]]] = {}
+        for each in findings:
             known = each.line is not None  # it has its place in the user's own text
             place = (
                 LineColumn(each.line or 1, each.column or 1) if known else source.find(each.pointer)
             )
             line = min(max(place.line, 1), len(self._lines))
-            self._found.setdefault(line, []).append((place, each))
-        self._shown = sorted(
+            self._findings.setdefault(line, []).append((place, each))
+        self._numbers = sorted(
             {
                 number
-                for line in self._found
+                for line in self._findings
                 for number in range(line - around, line + around + 1)
                 if 1 <= number <= len(self._lines)
             }
@@ -270,19 +272,19 @@ class AnnotatedSource:
     def _rows(self) -> Iterator[tuple[str, str, Finding | None]]:
         """Yield margin, text, and the finding when the row tells one."""
         last = 0
-        width = len(str(self._shown[-1])) if self._shown else 1
-        for number in self._shown:
+        width = len(str(self._numbers[-1])) if self._numbers else 1
+        for number in self._numbers:
             if number > last + 1:
                 yield " " * width, "…", None
             last = number
-            found = self._found.get(number, ())
-            first = min((place.column for place, _ in found), default=1)
+            findings = self._findings.get(number, ())
+            first = min((place.column for place, _ in findings), default=1)
             start = 1 if first <= WIDE * 3 // 4 else first - WIDE // 4  # so that it is in sight
             line = self._lines[number - 1]
             after = "…" if len(line) >= start + WIDE else ""
-            shown = f"{'…' if start > 1 else ''}{line[start - 1 : start - 1 + WIDE]}{after}"
-            yield str(number).rjust(width), shown.replace("\t", " "), None
-            for place, each in found:
+            part = f"{'…' if start > 1 else ''}{line[start - 1 : start - 1 + WIDE]}{after}"
+            yield str(number).rjust(width), part.replace("\t", " "), None
+            for place, each in findings:
                 column = place.column - start + (1 if start > 1 else 0)
                 mark = " " * min(max(column, 0), WIDE) + "^"
                 message = f"{mark} {each.severity} {each.code}: {each.message}"

@@ -416,14 +416,14 @@ def named(types: frozenset[str]) -> str:
 
 
 #: The first version in which other screens can be referred to.
-FOREIGN = Version(4, 0)
-_EARLY = f"other screens can be referred to from version {FOREIGN}"
+OTHER_SCREENS = Version(4, 0)
+_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 
 def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Follow a reference that stands on a screen."""
     home = screen if reference.screen is None else flow.by_id.get(reference.screen)
-    if reference.screen is not None and flow.version < FOREIGN:
+    if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_EARLY)
     if home is None:
         return Target(problem=f"there is no screen {reference.screen}")
@@ -530,7 +530,7 @@ def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the reference that was meant; empty where none is like what was written."""
     words = re.findall(_WORD, written)
     homes, others = {"": screen}, {}
-    if flow.version >= FOREIGN:
+    if flow.version >= OTHER_SCREENS:
         others = {
             f"screen.{name}.": each
             for name, each in flow.by_id.items()
@@ -576,11 +576,11 @@ def _path(home: ScreenNode, store: str, name: str, rest: list[str]) -> str:
     for step in rest:
         properties = schema.get("properties") if isinstance(schema, dict) else None
         known = properties if isinstance(properties, dict) else {}
-        found = step if step in known else meant(step, known, ALIKE)
-        if not found:
+        key = step if step in known else meant(step, known, ALIKE)
+        if not key:
             return ""
-        schema = known[found]
-        path.append(found)
+        schema = known[key]
+        path.append(key)
     return ".".join(path)
 
 

@@ -163,12 +163,12 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
     """
     copy = read_document(document)
     known = {one.pointer: one for one in wording(copy)}
-    wanted, problems = _wanted(table, column, known)
+    edited, problems = _edited(table, column, known)
     if problems:
         rows = many(len(problems), "row")
         raise InputError(f"{rows} cannot be put into the flow document:", problems)
     long = []
-    for pointer, text in wanted.items():
+    for pointer, text in edited.items():
         before = known[pointer]
         if before.limit is not None and max(before.limit, len(before.text)) < len(text):
             long.append(f"  {pointer}: {len(text)} characters, {before.limit} are documented")
@@ -180,7 +180,7 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
     return copy
 
 
-def _wanted(
+def _edited(
     table: pd.DataFrame, column: str, known: dict[str, DocumentText]
 ) -> tuple[dict[str, str], list[Problem]]:
     """Take the texts that differ out of a table, and tell what is wrong with the others."""
@@ -190,21 +190,21 @@ def _wanted(
         raise InputError(
             f"The table of texts has no column {column!r}: pass what texts() gave, edited."
         )
-    wanted: dict[str, str] = {}
+    edited: dict[str, str] = {}
     problems = []
-    given = {name: list(table[name]) for name in COLUMNS if name in table.columns}
+    columns = {name: list(table[name]) for name in COLUMNS if name in table.columns}
     empty = table[column].isna()
     for n, (pointer, text) in enumerate(zip(table.index, table[column], strict=True)):
         if empty.iloc[n]:
             continue
-        row = {name: values[n] for name, values in given.items()}
-        reason = "; ".join(_wrong(str(pointer), text, row, known, wanted))
+        row = {name: values[n] for name, values in columns.items()}
+        reason = "; ".join(_wrong(str(pointer), text, row, known, edited))
         if reason:
-            shown = short_json(text) if isinstance(text, str) else repr(text)
-            problems.append(Problem(str(pointer), shown, reason))
+            value = short_json(text) if isinstance(text, str) else repr(text)
+            problems.append(Problem(str(pointer), value, reason))
         elif text != known[pointer].text:
-            wanted[pointer] = text
-    return wanted, problems
+            edited[pointer] = text
+    return edited, problems
 
 
 def _wrong(
@@ -212,7 +212,7 @@ def _wrong(
     text: object,
     row: dict[str, Any],
     known: dict[str, DocumentText],
-    wanted: dict[str, str],
+    edited: dict[str, str],
 ) -> Iterator[str]:
     """Validate one row."""
     if pointer not in known:
@@ -229,7 +229,7 @@ def _wrong(
         yield "must be text"
     elif text != before.text:
         yield from _wrong_text(before.text, text)
-        if wanted.get(pointer, text) != text:
+        if edited.get(pointer, text) != text:
             yield "stands in two rows that differ"
 
 

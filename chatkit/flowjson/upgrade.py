@@ -185,10 +185,10 @@ class Rewrite:
         text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
         if not _MILLISECONDS.fullmatch(text):
             return
-        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text))
-        self._set(pointer, holder, key, moment.date().isoformat(), "5.0 writes dates YYYY-MM-DD.")
+        instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text))
+        self._set(pointer, holder, key, instant.date().isoformat(), "5.0 writes dates YYYY-MM-DD.")
         if int(text) % _DAY:
-            what = f"Look at the day: {text} is {moment:%Y-%m-%d %H:%M} in UTC."
+            what = f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC."
             self.todo.append(Todo(pointer, what))
 
     def _date_of_form(self, component: ComponentNode) -> None:
@@ -200,10 +200,10 @@ class Rewrite:
 
     def _date_from_data(self, screen: ScreenNode, text: Any, here: str) -> None:
         """Write the example of a date that comes from data anew: the endpoint must follow."""
-        found = _DATA.fullmatch(text) if isinstance(text, str) else None
-        field = screen.data.get(found[1]) if found else None
-        if found and isinstance(field, dict):
-            self._date(f"{screen.pointer}/data/{found[1]}/__example__", field, "__example__")
+        match = _DATA.fullmatch(text) if isinstance(text, str) else None
+        field = screen.data.get(match[1]) if match else None
+        if match and isinstance(field, dict):
+            self._date(f"{screen.pointer}/data/{match[1]}/__example__", field, "__example__")
             self.todo.append(Todo(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds."))
 
     # --- 6.0: backticks -------------------------------------------------------------
@@ -408,8 +408,8 @@ class Upgrade(Report):
                 f'<th scope="col">{name}</th>' for name in ("where", "before", "after", "reason")
             )
             rows = "".join(
-                f"<tr><td><code>{escaped(one.pointer)}</code></td>{_side(one.before, 'del')}"
-                f"{_side(one.after, 'ins')}<td>{escaped(one.reason)}</td></tr>"
+                f"<tr><td><code>{escaped(one.pointer)}</code></td>{_cell(one.before, 'del')}"
+                f"{_cell(one.after, 'ins')}<td>{escaped(one.reason)}</td></tr>"
                 for one in self.changes
             )
             parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
@@ -480,7 +480,7 @@ def _why(source: Version, target: Version) -> str:
     return f"{target} is recommended." if target == RECOMMENDED else "You asked for it."
 
 
-def _new_errors(before: Any, after: Any, told: set[str]) -> list[Todo]:
+def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
     """Name what the rules refuse in the new version and did not refuse in the old one."""
     from chatkit.flowjson.lint import lint
 
@@ -488,11 +488,11 @@ def _new_errors(before: Any, after: Any, told: set[str]) -> list[Todo]:
     return [
         Todo(one.pointer, f"{one.message} {one.hint}".strip())
         for one in lint(after).errors
-        if (one.code, one.pointer) not in old and one.pointer not in told
+        if (one.code, one.pointer) not in old and one.pointer not in known
     ]
 
 
-def _side(value: object, tag: str) -> str:
+def _cell(value: object, tag: str) -> str:
     return (
         "<td></td>" if value is MISSING else f"<td><{tag}>{escaped(short_json(value))}</{tag}></td>"
     )

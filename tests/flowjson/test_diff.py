@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from volume import volume
 
 from chatkit.errors import InputError
-from chatkit.flowjson.diff import SHOWN, Diff, diff
+from chatkit.flowjson.diff import LISTED, Diff, diff
 
 
 def edited() -> dict[str, Any]:
@@ -66,9 +66,9 @@ def test_names_from_strangers_are_no_markup() -> None:
 
 def test_very_many_differences_are_cut_and_the_frame_has_all() -> None:
     after = booking()
-    after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(SHOWN + 5)}
+    after["screens"][1]["data"] |= {f"field_{n}": {} for n in range(LISTED + 5)}
     found = diff(booking(), after)
-    assert len(found) == len(found.frame()) == SHOWN + 5
+    assert len(found) == len(found.frame()) == LISTED + 5
     assert "… and 5 more" in repr(found) and "… and 5 more" in html_of(found)
 
 

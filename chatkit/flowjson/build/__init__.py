@@ -22,13 +22,13 @@ from chatkit.flowjson.build.piece import (
     Node,
     Piece,
     WriteContext,
+    all_blocks,
     laid_out,
     listing,
     piece_of,
     quoted,
     rebuilt,
     suggestion,
-    walk,
     write,
 )
 from chatkit.flowjson.components import DOCUMENT, RECOMMENDED, SCREEN, Version
@@ -82,7 +82,7 @@ class Screen(Piece):
 
     def blocks(self) -> list[Block]:
         """List all its components, also those in others, in the order of the document."""
-        return list(walk(self.children))
+        return list(all_blocks(self.children))
 
     def written(self, place: WriteContext) -> dict[str, Any]:
         """Write it as JSON; its version may want the inputs of a built screen in a Form."""
@@ -109,12 +109,12 @@ def in_form(blocks: list[Block]) -> list[Block]:
         return blocks
     form: Block = CLASSES["Form"]("form", inside)
     for own, of_all in _OF_FORM.items():
-        told = {}
+        values = {}
         for each in inputs:
             if (value := getattr(each, own, None)) is not None:
-                told[each.entered] = value
+                values[each.entered] = value
                 setattr(each, own, None)
-        setattr(form, of_all, write(told, WriteContext()) or None)
+        setattr(form, of_all, write(values, WriteContext()) or None)
     return [form]
 
 
@@ -158,7 +158,7 @@ class Flow(Piece):
     def blocks(self) -> Iterator[tuple[Screen, Block]]:
         """Yield every component with its screen, in the order of the document."""
         for screen in self.screens:
-            for block in walk(screen.children):
+            for block in all_blocks(screen.children):
                 yield screen, block
 
     def to_json(self) -> dict[str, Any]:
@@ -299,8 +299,8 @@ class _Module(CodeWriter):
             names = _names([screen.id for screen in flow.screens])
             for name, screen in zip(names, flow.screens, strict=True):
                 lines.append(self.statement(name, self.screen(screen, flow)))
-            given = [node for node in self.arguments(flow) if node[0] != "screens"]
-            lines.append(self.statement("flow", self.called("Flow", [listing(names)], given)))
+            arguments = [node for node in self.arguments(flow) if node[0] != "screens"]
+            lines.append(self.statement("flow", self.called("Flow", [listing(names)], arguments)))
         pictures = [f"{name} = {quoted(text)}\n" for text, name in self.pictures.items()]
         return "\n".join([self.imports(), *(["".join(pictures)] if pictures else []), *lines])
 
@@ -341,7 +341,7 @@ def _names(ids: Iterable[object]) -> list[str]:
 
 # --- as a picture in a notebook ---------------------------------------------------------
 
-_SAID = ("label", "text", "condition", "value", "alt_text")
+_TEXT_KEYS = ("label", "text", "condition", "value", "alt_text")
 
 
 def tree(flow: Flow) -> str:
@@ -367,9 +367,9 @@ def _block(block: Block) -> str:
     words = [type(block).__name__]
     if name := getattr(block, "name", None):
         words.append(f"<code>{escaped(cut(str(name)))}</code>")
-    said = next((text for key in _SAID if (text := getattr(block, key, None))), None)
-    if said is not None and not isinstance(said, Piece):
-        words.append(f"“{escaped(cut(' '.join(said) if isinstance(said, list) else str(said)))}”")
+    text = next((text for key in _TEXT_KEYS if (text := getattr(block, key, None))), None)
+    if text is not None and not isinstance(text, Piece):
+        words.append(f"“{escaped(cut(' '.join(text) if isinstance(text, list) else str(text)))}”")
     words += [_action(action) for _, action in block.actions()]
     return " ".join(words) + "".join(_branch(name, blocks) for name, blocks in block.branches())
 

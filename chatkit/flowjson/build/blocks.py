@@ -39,7 +39,7 @@ class Navigate(Action):
     {'name': 'navigate', 'next': {'type': 'screen', 'name': 'DONE'}}
     """
 
-    says: ClassVar = {"name": "navigate"}
+    constants: ClassVar = {"name": "navigate"}
     nests: ClassVar = {"next": Nest("next", "name", {"type": "screen"})}
 
     next: Target
@@ -50,7 +50,7 @@ class Navigate(Action):
 class Complete(Action):
     """Ends the flow and sends what was entered."""
 
-    says: ClassVar = {"name": "complete"}
+    constants: ClassVar = {"name": "complete"}
 
     payload: Payload | None = None
 
@@ -59,7 +59,7 @@ class Complete(Action):
 class DataExchange(Action):
     """Asks your endpoint what comes next."""
 
-    says: ClassVar = {"name": "data_exchange"}
+    constants: ClassVar = {"name": "data_exchange"}
 
     payload: Payload | None = None
 
@@ -68,7 +68,7 @@ class DataExchange(Action):
 class UpdateData(Action):
     """Changes the data of the screen that is shown."""
 
-    says: ClassVar = {"name": "update_data"}
+    constants: ClassVar = {"name": "update_data"}
 
     payload: Payload
 
@@ -77,7 +77,7 @@ class UpdateData(Action):
 class OpenUrl(Action):
     """Opens a web page."""
 
-    says: ClassVar = {"name": "open_url"}
+    constants: ClassVar = {"name": "open_url"}
 
     url: str
 
@@ -135,7 +135,7 @@ def _component_classes() -> dict[str, Any]:
     classes: dict[Shape, type[Piece]] = {}
 
     def hint(about: Property, *, optional: bool) -> Any:
-        kinds = (about.kind, *(kind for kind, _ in about.also))
+        kinds = (about.kind, *(kind for kind, _ in about.other_kinds))
         hints = [item_type(about, kind) for kind in kinds]
         if about.binding and _COMPLETE.isdisjoint(kinds):
             hints.append(Reference)

@@ -126,10 +126,10 @@ class ScreenLike(Protocol):
 
 
 def _target(value: object) -> str:
-    found = getattr(value, "id", value)
-    if not isinstance(found, str):
+    id = getattr(value, "id", value)
+    if not isinstance(id, str):
         raise ValueError("must be a screen or its id")
-    return found
+    return id
 
 
 #: A text that refers to a value.
@@ -155,21 +155,21 @@ class Words(str):
         return str(self)
 
 
-def shown(hint: Any) -> str:
+def type_words(hint: Any) -> str:
     """Write a type for the reader of a signature."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Reference:
         return "reference"
     if origin is Annotated:
-        return shown(arguments[0])
+        return type_words(arguments[0])
     if origin is Literal:
         few = [repr(each) for each in arguments[:_FEW]]
         return " | ".join([*few, *(["…"] if len(arguments) > _FEW else [])])
     if origin in (Union, UnionType):
-        parts = dict.fromkeys(shown(each) for each in arguments if each is not NoneType)
+        parts = dict.fromkeys(type_words(each) for each in arguments if each is not NoneType)
         return " | ".join(parts)
     if origin in (list, dict) and arguments[-1] is not Any:
-        return f"{origin.__name__}[{', '.join(shown(each) for each in arguments)}]"
+        return f"{origin.__name__}[{', '.join(type_words(each) for each in arguments)}]"
     return getattr(origin or hint, "__name__", str(hint))
 
 
@@ -211,20 +211,20 @@ def schema(value: Any) -> dict[str, Any]:
 
 def _items(values: list[Any]) -> dict[str, Any]:
     """Describe what all items have in common: an option may lack a description."""
-    found = [schema(value) for value in values]
-    if all(each["type"] == "object" for each in found):
+    schemas = [schema(value) for value in values]
+    if all(each["type"] == "object" for each in schemas):
         properties: dict[str, Any] = {}
-        for each in found:
+        for each in schemas:
             properties |= each["properties"]
         return {"type": "object", "properties": properties}
-    return found[0]
+    return schemas[0]
 
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
 #: What pieces know of themselves for those who write and read them.
 _INNER = {
     *("called", "empty", "keys", "kinds", "nests", "noun", "order"),
-    *("put", "read", "says", "shape", "told_by", "written"),
+    *("put", "read", "constants", "shape", "kind_key", "written"),
 }
 
 
@@ -233,11 +233,11 @@ class Nest(NamedTuple):
 
     outer: str
     inner: str
-    beside: Mapping[str, str]
+    constants: Mapping[str, str]
 
 
 class Memory(NamedTuple):
-    """How a piece stood in the document it was read from: its keys, and the objects around."""
+    """The form of a piece in the document it was read from: its keys, and the objects around."""
 
     keys: tuple[str, ...]
     shells: Mapping[str, Mapping[str, Any]]
@@ -251,7 +251,7 @@ class WriteContext(NamedTuple):
     names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
     forms: bool = False  # whether its version wants inputs in a Form
 
-    def foreign(self, match: re.Match[str]) -> str:
+    def with_screen(self, match: re.Match[str]) -> str:
         """Return a reference to an input that only one other screen has with that screen."""
         homes = self.names.get(match[1], ())
         if self.screen in homes or len(homes) != 1:
@@ -269,7 +269,7 @@ class Piece(metaclass=HelpPage):
 
     shape: ClassVar[Shape]
     #: What each piece of the class says of itself in JSON.
-    says: ClassVar[Mapping[str, str]] = {}
+    constants: ClassVar[Mapping[str, str]] = {}
     #: Attribute -> JSON key, in the order of the document.
     keys: ClassVar[dict[str, str]] = {}
     #: The order in the document, where it is not that of the table.
@@ -280,7 +280,7 @@ class Piece(metaclass=HelpPage):
     #: Of a class that stands for several, Action or Block: what it is, the JSON key that tells
     #: which one, and the classes by what it says.
     noun: ClassVar[str] = ""
-    told_by: ClassVar[str] = ""
+    kind_key: ClassVar[str] = ""
     kinds: ClassVar[dict[str, Any]] = {}
     _memory = None  # type: Memory | None
 
@@ -299,10 +299,10 @@ class Piece(metaclass=HelpPage):
 
         Of an unknown kind of action or component the dict stays what it is.
         """
-        if "told_by" in vars(cls):
-            kind = raw.get(cls.told_by)
-            found = cls.kinds.get(kind) if isinstance(kind, str) else None
-            return found.read(raw) if found else raw
+        if "kind_key" in vars(cls):
+            kind = raw.get(cls.kind_key)
+            kind_class = cls.kinds.get(kind) if isinstance(kind, str) else None
+            return kind_class.read(raw) if kind_class else raw
         names = {key: name for name, key in cls.keys.items()}
         piece = object.__new__(cls)
         more: dict[str, Any] = {}
@@ -312,7 +312,7 @@ class Piece(metaclass=HelpPage):
         for key, value in raw.items():
             name = names.get(key, "")
             nest = cls.nests.get(name)
-            if key in cls.says and cls.says[key] == value:
+            if key in cls.constants and cls.constants[key] == value:
                 continue
             if nest and isinstance(value, dict) and nest.inner in value:
                 shells[name] = value
@@ -333,7 +333,7 @@ class Piece(metaclass=HelpPage):
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
         if self._memory is not None:
             place = place._replace(names={})  # what was read stays as it is
-        known: dict[str, Any] = dict(self.says)
+        known: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
             value = self.put(name, getattr(self, name), place)
             if value is None or (not value and name in self.empty and self._vacant(key)):
@@ -358,7 +358,7 @@ class Piece(metaclass=HelpPage):
         """Put the object around a value that stands deeper."""
         nest = self.nests[name]
         shell = self._memory.shells.get(name) if self._memory else None
-        return {**(shell or nest.beside), nest.inner: value}
+        return {**(shell or nest.constants), nest.inner: value}
 
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
@@ -394,7 +394,7 @@ def write(value: Any, place: WriteContext) -> Any:
         return {key: write(item, place) for key, item in value.items()}
     if isinstance(value, list):
         return [write(item, place) for item in value]
-    return _FORM.sub(place.foreign, value) if isinstance(value, str) and place.names else value
+    return _FORM.sub(place.with_screen, value) if isinstance(value, str) and place.names else value
 
 
 _FORM = re.compile(r"\$\{form\.([\w-]+)")
@@ -426,7 +426,7 @@ def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
             described = Field(description=listed[name].about)
             cls.__annotations__[name] = Annotated[hint, described]
         made = cast("type[P]", dataclass(cls, config=_CONFIG, repr=False))
-        made.__init__ = _told(made)  # type: ignore[method-assign]
+        made.__init__ = _with_our_errors(made)  # type: ignore[method-assign]
         made.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nArgs:\n{_arguments(made)}"
         return made
 
@@ -439,15 +439,15 @@ def attribute(key: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _told(cls: type[P]) -> Callable[..., None]:
+def _with_our_errors(cls: type[P]) -> Callable[..., None]:
     """Return an initializer that words what the class refuses as our errors do."""
     init = cls.__init__
     names = [f.name for f in fields(cls) if not f.kw_only]
     names += [f.name for f in fields(cls) if f.kw_only and f.name != "more"] + ["more"]
 
-    def __init__(self: P, *args: Any, **given: Any) -> None:
+    def __init__(self: P, *args: Any, **keywords: Any) -> None:
         try:
-            init(self, *args, **given)
+            init(self, *args, **keywords)
         except ValidationError as error:
             raise refused(cls.__name__, names, error) from None
         self._validate()
@@ -458,13 +458,13 @@ def _told(cls: type[P]) -> Callable[..., None]:
 
 def _signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
     """Write the signature for the reader: without what pydantic makes of it."""
-    given = inspect.signature(cls).parameters
+    parameters = inspect.signature(cls).parameters
     hints = cls.__annotations__ | {"more": dict}
     return inspect.Signature(
         [
-            given[name].replace(
-                annotation=Words(shown(hints[name])),
-                default=given[name].default if name != "more" else None,
+            parameters[name].replace(
+                annotation=Words(type_words(hints[name])),
+                default=parameters[name].default if name != "more" else None,
             )
             for name in names
         ]
@@ -505,14 +505,14 @@ def refused(name: str, names: Sequence[str], error: ValidationError) -> InputErr
         names: Its arguments, in their order.
         error: What pydantic found.
     """
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False):
         field = _field(detail["loc"], names)
         reason = _reason(detail, field, name, names)
-        if field in found and found[field].reason != reason:  # neither this nor that
-            reason = f"{found[field].reason} or {reason.removeprefix('must be ')}"
-        found[field] = Problem(field, _value(detail), reason)
-    return InputError(f"This {name} cannot be built:", list(found.values()))
+        if field in problems and problems[field].reason != reason:  # neither this nor that
+            reason = f"{problems[field].reason} or {reason.removeprefix('must be ')}"
+        problems[field] = Problem(field, _value(detail), reason)
+    return InputError(f"This {name} cannot be built:", list(problems.values()))
 
 
 def suggestion(name: object, names: Iterable[str]) -> str:
@@ -548,14 +548,14 @@ def _value(detail: ErrorDetails) -> str:
 
 
 class Action(Piece):
-    """What happens when a person taps or chooses.
+    """An action: the effect of a tap or a choice.
 
     A payload may hold inputs of the flow: `Complete({"email": email})` sends what a person
     enters in the TextInput `email`, on whichever screen it stands.
     """
 
     kinds: ClassVar[dict[str, type["Action"]]] = {}
-    noun, told_by = "an action", "name"
+    noun, kind_key = "an action", "name"
 
     def put(self, name: str, value: Any, place: WriteContext) -> Any:
         """Write the value of one property; an input in a payload is written as a reference."""
@@ -577,12 +577,12 @@ class Block(Piece):
 
     shape: ClassVar[ComponentShape]
     kinds: ClassVar[dict[str, type["Block"]]] = {}
-    noun, told_by = "a component", "type"
+    noun, kind_key = "a component", "type"
 
     def __init_subclass__(cls) -> None:
         """Know the class by its name, which is its type in JSON."""
         super().__init_subclass__()
-        cls.says = {"type": cls.__name__}
+        cls.constants = {"type": cls.__name__}
         Block.kinds[cls.__name__] = cls
 
     @property
@@ -631,13 +631,13 @@ def _actions(owner: Piece) -> Iterator[tuple[str, Action]]:
                 yield from _actions(item)
 
 
-def walk(blocks: object) -> Iterator[Block]:
+def all_blocks(blocks: object) -> Iterator[Block]:
     """Yield all components of a list, each before those in it."""
     for block in blocks if isinstance(blocks, list) else ():
         if isinstance(block, Block):
             yield block
             for _, inside in block.branches():
-                yield from walk(inside)
+                yield from all_blocks(inside)
 
 
 WIDTH = 88  # what formatters take if nobody says otherwise
@@ -740,15 +740,15 @@ class CodeWriter:
         if rebuilt(piece) != whole:
             return self.json(whole)
         keyed = {f.name for f in fields(cast(Any, piece)) if f.kw_only}
-        given = dict(self.arguments(piece))
-        last = [name for name in given if name not in keyed]
+        arguments = dict(self.arguments(piece))
+        last = [name for name in arguments if name not in keyed]
         placed = [f.name for f in fields(cast(Any, piece)) if f.name not in keyed]
         while placed and placed[-1] not in last:
             placed.pop()
         return self.called(
             type(piece).__name__,
-            [given.pop(name, "None") for name in placed],
-            given.items(),
+            [arguments.pop(name, "None") for name in placed],
+            arguments.items(),
         )
 
     def arguments(self, piece: Piece) -> Iterator[tuple[str, Node]]:
@@ -775,10 +775,10 @@ class CodeWriter:
     def field(self, declared: Any) -> Node:
         """Write a field of the data model: by its example if that tells all."""
         try:
-            told = isinstance(declared, dict) and example(declared["__example__"]) == declared
+            is_example = isinstance(declared, dict) and example(declared["__example__"]) == declared
         except (KeyError, InputError):
-            told = False
-        if not told:
+            is_example = False
+        if not is_example:
             return self.json(declared)
         return self.called("example", [self.json(declared["__example__"])])
 
@@ -804,8 +804,8 @@ class CodeWriter:
 
 def rebuilt(piece: Piece) -> dict[str, Any] | None:
     """Build a piece once more, as its code would; None if its class refuses that."""
-    given = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
+    values = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
     try:
-        return type(piece)(**given).to_json()
+        return type(piece)(**values).to_json()
     except InputError:
         return None

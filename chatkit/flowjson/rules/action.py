@@ -150,9 +150,9 @@ def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield _missing(
                 f"{action.pointer}/{prop.name}", f"{action.name} has no {prop.name}.", prop.about
             )
-    given = action.value.get("payload")
-    if "payload" in action.value and not isinstance(given, dict):
-        yield _type(f"{action.pointer}/payload", "The payload", "object", given)
+    payload = action.value.get("payload")
+    if "payload" in action.value and not isinstance(payload, dict):
+        yield _type(f"{action.pointer}/payload", "The payload", "object", payload)
 
 
 def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
@@ -264,9 +264,9 @@ def _unknown(
     return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint, patch=patch)
 
 
-def _type(pointer: str, what: str, wanted: str, found: object) -> Finding:
-    message = f"{what} must be of type {wanted}, not {named(json_types(found))}."
-    hint = f"Write a value of type {wanted}."
+def _type(pointer: str, what: str, expected: str, value: object) -> Finding:
+    message = f"{what} must be of type {expected}, not {named(json_types(value))}."
+    hint = f"Write a value of type {expected}."
     return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
 
 
@@ -376,7 +376,7 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         message = f"{target.id} expects {_some(missing)}, which the payload does not hold."
         hint = "Add it, or take it out of the data model."
         yield Finding(code, severity, f"{action.pointer}/payload", message, hint)
-    yield from _given(flow, action, target, code, severity)
+    yield from _values(flow, action, target, code, severity)
     for key, value in (action.payload or {}).items():
         reference = whole(value) if isinstance(value, str) else None
         origin = _number_input(flow, action.screen, reference)
@@ -422,7 +422,7 @@ def _some(names: list[str]) -> str:
 def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     """Check a payload against the data model of its own screen."""
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
-    yield from _given(flow, action, action.screen, code, "error")
+    yield from _values(flow, action, action.screen, code, "error")
     for key, value in (action.payload or {}).items():
         reference = whole(value.strip("`")) if isinstance(value, str) else None
         if reference is None or (reference.store, *reference.path) != ("data", key):
@@ -433,7 +433,7 @@ def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield Finding(code, "error", at, message, "Give another value, or leave it out.")
 
 
-def _given(
+def _values(
     flow: FlowNode,
     action: ActionNode,
     target: ScreenNode,
@@ -458,12 +458,12 @@ def _given(
         for where, problem in _differences(flow, action.screen, value, reference, schema):
             at = child(f"{action.pointer}/payload", key) + where
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
-            told = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
+            code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
             message = (
                 f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
             )
             hint = "Change the value, or the type there."
-            yield Finding(told, "error", at, message, hint)
+            yield Finding(code_below, "error", at, message, hint)
 
 
 def _differences(
@@ -474,9 +474,9 @@ def _differences(
     schema: object,
 ) -> Iterator[tuple[str, str]]:
     if reference is not None:
-        found = resolve(flow, screen, reference)
-        picker = found.component is not None and found.component.type in PICKERS
-        problem = "" if found.problem or picker else _compared(flow, found, schema)
+        target = resolve(flow, screen, reference)
+        picker = target.component is not None and target.component.type in PICKERS
+        problem = "" if target.problem or picker else _compared(flow, target, schema)
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
@@ -487,24 +487,24 @@ def _differences(
         yield from mismatches(value, schema, bindings=True)
 
 
-def _compared(flow: FlowNode, found: Target, wanted: object) -> str:
+def _compared(flow: FlowNode, target: Target, declared: object) -> str:
     """Compare two schemas once, however many actions hand the one over for the other."""
-    if found.schema is None:
-        return differs(found, wanted)
-    pair = id(found.schema), id(wanted)
+    if target.schema is None:
+        return differs(target, declared)
+    pair = id(target.schema), id(declared)
     if pair not in flow.compared:
-        flow.compared[pair] = differs(found, wanted)
+        flow.compared[pair] = differs(target, declared)
     return flow.compared[pair]
 
 
-def differs(found: Target, wanted: object) -> str:
+def differs(target: Target, declared: object) -> str:
     """Return how the target of a reference differs from a declared field; empty if it does not."""
-    if not fits(found.types, types_of(wanted)):
-        return f"expected {named(types_of(wanted))}, it is {named(found.types)}"
-    given: object = found.schema
-    if found.component is not None and found.types == {"array"}:
-        given = {"type": "array", "items": {"type": "string"}}
-    waiting: list[tuple[str, object, object, int]] = [("", given, wanted, 0)]
+    if not fits(target.types, types_of(declared)):
+        return f"expected {named(types_of(declared))}, it is {named(target.types)}"
+    schema: object = target.schema
+    if target.component is not None and target.types == {"array"}:
+        schema = {"type": "array", "items": {"type": "string"}}
+    waiting: list[tuple[str, object, object, int]] = [("", schema, declared, 0)]
     while waiting:
         place, have, want, depth = waiting.pop()
         if not isinstance(have, dict) or not isinstance(want, dict) or depth > DEPTH:
@@ -513,10 +513,13 @@ def differs(found: Target, wanted: object) -> str:
         if expected <= TYPES and not fits(types, expected):
             return f"expected {named(expected)} at {place or 'it'}, found {named(types)}"
         waiting.append((f"{place}[]", have.get("items"), want.get("items"), depth + 1))
-        ours, theirs = have.get("properties"), want.get("properties")
-        if isinstance(ours, dict) and isinstance(theirs, dict):
-            odd = sorted(str(key) for key in ours.keys() ^ theirs.keys())
-            if odd and "object" in expected:
-                return f"only one of both declares {', '.join(odd)}"
-            waiting += [(f"{place}.{key}", ours[key], theirs[key], depth + 1) for key in ours]
+        properties, expected_properties = have.get("properties"), want.get("properties")
+        if isinstance(properties, dict) and isinstance(expected_properties, dict):
+            different = sorted(str(key) for key in properties.keys() ^ expected_properties.keys())
+            if different and "object" in expected:
+                return f"only one of both declares {', '.join(different)}"
+            waiting += [
+                (f"{place}.{key}", properties[key], expected_properties[key], depth + 1)
+                for key in properties
+            ]
     return ""

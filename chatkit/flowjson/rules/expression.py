@@ -121,7 +121,7 @@ def parse(text: str) -> tuple[ExpressionStep, ...]:
             problem = "the brackets are empty" if empty else f"{part} has nothing before it"
             raise ExpressionError(problem, at)
     if not complete:
-        what = f"{_shown(waiting[-1][0])} has nothing after it" if waiting else "it is empty"
+        what = f"{_sign(waiting[-1][0])} has nothing after it" if waiting else "it is empty"
         raise ExpressionError(what, len(text.rstrip()))
     apply(0)
     if waiting:
@@ -129,7 +129,7 @@ def parse(text: str) -> tuple[ExpressionStep, ...]:
     return tuple(steps)
 
 
-def _shown(operator: str) -> str:
+def _sign(operator: str) -> str:
     return next((sign for sign, name in _UNARY.items() if name == operator), operator)
 
 
@@ -175,11 +175,11 @@ def _unreadable(text: str, place: int) -> ExpressionError:
 
 
 Typed = Callable[[Reference], frozenset[str]]
-Doubt = tuple[Literal["wrong", "doubtful"], str, int]
+Mistake = tuple[Literal["wrong", "doubtful"], str, int]
 _BOOLEAN, _NUMBER, _TEXT = (frozenset((each,)) for each in ("boolean", "number", "string"))
 
 
-def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str], list[Doubt]]:
+def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str], list[Mistake]]:
     """Compute the type of an expression, and what its operators cannot take.
 
     Args:
@@ -187,7 +187,7 @@ def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str]
         types: Tells the JSON types of a reference; an empty set: not known.
     """
     stack: list[frozenset[str]] = []
-    doubts: list[Doubt] = []
+    mistakes: list[Mistake] = []
     for step in steps:
         if step.kind == "reference":
             stack.append(types(step.value))
@@ -196,21 +196,21 @@ def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str]
             text = isinstance(value, str)
             stack.append(_TEXT if text else _BOOLEAN if isinstance(value, bool) else _NUMBER)
         elif step.kind == "unary":
-            wanted = _BOOLEAN if step.value == "not" else _NUMBER
-            if _not(stack.pop(), wanted):
-                doubts.append(("wrong", f"{_shown(step.value)} takes a {min(wanted)}", step.at))
-            stack.append(wanted)
+            expected = _BOOLEAN if step.value == "not" else _NUMBER
+            if _not(stack.pop(), expected):
+                mistakes.append(("wrong", f"{_sign(step.value)} takes a {min(expected)}", step.at))
+            stack.append(expected)
         else:
             right, left = stack.pop(), stack.pop()
-            result, doubt = _binary(step.value, left, right)
+            result, mistake = _binary(step.value, left, right)
             stack.append(result)
-            if doubt is not None:
-                doubts.append((doubt[0], doubt[1], step.at))
-    return stack[-1], doubts
+            if mistake is not None:
+                mistakes.append((mistake[0], mistake[1], step.at))
+    return stack[-1], mistakes
 
 
-def _not(found: frozenset[str], wanted: frozenset[str]) -> bool:
-    return bool(found) and found.isdisjoint(wanted)
+def _not(types: frozenset[str], expected: frozenset[str]) -> bool:
+    return bool(types) and types.isdisjoint(expected)
 
 
 def _binary(
@@ -220,8 +220,8 @@ def _binary(
         return _TEXT, None
     if operator in EQUALITIES:
         if _not(left, right) and right:
-            sides = f"{'/'.join(sorted(left))} and {'/'.join(sorted(right))}"
-            return _BOOLEAN, ("wrong", f"{operator} compares values of one type, not {sides}")
+            types = f"{'/'.join(sorted(left))} and {'/'.join(sorted(right))}"
+            return _BOOLEAN, ("wrong", f"{operator} compares values of one type, not {types}")
         return _BOOLEAN, None
     if operator in LOGIC:
         if _not(left, _BOOLEAN) or _not(right, _BOOLEAN):

@@ -137,24 +137,22 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
         yield Finding("MAX_ITEMS_REQUIRED", "warning", at, message)
     seen: set[str] = set()
     for index, each in enumerate(source):
-        found = each.get("id") if isinstance(each, dict) else None
-        if isinstance(found, str):
-            if found in seen and not has_binding(found):
-                message = (
-                    f"There is an option {found[:60]!r} already: answers cannot be told apart."
-                )
+        id = each.get("id") if isinstance(each, dict) else None
+        if isinstance(id, str):
+            if id in seen and not has_binding(id):
+                message = f"There is an option {id[:60]!r} already: answers cannot be told apart."
                 yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", message)
-            seen.add(found)
+            seen.add(id)
 
 
 @rule("Footer")
 def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check which captions stand together."""
     value, at = component.value, component.pointer
-    left, center, right = (f"{side}-caption" in value for side in ("left", "center", "right"))
+    left, center, right = (f"{place}-caption" in value for place in ("left", "center", "right"))
     if left != right:
-        there, missing = ("left", "right") if left else ("right", "left")
-        message = f"{there}-caption comes together with {missing}-caption."
+        present, missing = ("left", "right") if left else ("right", "left")
+        message = f"{present}-caption comes together with {missing}-caption."
         yield Finding("INVALID_DEPENDENCIES", "error", at, message, f"Add {missing}-caption.")
     if center and (left or right):
         message = "center-caption stands without left-caption and right-caption."
@@ -174,9 +172,9 @@ def _dates(value: object) -> Iterator[tuple[str, date]]:
     else:
         parts = [("", value)]
     for rest, each in parts:
-        found = day(each)
-        if found is not None:
-            yield rest, found
+        written = day(each)
+        if written is not None:
+            yield rest, written
 
 
 @rule("DatePicker", "CalendarPicker")
@@ -190,9 +188,9 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
             yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}", message, "Swap them.")
         return
     for key in ("init-value", "unavailable-dates"):
-        for rest, found in _dates(value.get(key)):
-            if (first is not None and found < first) or (last is not None and found > last):
-                message = f"{found} is not between min-date and max-date."
+        for rest, written in _dates(value.get(key)):
+            if (first is not None and written < first) or (last is not None and written > last):
+                message = f"{written} is not between min-date and max-date."
                 yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", message)
 
 

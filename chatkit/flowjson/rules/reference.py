@@ -220,8 +220,8 @@ def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]
                 message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
                 hint = "Move its value into the example of the field."
                 yield _wrong(f"{place}/{EXAMPLE}", message, hint)
-            told = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
-            if not (names or told or _is_type(inner.get("type", "null"))):
+            is_declared = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
+            if not (names or is_declared or _is_type(inner.get("type", "null"))):
                 message = f"{name}: there is no type {str(inner['type'])[:40]}."
                 yield _wrong(f"{place}/type", message, _ONE_OF)
             waiting += [
@@ -297,8 +297,8 @@ def faulty(
     faults = reference_faults(flow, screen, text)
     patch = (PatchOperation("replace", pointer, corrected(text, faults)),)
     for fault in faults:
-        is_foreign = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
-        where = "INVALID_SCREEN_DATA" if is_foreign and whole(fault.text) else code
+        is_elsewhere = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
+        where = "INVALID_SCREEN_DATA" if is_elsewhere and whole(fault.text) else code
         yield Finding(
             where, severity, pointer, fault.message, fault.hint, patch=patch if fault.meant else ()
         )
@@ -435,12 +435,12 @@ def _items(
         wrong.append(f"its items are of type {named(types)}, not object")
     elif isinstance(properties, dict):
         for prop in shape.properties:
-            wanted = frozenset(prop.json_types(flow.version))
+            expected = frozenset(prop.json_types(flow.version))
             if prop.name not in properties:
                 if prop.needed(flow.version):
                     wrong.append(f"its items declare no {prop.name}")
-            elif not fits(types_of(properties[prop.name]), wanted):
-                wrong.append(f"{prop.name} of its items is not {named(wanted)}")
+            elif not fits(types_of(properties[prop.name]), expected):
+                wrong.append(f"{prop.name} of its items is not {named(expected)}")
     for problem in wrong:
         message = f"{binding.text} does not fit {binding.property}: {problem}."
         hint = "Correct the items of that field in the data model."

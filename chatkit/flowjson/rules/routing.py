@@ -36,13 +36,13 @@ def stated(flow: FlowNode) -> dict[str, list[str]]:
 
 def _navigations(flow: FlowNode) -> dict[str, list[str]]:
     """Return the targets of the navigate actions of each screen."""
-    found: dict[str, dict[str, None]] = {
+    targets_of: dict[str, dict[str, None]] = {
         screen.id: {} for screen in flow.screens if screen.id is not None
     }
     for action in flow.actions:
         if action.name == "navigate" and action.target is not None and action.screen.id is not None:
-            found[action.screen.id][action.target] = None
-    return {source: list(targets) for source, targets in found.items()}
+            targets_of[action.screen.id][action.target] = None
+    return {source: list(targets) for source, targets in targets_of.items()}
 
 
 @rule("flow")
@@ -152,14 +152,14 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
         source: [target for target in targets if (source, target) not in back_ways]
         for source, targets in ways.items()
     }
-    ring = _ring(forward)
-    if ring is not None:
-        message = f"The routes of {ring} lead back to it over other screens."
+    start = _cycle(forward)
+    if start is not None:
+        message = f"The routes of {start} lead back to it over other screens."
         hint = "State forward routes only; going back needs none."
-        yield _wrong(f"{_ROUTING}/{escape(ring)}", message, hint, "warning")
+        yield _wrong(f"{_ROUTING}/{escape(start)}", message, hint, "warning")
 
 
-def _ring(ways: dict[str, list[str]]) -> str | None:
+def _cycle(ways: dict[str, list[str]]) -> str | None:
     """Find a screen that is reached again from itself."""
     before: dict[str, list[str]] = {source: [] for source in ways}
     for source, targets in ways.items():
@@ -205,12 +205,12 @@ def _navigated(flow: FlowNode) -> Iterator[Finding]:
 
 def _connected(flow: FlowNode, ways: Mapping[str, list[str]]) -> set[str]:
     """Name the screens that a way joins with the first one, whichever way it runs."""
-    beside: dict[str, set[str]] = {}
+    neighbours: dict[str, set[str]] = {}
     for source, targets in ways.items():
         for target in targets:
-            beside.setdefault(source, set()).add(target)
-            beside.setdefault(target, set()).add(source)
-    return _reached(next(iter(flow.by_id)), beside)
+            neighbours.setdefault(source, set()).add(target)
+            neighbours.setdefault(target, set()).add(source)
+    return _reached(next(iter(flow.by_id)), neighbours)
 
 
 def _reached(first: str, ways: Mapping[str, Iterable[str]]) -> set[str]:

@@ -104,12 +104,12 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 def fits(kind: Kind, value: object) -> bool:
     """Return whether a value has the JSON type of a kind."""
-    wanted = JSON_TYPES.get(kind, "string")
-    if wanted == "boolean" or isinstance(value, bool):
-        return wanted == "boolean" and isinstance(value, bool)
+    expected = JSON_TYPES.get(kind, "string")
+    if expected == "boolean" or isinstance(value, bool):
+        return expected == "boolean" and isinstance(value, bool)
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
-    return isinstance(value, _TYPES[wanted])
+    return isinstance(value, _TYPES[expected])
 
 
 def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
@@ -179,8 +179,8 @@ def _check_date(prop: Property, value: str, pointer: str, version: Version) -> I
             message = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
             yield Finding("INVALID_DATE_RANGE", "warning", pointer, message)
         return
-    found = day(value)
-    if found is None:
+    written = day(value)
+    if written is None:
         message = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
         first = prop.name == "init-value" and prop.part == "date"
         code = "INVALID_DATE_SINGLE_INIT_VALUE_FORMAT" if first else "INVALID_DATE_RANGE"
@@ -382,12 +382,12 @@ def check_shape(
     for key, inner in value.items():
         if key == "type" and key in plan.known:
             continue
-        found = plan.known.get(key)
-        if found is None:
+        entry = plan.known.get(key)
+        if entry is None:
             place = f"{pointer}/{escape(key)}"
             yield _unknown(shape, str(key), value, place, around.version)
             continue
-        prop, kinds = found
+        prop, kinds = entry
         place = f"{pointer}/{key}"
         if prop.place != "anywhere" or prop.doubtful:
             refusal = _misplaced(shape, prop, place, around)
@@ -428,10 +428,12 @@ def check_value(
 def _wrong_kind(
     prop: Property, kind: Kind, value: Any, pointer: str, version: Version
 ) -> Iterator[Finding]:
-    for found in wrong_type(prop, kind, value, pointer):
-        later = next((str(v) for k, v in prop.also if v > version and fits(k, value)), "")
-        hint = f'From version {later} it does: write "version": "{later}".' if later else found.hint
-        yield replace(found, hint=hint)
+    for finding in wrong_type(prop, kind, value, pointer):
+        later = next((str(v) for k, v in prop.other_kinds if v > version and fits(k, value)), "")
+        hint = (
+            f'From version {later} it does: write "version": "{later}".' if later else finding.hint
+        )
+        yield replace(finding, hint=hint)
 
 
 def _called(shape: Shape) -> str:

@@ -84,13 +84,13 @@ def _version(value: dict[str, Any]) -> Iterator[Finding]:
 
 def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
     around = Around(version)
-    for found in check_shape(DOCUMENT, value, "", around):
-        if found.pointer == "/version":
+    for finding in check_shape(DOCUMENT, value, "", around):
+        if finding.pointer == "/version":
             continue  # told above
-        if found.code == "MAX_ITEMS_REQUIRED":
+        if finding.code == "MAX_ITEMS_REQUIRED":
             code, hint = "MAX_SCREENS_NUMBER", "Split the flow."
-            found = Finding(code, "error", found.pointer, found.message, hint)
-        yield found
+            finding = Finding(code, "error", finding.pointer, finding.message, hint)
+        yield finding
     api = value.get("data_api_version")
     known = data_api_versions(version)
     if isinstance(api, str) and api not in known:
@@ -111,9 +111,9 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for pointer in screen.strays:
         message = "Here stands a component, an object with a type."
         yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message)
-    for found in check_shape(SCREEN, value, at, Around(version)):
-        if not f"{found.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
-            yield found
+    for finding in check_shape(SCREEN, value, at, Around(version)):
+        if not f"{finding.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
+            yield finding
     yield from _layout(value, at, version)
     if "success" in value and value.get("terminal") is not True:
         message = "success stands only on a terminal screen."
@@ -162,27 +162,25 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
 @rule("screen")
 def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the id of a screen."""
-    at, found = f"{screen.pointer}/id", screen.id
-    if found is None:
+    at, id = f"{screen.pointer}/id", screen.id
+    if id is None:
         return
-    if not found:
+    if not id:
         yield Finding("MIN_CHARS_REQUIRED", "error", at, "The id is empty.", "Write letters.")
         return
-    if not re.fullmatch(r"[A-Za-z_,]+", found):
-        message = f"The id {found[:60]!r} holds more than letters and underscores."
-        hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', found).strip('_')[:60] or 'START'}."
+    if not re.fullmatch(r"[A-Za-z_,]+", id):
+        message = f"The id {id[:60]!r} holds more than letters and underscores."
+        hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', id).strip('_')[:60] or 'START'}."
         yield Finding("PATTERN_MISMATCH", "error", at, message, hint)
-    elif flow.version >= (7, 0) and ("," in found or not found.strip("_")):
-        message = f"From 7.0 the id {found[:60]!r} may be refused: use letters and underscores."
+    elif flow.version >= (7, 0) and ("," in id or not id.strip("_")):
+        message = f"From 7.0 the id {id[:60]!r} may be refused: use letters and underscores."
         yield Finding("PATTERN_MISMATCH", "warning", at, message)
-    if found in _RESERVED:
-        message = (
-            f"{found} is what an endpoint answers to end the flow; no screen may be called so."
-        )
+    if id in _RESERVED:
+        message = f"{id} is what an endpoint answers to end the flow; no screen may be called so."
         yield Finding("SCREEN_ID_IS_RESERVED_KEYWORD", "error", at, message, "Choose another id.")
-    count = sum(each.id == found for each in flow.screens)
+    count = sum(each.id == id for each in flow.screens)
     if count > 1:
-        message = f"{count} screens have the id {found[:60]!r}."
+        message = f"{count} screens have the id {id[:60]!r}."
         yield Finding("DUPLICATE_SCREEN_IDS", "error", at, message, "Choose another id.")
 
 
@@ -297,7 +295,7 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for pointer in screen.too_deep:
         message = "This is nested more deeply than a flow can be."
         yield Finding("NESTED_TOO_DEEPLY", "error", pointer, message)
-    found: dict[str, ComponentNode] = {}
+    outermost: dict[str, ComponentNode] = {}
     for component in screen.components:
         if component.type != "If" or component.if_depth < MOST_NESTED:
             continue
@@ -307,8 +305,8 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             while parent is not None and parent.type != "If":
                 parent = parent.parent
             outer = parent or outer
-        found[outer.pointer] = outer
-    for at in found:
+        outermost[outer.pointer] = outer
+    for at in outermost:
         message = f"More than {MOST_NESTED} If stand in each other."
         hint = "Join conditions with &&, or use a Switch."
         yield Finding("MAXIMUM_IF_NESTING", "error", at, message, hint)
@@ -352,9 +350,9 @@ def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             continue
         if "name" in shape.by_name and shape.name != "Form":
             named.setdefault(component.name, []).append(component)
-    for name, found in named.items():
-        for component in found if len(found) > 1 else ():
-            message = f"{len(found)} components of the screen have the name {name[:60]!r}."
+    for name, components in named.items():
+        for component in components if len(components) > 1 else ():
+            message = f"{len(components)} components of the screen have the name {name[:60]!r}."
             at = f"{component.pointer}/name"
             hint = "Names are unique on a screen, in all branches."
             yield Finding("DUPLICATE_FORM_COMPONENT_NAMES", "error", at, message, hint)
@@ -462,11 +460,11 @@ def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     types = {component.type for component in screen.components if component.type in COMPONENTS}
     at = screen.pointer
     if "RichText" in types:
-        beside = {"Footer"} if flow.version >= _RICH_FOOTER else set()
+        companions = {"Footer"} if flow.version >= _RICH_FOOTER else set()
         rich = sum(component.type == "RichText" for component in screen.components)
-        if types - {"RichText"} - beside or rich > 1:
+        if types - {"RichText"} - companions or rich > 1:
             message = "RichText stands alone on its screen"
-            message += ", at most beside a Footer." if beside else "."
+            message += ", at most beside a Footer." if companions else "."
             code = "INVALID_COMPONENT_PLACEMENT"
             if flow.version < STRICT:
                 code = "INVALID_RICHTEXT_PLACEMENT"

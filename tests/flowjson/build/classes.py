@@ -118,7 +118,7 @@ def _class_name(shape: Shape) -> str:
 
 def _hint(about: Property, none: bool = False) -> str:
     """Write the type of a property."""
-    kinds = (about.kind, *(kind for kind, _ in about.also))
+    kinds = (about.kind, *(kind for kind, _ in about.other_kinds))
     hints = dict.fromkeys(_kind(about, kind) for kind in kinds)
     if about.binding and not hints.keys() & {*_BOUND}:
         hints["Reference"] = None

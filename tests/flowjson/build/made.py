@@ -68,7 +68,7 @@ def _component(name: str, depth: int) -> Strategy:
 
 def pieces(made: type[Piece], shape: Shape, depth: int = 0) -> Strategy:
     """Make pieces of a class: all that is required, some of the rest."""
-    own = [each for each in shape.properties if each.name not in made.says]
+    own = [each for each in shape.properties if each.name not in made.constants]
     needed = {attribute(p.name): values(p, depth) for p in own if p.required}
     others = {attribute(p.name): values(p, depth) for p in own if not p.required}
     more = st.just({}) | st.dictionaries(words.filter(lambda key: key not in shape.by_name), maps)

@@ -26,7 +26,7 @@ from chatkit.flowjson.components import ACTIONS
 def test_each_action_of_the_table_has_its_class() -> None:
     assert Action.kinds.keys() == ACTIONS.keys()
     for name, made in Action.kinds.items():
-        assert made.says == {"name": name}
+        assert made.constants == {"name": name}
 
 
 def test_actions_are_written_as_the_platform_wants_them() -> None:

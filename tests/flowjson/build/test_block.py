@@ -14,7 +14,7 @@ from chatkit.flowjson import (
     TextInput,
     UpdateData,
 )
-from chatkit.flowjson.build.piece import Block, walk
+from chatkit.flowjson.build.piece import Block, all_blocks
 
 
 def test_the_type_decides_the_class() -> None:
@@ -36,7 +36,7 @@ def test_all_components_are_walked_through_in_order() -> None:
     a, b, c, d = (TextBody(text) for text in "abcd")
     inner = If("${data.x}", [a], else_=[b])
     outer = Switch("${data.y}", {"one": [inner], "two": [c]})
-    assert list(walk([outer, d])) == [outer, inner, a, b, c, d]
+    assert list(all_blocks([outer, d])) == [outer, inner, a, b, c, d]
     assert [name for name, _ in outer.branches()] == ["one", "two"]
     assert [name for name, _ in inner.branches()] == ["then", "else"]
 

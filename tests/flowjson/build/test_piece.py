@@ -139,4 +139,4 @@ def test_reading_never_fails(raw: dict[str, object]) -> None:
     for made in (*Block.kinds.values(), Screen):
         read = made.read(raw)
         assert isinstance(read, Piece)
-        assert json.dumps(read.to_json()) == json.dumps(raw | made.says)
+        assert json.dumps(read.to_json()) == json.dumps(raw | made.constants)

@@ -23,7 +23,7 @@ def test_a_property_is_needed_only_where_it_is_known() -> None:
 
 
 def test_further_kinds_come_with_their_version_and_tell_what_a_binding_may_be() -> None:
-    found = Property("x", "text", "", also=(("strings", Version(6, 0)), ("map", FIRST)))
+    found = Property("x", "text", "", other_kinds=(("strings", Version(6, 0)), ("map", FIRST)))
     assert found.kinds(EARLY) == ("text", "map")
     assert found.json_types(EARLY) == ("string", "object")
     assert found.json_types(LATE) == ("string", "array", "object")

@@ -75,14 +75,16 @@ def test_a_binding_stands_for_any_value_unless_it_may_not() -> None:
 
 
 def test_any_of_its_kinds_will_do() -> None:
-    both = Property("x", "text", "", also=(("strings", Version(5, 1)),))
+    both = Property("x", "text", "", other_kinds=(("strings", Version(5, 1)),))
     assert found({"x": "a"}, both) == found({"x": ["a"]}, both) == []
     old = found({"x": ["a"]}, both, around=Around(Version(5, 0)))
     assert old == [("error", "INVALID_PROPERTY_TYPE", "/at/x")]
 
 
 def test_a_later_version_is_named_where_it_would_take_the_value() -> None:
-    both = Shape("thing", "", (Property("x", "text", "", also=(("strings", Version(5, 1)),)),))
+    both = Shape(
+        "thing", "", (Property("x", "text", "", other_kinds=(("strings", Version(5, 1)),)),)
+    )
     for value, hint in ((["a"], 'From version 5.1 it does: write "version": "5.1".'), (5, "")):
         [told] = check_shape(both, {"x": value}, "/at", Around(Version(5, 0)))
         assert told.hint == hint
@@ -121,7 +123,7 @@ def test_some_properties_belong_to_range_mode(mode: bool | None, count: int) -> 
 
 
 def test_a_range_has_two_ends_of_its_kind() -> None:
-    days = Property("init-value", "date", "", also=(("range", FIRST),), part="date")
+    days = Property("init-value", "date", "", other_kinds=(("range", FIRST),), part="date")
     ranged = NOW._replace(range_mode=True)
     good = {"start-date": "2026-01-01", "end-date": "${data.last}"}
     assert found({"init-value": good}, days, around=ranged) == []
@@ -136,7 +138,7 @@ def test_a_range_has_two_ends_of_its_kind() -> None:
 
 
 def test_one_label_for_both_days_is_only_doubted() -> None:
-    label = Property("label", "text", "", also=(("range", FIRST),))
+    label = Property("label", "text", "", other_kinds=(("range", FIRST),))
     ranged = NOW._replace(range_mode=True)
     assert found({"label": "Stay"}, label, around=ranged) == [
         ("warning", "INVALID_TYPE", "/at/label")
