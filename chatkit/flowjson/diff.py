@@ -14,7 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, overload
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
 
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import (
@@ -33,7 +34,8 @@ from chatkit.util.json import escape, steps, unescape
 if TYPE_CHECKING:
     import pandas as pd
 
-_Pair = tuple[int, int]
+T = TypeVar("T")
+Key: TypeAlias = Callable[[T], Hashable | None]
 
 
 def same(a: Any, b: Any) -> bool:
@@ -52,81 +54,77 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def align(
-    a: Sequence[Any], b: Sequence[Any], identity: Callable[[Any], Hashable | None]
-) -> list[_Pair]:
-    """Pair the items of two lists: by identity, by equality, then by position.
+class Matching(Generic[T]):
+    """Pairs of items of two documents; what is paired first stays paired."""
+
+    def __init__(self) -> None:
+        self.after: dict[T, T] = {}
+        self.before: dict[T, T] = {}
+
+    def pair(self, x: T, y: T) -> None:
+        """Pair two items."""
+        self.after[x], self.before[y] = y, x
+
+    def equal(self, a: Iterable[T], b: Sequence[T], key: Key[T]) -> None:
+        """Pair items of equal keys, wherever they stand; None equals nothing."""
+        free: dict[Hashable, list[T]] = {}
+        for y in reversed(b):
+            if y not in self.before:
+                free.setdefault(key(y), []).append(y)
+        for x in a:
+            if x not in self.after and key(x) is not None and free.get(key(x)):
+                self.pair(x, free[key(x)].pop())
+
+    def in_order(
+        self, a: Sequence[T], b: Sequence[T], key: Key[T], kind: Key[T] | None = None
+    ) -> None:
+        """Pair items of equal keys in the same order; then those of a kind between neighbours."""
+        before = [id(self.after[x]) if x in self.after else key(x) for x in a]
+        after = [id(y) if y in self.before else key(y) for y in b]
+        for code, a0, a1, b0, b1 in SequenceMatcher(None, before, after, False).get_opcodes():
+            free = [y for y in b[b0:b1] if y not in self.before]
+            for x, y in zip(a[a0:a1], b[b0:b1], strict=True) if code == "equal" else ():
+                self.pair(x, y)
+            for x in a[a0:a1] if kind and code != "equal" else ():
+                match = next((n for n, y in enumerate(free) if kind and kind(x) == kind(y)), None)
+                if match is not None and x not in self.after:
+                    self.pair(x, free[match])
+                    free = free[match + 1 :]
+
+
+@dataclass(eq=False, slots=True)
+class _Item:
+    """An item of a list, which is itself and equal to no other."""
+
+    index: int
+    id: str | None
+    text: str
+
+
+def align(a: Mapping[int, Any], b: Mapping[int, Any]) -> dict[int, int]:
+    """Pair the items of two lists: by id, by equality, then by position.
 
     Args:
-        a: The items before.
+        a: The items before, by their positions.
         b: The items after.
-        identity: The name of an item, None for one without.
 
     Returns:
-        Pairs of positions, in the order of the first list.
+        Positions before with those after, in the order of the first list.
     """
-    pairs: dict[int, int] = {}
-    names, others = [identity(item) for item in a], [identity(item) for item in b]
-    texts, after = [canonical(item) for item in a], [canonical(item) for item in b]
-    pair_equal(  # of two items with one name the one that is the same, then the first
-        [None if pair[0] is None else pair for pair in zip(names, texts, strict=True)],
-        [None if pair[0] is None else pair for pair in zip(others, after, strict=True)],
-        pairs,
+    x, y = (
+        [_Item(n, _id(value), canonical(value)) for n, value in items.items()] for items in (a, b)
     )
-    pair_equal(names, others, pairs)
-    paired = set(pairs.values())
-    left = [pairs.get(n, text) for n, text in enumerate(texts)]
-    right = [n if n in paired else text for n, text in enumerate(after)]
-    gaps = pair_in_order(left, right, pairs)
-    pair_equal(left, right, pairs)
-    pair_by_position(gaps, pairs, ([None] * len(a), [None] * len(b)))
-    return sorted(pairs.items())
+    pairs: Matching[_Item] = Matching()
+    # of two items with one id the one that is the same, then the first
+    pairs.equal(x, y, lambda item: item.id and (item.id, item.text))
+    pairs.equal(x, y, lambda item: item.id)
+    pairs.in_order(x, y, lambda item: item.text)
+    pairs.equal(x, y, lambda item: item.text)
+    pairs.in_order(x, y, lambda item: item.text, lambda _: None)
+    return {item.index: pairs.after[item].index for item in x if item in pairs.after}
 
 
-def pair_in_order(
-    a: Sequence[Hashable], b: Sequence[Hashable], pairs: dict[int, int]
-) -> list[tuple[range, range]]:
-    """Pair what is equal and in the same order; return what stands between, before and after."""
-    gaps = []
-    for kind, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
-        if kind == "equal":
-            pairs.update(zip(range(a0, a1), range(b0, b1), strict=True))
-        else:
-            gaps.append((range(a0, a1), range(b0, b1)))
-    return gaps
-
-
-def pair_by_position(
-    gaps: Iterable[tuple[Sequence[int], Sequence[int]]],
-    pairs: dict[int, int],
-    kinds: tuple[Sequence[Hashable], Sequence[Hashable]],
-) -> None:
-    """Pair what is left between the same neighbours and of one kind, in order."""
-    for before, after in gaps:
-        paired = set(pairs.values())
-        free = [n for n in after if n not in paired]
-        for m in before:
-            fits = (n for n in free if m not in pairs and kinds[0][m] == kinds[1][n])
-            if (match := next(fits, None)) is not None:
-                pairs[m] = match
-                free = [n for n in free if n > match]
-
-
-def pair_equal(
-    a: Sequence[Hashable | None], b: Sequence[Hashable | None], pairs: dict[int, int]
-) -> None:
-    """Pair what is equal, wherever it stands; None equals nothing."""
-    paired = set(pairs.values())
-    places: dict[Hashable, list[int]] = {}
-    for n in reversed(range(len(b))):
-        if n not in paired:
-            places.setdefault(b[n], []).append(n)
-    for n, item in enumerate(a):
-        if item is not None and n not in pairs and (matches := places.get(item)):
-            pairs[n] = matches.pop()
-
-
-def moved(pairs: Iterable[_Pair]) -> set[int]:
+def moved(pairs: Iterable[tuple[int, int]]) -> set[int]:
     """Return the first positions of the fewest pairs that must have moved."""
     ends: list[int] = []  # the lowest end of a rising row, by its length
     rows: list[tuple[int, ...]] = []
@@ -172,7 +170,7 @@ def place_of(component: ComponentNode) -> str:
     return f"place {number}{inside} on screen {cut(component.screen.id or '(without id)', 40)}"
 
 
-class Pairing:
+class Pairing(Matching[ComponentNode]):
     """Pairs of components: by name, by equality, then by position.
 
     Args:
@@ -187,67 +185,33 @@ class Pairing:
         first: FlowNode,
         second: FlowNode,
     ) -> None:
-        self.after: dict[ComponentNode, ComponentNode] = {}
-        self.before: dict[ComponentNode, ComponentNode] = {}
+        super().__init__()
         self._screens = dict(screens) | {y: x for x, y in screens}
         for x, y in screens:
-            self._match(x.components, y.components, lambda component: component.name)
-            self._by_position(x, y, same_type=False)
+            self.equal(x.components, y.components, lambda component: component.name)
+            self._by_position(x, y)
         for x, y in screens:
-            self._match(x.components, y.components, _text_of)
+            self.equal(x.components, y.components, _text_of)
         # Many footers are alike, and stay where they are.
         others = [each for each in first.components if each.type != "Footer"]
-        self._match(others, list(second.components), _text_of)
+        self.equal(others, second.components, _text_of)
         for x, y in screens:
-            self._by_position(x, y, same_type=True)
+            self._by_position(x, y, lambda component: component.type)
         self.movers = self._moved(first, second)
 
-    def _match(
-        self,
-        x: Sequence[ComponentNode],
-        y: Sequence[ComponentNode],
-        key: Callable[[ComponentNode], Hashable | None],
+    def _by_position(
+        self, x: ScreenNode, y: ScreenNode, kind: Key[ComponentNode] | None = None
     ) -> None:
-        a = [each for each in x if each not in self.after]
-        b = [each for each in y if each not in self.before]
-        pairs: dict[int, int] = {}
-        pair_equal([key(each) for each in a], [key(each) for each in b], pairs)
-        for m, n in pairs.items():
-            self.after[a[m]], self.before[b[n]] = b[n], a[m]
-
-    def _by_position(self, x: ScreenNode, y: ScreenNode, *, same_type: bool) -> None:
-        """Pair what is equal and in order, or else of one type between the same neighbours."""
-        self._align(by_slot(x.top), by_slot(y.top), same_type)
-        for component in x.components:  # parents come before their children
-            if mate := self.after.get(component):
-                self._align(by_slot(component.children), by_slot(mate.children), same_type)
-
-    def _align(
-        self,
-        a: dict[str, list[ComponentNode]],
-        b: dict[str, list[ComponentNode]],
-        same_type: bool,
-    ) -> None:
-        for slot, x in a.items():
-            y = b.get(slot, [])
-            pairs: dict[int, int] = {}
-            gaps = pair_in_order(
-                [id(self.after[each]) if each in self.after else _text_of(each) for each in x],
-                [id(each) if each in self.before else _text_of(each) for each in y],
-                pairs,
-            )
-            if same_type:
-                free = [
-                    (
-                        [m for m in before if x[m] not in self.after],
-                        [n for n in after if y[n] not in self.before],
-                    )
-                    for before, after in gaps
-                ]
-                types = [each.type for each in x], [each.type for each in y]
-                pair_by_position(free, pairs, types)
-            for m, n in pairs.items():
-                self.after[x[m]], self.before[y[n]] = y[n], x[m]
+        """Pair what is equal and in order, or else of one kind between the same neighbours."""
+        inside = (
+            (each.children, self.after[each].children)
+            for each in x.components
+            if each in self.after
+        )
+        for before, after in chain([(x.top, y.top)], inside):  # parents before their children
+            others = by_slot(after)
+            for slot, components in by_slot(before).items():
+                self.in_order(components, others.get(slot, []), _text_of, kind)
 
     def is_outermost(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:
         """Return whether the list is in both documents in which a component is in one."""
@@ -261,7 +225,7 @@ class Pairing:
     def _moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
         """Return what stands in another list, or in another order, than before."""
         movers: set[ComponentNode] = set()
-        lists: dict[Hashable, list[_Pair]] = {}
+        lists: dict[Hashable, list[tuple[int, int]]] = {}
         components = list(first.components)
         order = {each: n for both in (components, second.components) for n, each in enumerate(both)}
         for one, other in self.after.items():
@@ -329,10 +293,10 @@ class _Comparison:
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
         self.roots: tuple[FlowNode, FlowNode] = read_nodes(a), read_nodes(b)
-        self.screens = align(_screens(a), _screens(b), _id)
-        by_index = [{screen.index: screen for screen in o.screens} for o in self.roots]
-        known = [(by_index[0].get(m), by_index[1].get(n)) for m, n in self.screens]
-        self.known = [(x, y) for x, y in known if x is not None and y is not None]
+        self.screens = align(*(dict(enumerate(_screens(each))) for each in (a, b)))
+        first, second = ({screen.index: screen for screen in o.screens} for o in self.roots)
+        pairs = [(first.get(m), second.get(n)) for m, n in self.screens.items()]
+        self.known = [(x, y) for x, y in pairs if x is not None and y is not None]
         self.renamed = {
             x.id: y.id
             for x, y in self.known
@@ -356,7 +320,11 @@ class _Comparison:
             else:
                 yield from self._values(place, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
-            yield from self._all_screens(_screens(self.a), _screens(self.b))
+            screens = _Place("screen", (), "/screens", "/screens")
+            x, y = (dict(enumerate(_screens(each))) for each in (self.a, self.b))
+            yield from self._lists(screens, x, y, self.screens, _screen_word)
+            for one, other in self.known:
+                yield from self._screen(one, other)
 
     def _routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
         was = {source if source in y else self.renamed.get(source, source): source for source in x}
@@ -376,33 +344,8 @@ class _Comparison:
                 at = here.step(str(after.index(target)), f"to {target}")
                 yield replace(at, thing="route").differ("added", MISSING, target)
 
-    def _all_screens(self, x: list[Any], y: list[Any]) -> Iterator[Difference]:
-        ahead = moved(self.screens)
-        yield from self._lost_and_new("screen", "/screens", x, y, self.screens)
-        for m, n in self.screens:
-            place = _Place("screen", (_screen_word(y[n]),), f"/screens/{m}", f"/screens/{n}")
-            if m in ahead:
-                yield place.differ("moved", f"place {m + 1}", f"place {n + 1}")
-            if not isinstance(x[m], dict) or not isinstance(y[n], dict):
-                yield from self._values(place, x[m], y[n])
-        for one, other in self.known:
-            yield from self._screen(one, other)
-
-    def _lost_and_new(
-        self, thing: str, pointer: str, x: list[Any], y: list[Any], pairs: Sequence[tuple[int, int]]
-    ) -> Iterator[Difference]:
-        paired_before, paired_after = {m for m, _ in pairs}, {n for _, n in pairs}
-        for m, value in enumerate(x):
-            if m not in paired_before:
-                place = _Place(thing, (_screen_word(value),), f"{pointer}/{m}", "")
-                yield place.differ("removed", value, MISSING)
-        for n, value in enumerate(y):
-            if n not in paired_after:
-                place = _Place(thing, (_screen_word(value),), "", f"{pointer}/{n}")
-                yield place.differ("added", MISSING, value)
-
     def _screen(self, x: ScreenNode, y: ScreenNode) -> Iterator[Difference]:
-        place = _Place("screen", (_screen_word(y.value),), x.pointer, y.pointer)
+        place = _Place("screen", (_screen_word(0, y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
             here = place.step(key, thing=_thing("screen", key))
@@ -488,24 +431,33 @@ class _Comparison:
         else:
             yield place.differ("changed", x, y)
 
-    def _lists(self, place: _Place, a: dict[int, Any], b: dict[int, Any]) -> Iterator[Difference]:
-        """Compare two lists: what was put in or taken out in one place does not move the rest."""
-        x, y = list(a), list(b)
-        pairs = align([a[n] for n in x], [b[n] for n in y], _id)
-        pairs = [(x[m], y[n]) for m, n in pairs]
-        ahead = moved(pairs)
-        after_of, paired_after = dict(pairs), {n for _, n in pairs}
-        for m in x:
-            if m not in after_of:
-                yield place.step(str(m), _item_word(m, a[m])).differ("removed", a[m], MISSING)
-        for n in y:
-            if n not in paired_after:
-                yield place.step(str(n), _item_word(n, b[n])).differ("added", MISSING, b[n])
-        for m, n in pairs:
-            at = replace(place.step(str(n), _item_word(n, b[n])), a=f"{place.a}/{m}")
+    def _lists(
+        self,
+        place: _Place,
+        a: dict[int, Any],
+        b: dict[int, Any],
+        pairs: dict[int, int] | None = None,
+        word: Callable[[int, Any], str] | None = None,
+    ) -> Iterator[Difference]:
+        """Compare two lists: what was put in or taken out in one place does not move the rest.
+
+        Screens are paired before, and only those that are no object are compared here.
+        """
+        is_inner, word = pairs is None, word or _item_word
+        after = align(a, b) if pairs is None else pairs
+        ahead, old = moved(after.items()), set(after.values())
+        for m in a:
+            if m not in after:
+                yield place.step(str(m), word(m, a[m])).differ("removed", a[m], MISSING)
+        for n in b:
+            if n not in old:
+                yield place.step(str(n), word(n, b[n])).differ("added", MISSING, b[n])
+        for m, n in after.items():
+            at = replace(place.step(str(n), word(n, b[n])), a=f"{place.a}/{m}")
             if m in ahead:
                 yield at.differ("moved", f"place {m + 1}", f"place {n + 1}")
-            yield from self._values(at, a[m], b[n])
+            if is_inner or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
+                yield from self._values(at, a[m], b[n])
 
 
 def _screens(document: dict[str, Any]) -> list[Any]:
@@ -529,7 +481,7 @@ def _thing(thing: str, key: str) -> str:
     return "text" if thing in ("component", "option", "screen") and key in WORDING else thing
 
 
-def _screen_word(value: Any) -> str:
+def _screen_word(_: int, value: Any) -> str:
     return f"screen {cut(_id(value) or '(without id)', 40)}"
 
 
@@ -572,14 +524,14 @@ def _strays(children: list[Any]) -> dict[int, Any]:
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "↕", "renamed": "→"}
 LISTED = 200  #: differences that are written out; `.frame()` has them all
 
-_STYLE = """
+STYLE = """
 .chatkit-diff { max-width: 72em; }
 .chatkit-diff.chatkit-diff table { border-collapse: collapse; margin: 0.4em 0; width: 100%; }
 .chatkit-diff.chatkit-diff tr:nth-child(n) { background: none; }
 .chatkit-diff.chatkit-diff :is(td, th) { border: none; max-width: 26em; overflow-wrap: anywhere;
   padding: 0.25em 1em 0.25em 0; text-align: left; vertical-align: top; white-space: pre-wrap; }
 .chatkit-diff.chatkit-diff tbody tr { border-top: 1px solid var(--jp-border-color2, #8886); }
-.chatkit-diff.chatkit-diff td:first-child { white-space: nowrap; }
+.chatkit-diff.chatkit-diff td:first-child:has(b) { white-space: nowrap; }
 .chatkit-diff thead th, .chatkit-diff i { color: var(--jp-ui-font-color2, #767676);
   font-weight: normal; }
 .chatkit-diff b { display: inline-block; width: 1.2em; }
@@ -589,13 +541,27 @@ _STYLE = """
 .chatkit-diff .added { color: var(--jp-success-color1, #388e3c); }
 .chatkit-diff .removed { color: var(--jp-error-color1, #d32f2f); }
 .chatkit-diff :is(.changed, .moved, .renamed) { color: var(--jp-info-color1, #0288d1); }
+.chatkit-diff .todo { border-left: 3px solid var(--jp-warn-color1, #f57c00); padding-left: 1em; }
+.chatkit-diff.chatkit-diff ul { list-style: none; margin: 0.4em 0; padding: 0; }
 """
+
+
+def change_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """Return the HTML of a table of changes; the cells are HTML."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in names)
+    body = "".join(f"<tr>{''.join(cells)}</tr>" for cells in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def cell(text: str, tag: str) -> str:
+    """Return the HTML of a cell with a text in a tag; without a text an empty one."""
+    return f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
 
 
 class Diff(Report, Sequence[Difference]):
     """The differences of two flow documents; false when there are none."""
 
-    _name, _style = "chatkit-diff", _STYLE
+    _name, _style = "chatkit-diff", STYLE
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         self._differences = tuple(differences)
@@ -632,12 +598,8 @@ class Diff(Report, Sequence[Difference]):
     def _html(self) -> list[str]:
         parts = [html_heading(_heading(self))]
         if self:
-            names = "".join(
-                f'<th scope="col">{name}</th>'
-                for name in ("difference", "where", "before", "after")
-            )
-            rows = "".join(map(_row, self[:LISTED]))
-            parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
+            names = ("difference", "where", "before", "after")
+            parts.append(change_table(names, map(_cells, self[:LISTED])))
         if (more := len(self) - LISTED) > 0:
             parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
         return parts
@@ -684,11 +646,8 @@ def _values_of(one: Difference) -> list[str]:
     return ["" if value is MISSING else text for value, text in pairs]
 
 
-def _row(one: Difference) -> str:
+def _cells(one: Difference) -> Iterator[str]:
     how = one.kind.rpartition(" ")[2]
-    cells = "".join(
-        f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
-        for text, tag in zip(_values_of(one), ("del", "ins"), strict=True)
-    )
-    head = f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
-    return f'<tr>{head}<td dir="auto">{escaped(one.where)}</td>{cells}</tr>'
+    yield f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
+    for text, tag in zip((one.where, *_values_of(one)), ("span", "del", "ins"), strict=True):
+        yield cell(text, tag)

@@ -21,10 +21,11 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
+from chatkit.flowjson.diff import STYLE, cell, change_table
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
-from chatkit.report import Report, frame_of_objects, html_heading
-from chatkit.util.display import MISSING, escaped, many, short_json
+from chatkit.report import Report, frame_of_objects, html_heading, html_list
+from chatkit.util.display import MISSING, many, short_json
 from chatkit.util.json import escape
 
 if TYPE_CHECKING:
@@ -354,23 +355,6 @@ def _parts(
                     yield from _parts(f"{here}/{n}", item, known.item, component)
 
 
-STYLE = """
-.chatkit-upgrade { max-width: 72em; }
-.chatkit-upgrade.chatkit-upgrade table { border-collapse: collapse; margin: 0.4em 0; width: 100%; }
-.chatkit-upgrade.chatkit-upgrade tr:nth-child(n) { background: none; }
-.chatkit-upgrade.chatkit-upgrade :is(td, th) { border: none; max-width: 26em;
-  overflow-wrap: anywhere; padding: 0.25em 1em 0.25em 0; text-align: left; vertical-align: top; }
-.chatkit-upgrade.chatkit-upgrade tbody tr { border-top: 1px solid var(--jp-border-color2, #8886); }
-.chatkit-upgrade thead th { color: var(--jp-ui-font-color2, #767676); font-weight: normal; }
-.chatkit-upgrade :is(del, ins) { border-radius: 2px; padding: 0 2px; text-decoration: none; }
-.chatkit-upgrade del { background: rgba(229, 57, 53, 0.18); }
-.chatkit-upgrade ins { background: rgba(67, 160, 71, 0.22); }
-.chatkit-upgrade .todo { border-left: 3px solid var(--jp-warn-color1, #f57c00); padding-left: 1em;
-  font-size: var(--jp-ui-font-size1, 13px); margin-top: 0.8em; }
-.chatkit-upgrade.chatkit-upgrade ul { list-style: none; margin: 0.4em 0; padding: 0; }
-"""
-
-
 @dataclass(frozen=True, repr=False)
 class Upgrade(Report):
     """A document in a later version: what was changed in it, and what is left to a person.
@@ -389,7 +373,7 @@ class Upgrade(Report):
         columns = ("pointer", "before", "after", "reason")
         return frame_of_objects(self.changes, columns, texts=("pointer", "reason"))
 
-    _name, _style = "chatkit-upgrade", STYLE
+    _name, _style = "chatkit-diff", STYLE
 
     def _text(self) -> list[list[str]]:
         lines = [self._heading()]
@@ -404,23 +388,12 @@ class Upgrade(Report):
     def _html(self) -> list[str]:
         parts = [html_heading(self._heading())]
         if self.changes:
-            names = "".join(
-                f'<th scope="col">{name}</th>' for name in ("where", "before", "after", "reason")
-            )
-            rows = "".join(
-                f"<tr><td><code>{escaped(one.pointer)}</code></td>{_cell(one.before, 'del')}"
-                f"{_cell(one.after, 'ins')}<td>{escaped(one.reason)}</td></tr>"
-                for one in self.changes
-            )
-            parts.append(f"<table><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>")
-        if self.todo:
-            rows = "".join(
-                f"<li><code>{escaped(one.pointer)}</code> {escaped(one.what)}</li>"
-                for one in self.todo
-            )
-            head = "<strong>For a person to do</strong>"
-            parts.append(f'<div class="todo">{head}<ul>{rows}</ul></div>')
-        return parts
+            rows = ((one.pointer, one.before, one.after, one.reason) for one in self.changes)
+            tags = ("code", "del", "ins", "span")
+            cells = ([_cell(*each) for each in zip(row, tags, strict=True)] for row in rows)
+            parts.append(change_table(("where", "before", "after", "reason"), cells))
+        todo = [f"{one.pointer}: {one.what}" for one in self.todo]
+        return [*parts, html_list("todo", "For a person to do", todo)]
 
     def _heading(self) -> str:
         if self.source == self.target:
@@ -492,7 +465,6 @@ def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
     ]
 
 
-def _cell(value: object, tag: str) -> str:
-    return (
-        "<td></td>" if value is MISSING else f"<td><{tag}>{escaped(short_json(value))}</{tag}></td>"
-    )
+def _cell(value: Any, tag: str) -> str:
+    is_value = tag in ("del", "ins")
+    return cell("" if value is MISSING else short_json(value) if is_value else value, tag)

@@ -12,11 +12,26 @@ from typing import Any, TypeVar
 
 from chatkit.flowjson.nodes import FlowNode
 from chatkit.report import Finding
+from chatkit.util.json import PatchOperation
 
 Rule = Callable[[FlowNode, Any], Iterator[Finding]]
 R = TypeVar("R", bound=Callable[..., Iterator[Finding]])
 #: The rules of each kind of node.
 RULES: dict[str, list[Rule]] = {}
+
+
+def error(
+    code: str, pointer: str, message: str, hint: str = "", patch: tuple[PatchOperation, ...] = ()
+) -> Finding:
+    """Return what the platform refuses."""
+    return Finding(code, "error", pointer, message, hint, patch=patch)
+
+
+def warning(
+    code: str, pointer: str, message: str, hint: str = "", patch: tuple[PatchOperation, ...] = ()
+) -> Finding:
+    """Return what is likely a mistake."""
+    return Finding(code, "warning", pointer, message, hint, patch=patch)
 
 
 def rule(*kinds: str) -> Callable[[R], R]:

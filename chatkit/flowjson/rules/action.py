@@ -30,7 +30,7 @@ from chatkit.flowjson.nodes import (
     value_types,
     whole,
 )
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import error, rule, warning
 from chatkit.flowjson.rules.expression import result
 from chatkit.flowjson.rules.reference import (
     MOST_FILES,
@@ -70,8 +70,7 @@ def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         message = "complete stands on a screen that is not terminal."
         hint = 'Set "terminal": true on the screen, or navigate to one that is.'
         end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
-        at = f"{action.pointer}/name"
-        yield Finding("INVALID_COMPLETE_ACTION", "error", at, message, hint, patch=(end,))
+        yield error("INVALID_COMPLETE_ACTION", f"{action.pointer}/name", message, hint, (end,))
     yield from _references(flow, action)
     yield from _pickers(flow, action)
 
@@ -87,7 +86,7 @@ def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 f"data_exchange ({action.pointer}) asks an endpoint: data_api_version is missing."
             )
             hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
-            yield Finding("MISSING_REQUIRED_PROPERTY", "error", "/data_api_version", message, hint)
+            yield error("MISSING_REQUIRED_PROPERTY", "/data_api_version", message, hint)
             return
 
 
@@ -127,7 +126,7 @@ def _name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             like = action.name not in ACTIONS and meant(action.name, names)
             hint = f"Did you mean {like}?" if like else f"Use one of: {', '.join(names)}."
             patch = respelt(pointer, action.name, names) if like else ()
-            yield Finding("INVALID_ENUM_VALUE", "error", pointer, message, hint, patch=patch)
+            yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
 def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
@@ -140,11 +139,11 @@ def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield _unknown(at, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
-            yield Finding("INVALID_PROPERTY_KEY", "error", f"{action.pointer}/url", message, hint)
+            yield error("INVALID_PROPERTY_KEY", f"{action.pointer}/url", message, hint)
         elif shape is not None and key not in shape.by_name:
-            at, message = f"{action.pointer}/{key}", f"{action.name} takes no {key}."
+            at = f"{action.pointer}/{key}"
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-            yield Finding(code, "error", at, message, "Remove it.", patch=removing(at))
+            yield error(code, at, f"{action.name} takes no {key}.", "Remove it.", removing(at))
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.needed(flow.version):
             yield _missing(
@@ -167,8 +166,8 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         return
     for key in following:
         if str(key) not in NEXT.by_name:
-            at, message = f"{pointer}/{escape(str(key))}", f"next knows no {key}."
-            yield _unknown(at, message, following, NEXT.by_name)
+            message = f"next knows no {key}."
+            yield _unknown(f"{pointer}/{escape(str(key))}", message, following, NEXT.by_name)
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
@@ -179,9 +178,8 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield _type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
     if isinstance(kind, str) and kind != "screen":
-        message = f"next is of type {kind}."
         hint = 'Only "screen" is documented.'
-        yield Finding("INVALID_PROPERTY_VALUE", "warning", f"{pointer}/type", message, hint)
+        yield warning("INVALID_PROPERTY_VALUE", f"{pointer}/type", f"next is of type {kind}.", hint)
     name = action.target
     if name is None or whole(name) is not None or is_expression(name):
         return
@@ -189,11 +187,10 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         ids = [each for each in flow.by_id if each != action.screen.id]
         patch = respelt(f"{pointer}/name", name, ids)
         hint = close(name, ids) if patch else "Correct the name, or add the screen."
-        message = f"There is no screen {name}."
-        yield Finding(_NO_SCREEN, "error", f"{pointer}/name", message, hint, patch=patch)
+        yield error(_NO_SCREEN, f"{pointer}/name", f"There is no screen {name}.", hint, patch)
     elif name == action.screen.id:
         message = f"{name} navigates to itself."
-        yield Finding(_NO_SCREEN, "error", f"{pointer}/name", message, "Name another screen.")
+        yield error(_NO_SCREEN, f"{pointer}/name", message, "Name another screen.")
 
 
 _NO_SCREEN = "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME"
@@ -208,13 +205,12 @@ def _url(action: ActionNode) -> Iterator[Finding]:
         yield _type(pointer, "url", "string", url)
     elif whole(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
-            message = "url is not a web address."
             hint = "Write it in full: https://…"
-            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, message, hint)
+            yield error("INVALID_PROPERTY_VALUE_FORMAT", pointer, "url is not a web address.", hint)
         elif not url.lower().startswith("https://"):
             message = "url does not start with https://."
             hint = "Phones may refuse to open it."
-            yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "warning", pointer, message, hint)
+            yield warning("INVALID_PROPERTY_VALUE_FORMAT", pointer, message, hint)
 
 
 @rule("screen")
@@ -248,11 +244,11 @@ def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for action in repeated.values():
         message = f"{action.key} stands on the {action.owner.type} and on its options."
         hint = "Keep one of both."
-        yield Finding("INVALID_UPDATE_DATA_ACTION_PAYLOAD", "error", action.pointer, message, hint)
+        yield error("INVALID_UPDATE_DATA_ACTION_PAYLOAD", action.pointer, message, hint)
 
 
 def _missing(pointer: str, message: str, hint: str) -> Finding:
-    return Finding("MISSING_REQUIRED_PROPERTY", "error", pointer, message, hint)
+    return error("MISSING_REQUIRED_PROPERTY", pointer, message, hint)
 
 
 def _unknown(
@@ -261,13 +257,12 @@ def _unknown(
     patch, hint = renamed(pointer, value, known), close(pointer.rpartition("/")[2], known)
     if not patch:
         patch, hint = removing(pointer), "Remove it."
-    return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint, patch=patch)
+    return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
 
 
 def _type(pointer: str, what: str, expected: str, value: object) -> Finding:
     message = f"{what} must be of type {expected}, not {named(json_types(value))}."
-    hint = f"Write a value of type {expected}."
-    return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
+    return error("INVALID_PROPERTY_TYPE", pointer, message, f"Write a value of type {expected}.")
 
 
 # --- what a payload hands over -------------------------------------------------------------
@@ -291,9 +286,8 @@ def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             continue
         for reference, target in zip(binding.references, binding.targets, strict=True):
             if not target.problem and reference.store == "form" and action.screen.forms:
-                yield Finding(
+                yield error(
                     "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
-                    "error",
                     pointer,
                     f"{reference.text}: before version 4.0 a Footer reads inputs only inside "
                     "their Form.",
@@ -389,7 +383,7 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             if flow.version < (4, 0):
                 hint = "Let people enter it as text."
             at = f"{action.pointer}/payload/{escape(key)}"
-            yield Finding("INVALID_NAVIGATE_ACTION_PAYLOAD", "warning", at, message, hint)
+            yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", at, message, hint)
 
 
 def _number_input(
@@ -430,7 +424,7 @@ def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         if reference.screen in (None, action.screen.id):
             at = f"{action.pointer}/payload/{escape(key)}"
             message = f"{key} is updated with its own value."
-            yield Finding(code, "error", at, message, "Give another value, or leave it out.")
+            yield error(code, at, message, "Give another value, or leave it out.")
 
 
 def _values(
@@ -462,8 +456,7 @@ def _values(
             message = (
                 f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
             )
-            hint = "Change the value, or the type there."
-            yield Finding(code_below, "error", at, message, hint)
+            yield error(code_below, at, message, "Change the value, or the type there.")
 
 
 def _differences(

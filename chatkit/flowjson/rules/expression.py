@@ -28,7 +28,7 @@ from chatkit.flowjson.nodes import (
     resolve,
     whole,
 )
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import rule, warning
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation
@@ -252,9 +252,8 @@ def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     if asked or not binding.is_expression or binding.is_fixed:
         return
     if flow.version < SINCE:
-        yield Finding(
+        yield warning(
             "INVALID_PROPERTY_VALUE",
-            "warning",
             binding.pointer,
             "Expressions in backticks are known from version 6.0: this is shown as it stands.",
             "Raise the version of the flow.",
@@ -288,8 +287,10 @@ def _read(
     faults = reference_faults(flow, screen, text)
     try:
         steps = parse(text)
-    except ExpressionError as error:
-        message = f"The expression cannot be read: {error}, at character {error.at + 1} of it"
+    except ExpressionError as exception:
+        message = (
+            f"The expression cannot be read: {exception}, at character {exception.at + 1} of it"
+        )
         hint = next((fault.hint for fault in faults if fault.meant), "")
         return (), frozenset(), [_Problem("error", message, hint, bool(hint))]
     problems = []
@@ -344,8 +345,8 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     for problem in dict.fromkeys(problems):
         severity: Severity = "warning" if problem.severity == "warning" else worst
         patch = check_spelling(pointer, flow, owner.screen, binding.text, problem)
-        message, hint = f"{_started(problem.message)}.", problem.hint or _HINT
-        yield Finding(code, severity, pointer, message, hint, patch=patch)
+        hint = problem.hint or _HINT
+        yield Finding(code, severity, pointer, f"{_started(problem.message)}.", hint, patch=patch)
     prop = binding.about
     if problems or prop is None or not binding.is_direct or not types:
         return

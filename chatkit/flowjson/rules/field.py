@@ -15,7 +15,7 @@ from chatkit.flowjson.nodes import (
     possible_values,
     whole,
 )
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import error, rule, warning
 from chatkit.flowjson.rules.shape import (
     Around,
     check_value,
@@ -56,8 +56,7 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     for least, most in _BOUNDS:
         low, high = _number(value.get(least)), _number(value.get(most))
         if low is not None and high is not None and low > high:
-            message = f"{least} is {low}, above {most}, {high}."
-            yield Finding(code, "error", at, message, "Swap them.")
+            yield error(code, at, f"{least} is {low}, above {most}, {high}.", "Swap them.")
     least, low = "min-selected-items", _number(value.get("min-selected-items")) or 0
     source, high = value.get("data-source"), _number(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
@@ -65,11 +64,11 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         if low > len(source) - off:
             message = f"{least} is {low}; {many(len(source) - off, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
-            yield Finding(code, "warning", f"{at}/{least}", message, hint)
+            yield warning(code, f"{at}/{least}", message, hint)
     low = _number(value.get("min-chars")) or 0
     if low > _MOST_CHARS and "max-chars" not in value:
         message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
-        yield Finding(code, "warning", f"{at}/min-chars", message, "Add max-chars.")
+        yield warning(code, f"{at}/min-chars", message, "Add max-chars.")
 
 
 @rule("component")
@@ -87,7 +86,7 @@ def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     for place, value in places or [(at, values)]:
         if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
             message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
-            yield Finding("INVALID_PROPERTY_VALUE", "warning", place, message, id_hint(value, ids))
+            yield warning("INVALID_PROPERTY_VALUE", place, message, id_hint(value, ids))
 
 
 @rule("Switch")
@@ -100,7 +99,7 @@ def check_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
         if case not in ids and case != "default":
             message = f"{asked} is never {case[:60]!r}: this case is never shown."
             at = f"{component.pointer}/cases/{escape(case)}"
-            yield Finding("INVALID_PROPERTY_VALUE", "warning", at, message, id_hint(case, ids))
+            yield warning("INVALID_PROPERTY_VALUE", at, message, id_hint(case, ids))
 
 
 @rule("TextInput")
@@ -111,12 +110,12 @@ def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Findi
         return
     if "helper-text" not in value:
         message = "pattern goes with helper-text: a person must know what is asked for."
-        yield Finding("INVALID_DEPENDENCIES", "warning", at, message, "Add helper-text.")
+        yield warning("INVALID_DEPENDENCIES", at, message, "Add helper-text.")
     kind = value.get("input-type", "text")
     if isinstance(kind, str) and not is_binding(kind) and kind not in _PATTERN_TYPES:
         message = f"pattern does not go with input-type {kind[:40]!r}."
         hint = f"Use {', '.join(_PATTERN_TYPES)}, or remove pattern."
-        yield Finding("INVALID_ENUM_VALUE", "error", f"{at}/input-type", message, hint)
+        yield error("INVALID_ENUM_VALUE", f"{at}/input-type", message, hint)
 
 
 @rule("CheckboxGroup", "RadioButtonsGroup", "Dropdown", "ChipsSelector")
@@ -131,17 +130,17 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
     if pictures and any("color" in each for each in options):
         message = "Some options have an image, others a color."
         code = "DATA_SOURCE_ITEMS_HAVE_BOTH_IMAGE_AND_COLOR"
-        yield Finding(code, "error", at, message, "Use one of both for all.")
+        yield error(code, at, message, "Use one of both for all.")
     if component.type == "Dropdown" and pictures and len(options) > _MOST_WITH_PICTURES:
         message = f"{len(options)} options with pictures; {_MOST_WITH_PICTURES} are documented."
-        yield Finding("MAX_ITEMS_REQUIRED", "warning", at, message)
+        yield warning("MAX_ITEMS_REQUIRED", at, message)
     seen: set[str] = set()
     for index, each in enumerate(source):
         id = each.get("id") if isinstance(each, dict) else None
         if isinstance(id, str):
             if id in seen and not has_binding(id):
                 message = f"There is an option {id[:60]!r} already: answers cannot be told apart."
-                yield Finding("DUPLICATE_OPTION_IDS", "warning", f"{at}/{index}/id", message)
+                yield warning("DUPLICATE_OPTION_IDS", f"{at}/{index}/id", message)
             seen.add(id)
 
 
@@ -153,11 +152,11 @@ def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     if left != right:
         present, missing = ("left", "right") if left else ("right", "left")
         message = f"{present}-caption comes together with {missing}-caption."
-        yield Finding("INVALID_DEPENDENCIES", "error", at, message, f"Add {missing}-caption.")
+        yield error("INVALID_DEPENDENCIES", at, message, f"Add {missing}-caption.")
     if center and (left or right):
         message = "center-caption stands without left-caption and right-caption."
         code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
-        yield Finding(code, "error", at, message, "Remove one or the others.")
+        yield error(code, at, message, "Remove one or the others.")
 
 
 # --- days -------------------------------------------------------------------------------
@@ -185,13 +184,13 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     if first is not None and last is not None and first > last:
         message = f"min-date {first} is after max-date {last}."
         for key in ("min-date", "max-date"):
-            yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}", message, "Swap them.")
+            yield error("INVALID_DATE_RANGE", f"{at}/{key}", message, "Swap them.")
         return
     for key in ("init-value", "unavailable-dates"):
         for rest, written in _dates(value.get(key)):
             if (first is not None and written < first) or (last is not None and written > last):
                 message = f"{written} is not between min-date and max-date."
-                yield Finding("INVALID_DATE_RANGE", "error", f"{at}/{key}{rest}", message)
+                yield error("INVALID_DATE_RANGE", f"{at}/{key}{rest}", message)
 
 
 @rule("CalendarPicker")
@@ -202,14 +201,13 @@ def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
         for key in ("min-days", "max-days"):
-            yield Finding("INVALID_MIN_MAX_DAYS", "error", f"{at}/{key}", message, "Swap them.")
+            yield error("INVALID_MIN_MAX_DAYS", f"{at}/{key}", message, "Swap them.")
     ends = value.get("init-value")
     if isinstance(ends, dict):
         start, end = day(ends.get("start-date")), day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
             message = f"start-date {start} is after end-date {end}."
-            place = f"{at}/init-value"
-            yield Finding("INVALID_DATE_RANGE", "error", place, message, "Swap them.")
+            yield error("INVALID_DATE_RANGE", f"{at}/init-value", message, "Swap them.")
 
 
 # --- Form and NavigationList --------------------------------------------------------------
@@ -234,7 +232,7 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         at = f"{component.pointer}/error-messages/{escape(str(name))}"
         if name not in fields and (patch := renamed(at, messages or {}, fields)):
             message, hint = f"The Form has no input {str(name)[:60]!r}.", close(str(name), fields)
-            yield Finding("INVALID_PROPERTY_VALUE", "warning", at, message, hint, patch=patch)
+            yield warning("INVALID_PROPERTY_VALUE", at, message, hint, patch)
     for name, value in values.items() if isinstance(values, dict) else ():
         at = f"{component.pointer}/init-values/{escape(str(name))}"
         field = fields.get(str(name))
@@ -244,9 +242,8 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         elif field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
-            message = f"{field.type} takes no first value."
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
-            yield Finding(code, "error", at, message, "Remove it.", patch=removing(at))
+            yield error(code, at, f"{field.type} takes no first value.", "Remove it.", removing(at))
         elif not _fits_field(field, value, flow.version):
             wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
@@ -278,7 +275,7 @@ def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     if isinstance(images, list) and len(images) > most:
         message = f"An ImageCarousel shows at most {most} pictures."
         at = f"{component.pointer}/images"
-        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove some.")
+        yield error("INVALID_PROPERTY_VALUE", at, message, "Remove some.")
 
 
 @rule("NavigationList")
@@ -290,13 +287,11 @@ def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         message = "on-click-action stands on the list and on its items."
         code = "DUPLICATE_PROPETY_FOR_CONDITION"
         for place in (at, *own) if own else ():
-            where = f"{place}/on-click-action"
-            yield Finding(code, "error", where, message, "Keep it in one of both places.")
+            yield error(code, f"{place}/on-click-action", message, "Keep it in one of both places.")
     elif len(own) < len(items):
         place = next(place for place, _ in items if place not in own) if own else at
         message = "on-click-action stands on the list, or on every item."
-        where = f"{place}/on-click-action"
-        yield Finding("MISSING_REQUIRED_PROPERTY", "error", where, message, "Add it.")
+        yield error("MISSING_REQUIRED_PROPERTY", f"{place}/on-click-action", message, "Add it.")
 
 
 @rule("NavigationList")
@@ -305,19 +300,17 @@ def check_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     at, items = component.pointer, _items(component)
     badges = [place for place, item in items if "badge" in item]
     if len(badges) > 1:
-        message = f"{len(badges)} items have a badge; one may."
         hint = f"Keep that of {badges[0].removeprefix(f'{at}/')}."
-        yield Finding("MAX_ITEMS_REQUIRED", "error", at, message, hint)
+        yield error("MAX_ITEMS_REQUIRED", at, f"{len(badges)} items have a badge; one may.", hint)
     ends = [(place, item["end"]) for place, item in items if "end" in item]
     if ends and component.value.get("media-size") == "large":
         message = "media-size large leaves no space for the end of an item."
         code = "INVALID_PROPERTY_VALUE_FOR_CONDITION"
-        yield Finding(code, "error", at, message, "Use regular, or remove end.")
+        yield error(code, at, message, "Use regular, or remove end.")
     for place, end in ends:
         if isinstance(end, dict) and not 1 <= len(end) <= 2:
             message = "end holds one or two of title, description and metadata."
-            code = "DUPLICATE_PROPETY_FOR_CONDITION"
-            yield Finding(code, "error", f"{place}/end", message)
+            yield error("DUPLICATE_PROPETY_FOR_CONDITION", f"{place}/end", message)
 
 
 def _items(component: ComponentNode) -> list[tuple[str, dict[str, Any]]]:

@@ -31,7 +31,7 @@ from chatkit.flowjson.nodes import (
     types_of,
     whole,
 )
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import error, rule, warning
 from chatkit.flowjson.rules.expression import (
     COMPARISONS,
     EQUALITIES,
@@ -139,16 +139,15 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if not isinstance(schema, dict):
             message = f"The data field {name} must be an object with type and {EXAMPLE}."
             hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
-            yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
+            yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
             continue
         yield from _declaration(name, pointer, schema)
         yield from _below(name, pointer, schema)
         if EXAMPLE not in schema:
-            code = "MISSING_REQUIRED_PROPERTY"
             message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
             patch = _misspelled_key(pointer, schema, EXAMPLE)
-            yield Finding(code, "error", f"{pointer}/{EXAMPLE}", message, hint, patch=patch)
+            yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{EXAMPLE}", message, hint, patch)
         else:
             yield from _example(name, pointer, schema)
 
@@ -163,7 +162,7 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
         if "type" not in declared:
             patch = _misspelled_key(pointer, declared, "type")
             message = f"The data field {name} has no type."
-            yield Finding("INVALID_SCREEN_DATA", "error", pointer, message, _ONE_OF, patch=patch)
+            yield error("INVALID_SCREEN_DATA", pointer, message, _ONE_OF, patch)
             return
         if not isinstance(stated, str):
             yield _wrong(f"{pointer}/type", f"The type of {name} must be a text.", _ONE_OF)
@@ -172,7 +171,7 @@ def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Fi
             message, at = f"{name}: there is no type {stated}.", f"{pointer}/type"
             patch = respelt(at, stated, TYPES)
             hint = close(stated, TYPES) if patch else _ONE_OF
-            yield Finding("INVALID_SCREEN_DATA", "error", at, message, hint, patch=patch)
+            yield error("INVALID_SCREEN_DATA", at, message, hint, patch)
             return
         if stated != "array":
             return
@@ -200,7 +199,7 @@ _ONE_OF = "Use string, number, integer, boolean, object or array."
 
 
 def _wrong(pointer: str, message: str, hint: str) -> Finding:
-    return Finding("INVALID_SCREEN_DATA", "error", pointer, message, hint)
+    return error("INVALID_SCREEN_DATA", pointer, message, hint)
 
 
 def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
@@ -278,7 +277,7 @@ def check_switch(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     if isinstance(asked, str) and "${" not in asked and "`" not in asked:
         message = "value takes one reference and nothing around it."
         hint = "Write it as ${data.name} or ${form.name}."
-        yield Finding("PATTERN_MISMATCH", "error", f"{component.pointer}/value", message, hint)
+        yield error("PATTERN_MISMATCH", f"{component.pointer}/value", message, hint)
 
 
 @rule("screen")
@@ -324,7 +323,7 @@ def unquoted(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
     """Find comparisons that stand as a text, for want of backticks."""
     if hint := _backticks(flow, binding.text, EQUALITIES | LOGIC):
         message = f"This comparison is {what} as the text that it is."
-        yield Finding("INVALID_PROPERTY_VALUE", "warning", binding.pointer, message, hint)
+        yield warning("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
 
 def _property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
@@ -406,9 +405,8 @@ def _bound(
             elif prop is not None and prop.item is not None:
                 yield from _items(flow, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
-            message = f"{reference.text} names its own screen."
             hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
-            yield Finding(code, "warning", binding.pointer, message, hint)
+            yield warning(code, binding.pointer, f"{reference.text} names its own screen.", hint)
 
 
 def _severity(flow: FlowNode, binding: Binding) -> Severity:
@@ -444,17 +442,16 @@ def _items(
     for problem in wrong:
         message = f"{binding.text} does not fit {binding.property}: {problem}."
         hint = "Correct the items of that field in the data model."
-        yield Finding("INVALID_SCREEN_DYNAMIC_DATA", "error", binding.pointer, message, hint)
+        yield error("INVALID_SCREEN_DYNAMIC_DATA", binding.pointer, message, hint)
 
 
 def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     """Check a RichText: written out, or one reference to all of its text."""
     if not binding.is_direct:
         if binding.references:
-            code = "INVALID_TEXT_DYNAMIC_DATA"
             message = "The lines of a RichText stand as they are: they hold no reference."
             hint = "Bind the whole text to one field of the data model."
-            yield Finding(code, "error", f"{binding.owner.pointer}/text", message, hint)
+            yield error("INVALID_TEXT_DYNAMIC_DATA", f"{binding.owner.pointer}/text", message, hint)
     elif binding.whole is not None:
         yield from _bound(flow, binding, frozenset(("string", "array")))
     elif binding.references:
@@ -487,18 +484,16 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 if "error" in name.casefold():
                     hint = f"Bind it to {key}: ${{data.{name}}}."
                 message = f"Nothing reads the data field {cut(name, 60)}."
-                at = f"{screen.pointer}/data/{escape(name)}"
-                yield Finding("UNUSED_DATA", "warning", at, message, hint)
+                yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
     for component, patch in unsent(flow):
         if component.type != "OptIn" and not _is_off(component):
-            yield Finding(
+            yield warning(
                 "UNUSED_INPUT",
-                "warning",
                 f"{component.pointer}/name",
                 f"What people enter in {component.name} is thrown away: nothing sends or reads it.",
                 f'Send it: "{component.name}": "${{form.{component.name}}}" in the payload of the '
                 "action that leaves the screen. Or remove the input.",
-                patch=patch,
+                patch,
             )
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from chatkit.flowjson.nodes import FlowNode
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import error, rule, warning
 from chatkit.flowjson.rules.shape import close, renamed, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape, removing
@@ -53,8 +53,7 @@ def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         message = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
         made = PatchOperation("add", _ROUTING, _navigations(flow))
-        code = "MISSING_REQUIRED_PROPERTY"
-        yield Finding(code, "error", _ROUTING, message, hint, patch=(made,))
+        yield error("MISSING_REQUIRED_PROPERTY", _ROUTING, message, hint, (made,))
     if not flow.by_id:
         return
     if flow.routing is not None:
@@ -76,7 +75,7 @@ def _shape(flow: FlowNode) -> Iterator[Finding]:
 
 
 def _type(pointer: str, message: str) -> Finding:
-    return Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, 'For example ["SECOND"].')
+    return error("INVALID_PROPERTY_TYPE", pointer, message, 'For example ["SECOND"].')
 
 
 def _stated(flow: FlowNode) -> Iterator[Finding]:
@@ -90,8 +89,7 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
             left = [each for each in flow.by_id if each not in model]
             patch = renamed(pointer, {}, left)
             hint = close(str(source), left) if patch else "Correct or remove it."
-            message = f"{source} is not a screen of this flow."
-            yield _wrong(pointer, message, hint, patch=patch)
+            yield _wrong(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
         if not isinstance(targets, list):
             continue
         if len(targets) > _BRANCHES:
@@ -294,9 +292,8 @@ def check_reached(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     joined, reached = _connected(flow, ways), _reached(first, ways)
     for name, screen in flow.by_id.items():
         if name not in reached and name in joined:
-            yield Finding(
+            yield warning(
                 "UNREACHED_SCREEN",
-                "warning",
                 f"{screen.pointer}/id",
                 f"Nothing leads to {name}.",
                 "Let an action lead to it, or remove it. (A message can open a flow at any "

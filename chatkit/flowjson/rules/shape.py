@@ -20,6 +20,7 @@ from chatkit.flowjson.components import (
     Version,
 )
 from chatkit.flowjson.nodes import ALIKE, meant
+from chatkit.flowjson.rules import error, warning
 from chatkit.report import Finding, Severity
 from chatkit.util.display import many
 from chatkit.util.json import PatchOperation, escape, removing, unescape
@@ -117,27 +118,26 @@ def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Itera
     message = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     hint = "Write it without quotes." if bare else ""
-    yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message, hint)
+    yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
     if bare and prop.binding:
         message = f"{prop.name} as a text is one ${{…}} and nothing else."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, message)
+        yield error("PATTERN_MISMATCH", pointer, message)
 
 
 def _check_text(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
     """Check a text for people: not blank, not longer than documented."""
     if not value.strip():
         if prop.not_blank is not None and prop.not_blank <= version:
-            message = f"{prop.name} is blank."
             hint = (
                 "Write a text."
                 if prop.needed(version)
                 else f"Write a text or leave {prop.name} out."
             )
-            yield Finding("PATTERN_MISMATCH", "error", pointer, message, hint)
+            yield error("PATTERN_MISMATCH", pointer, f"{prop.name} is blank.", hint)
     elif prop.length is not None and len(value) > prop.length and not has_binding(value):
         message = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
         hint = "Shorten it: the rest may not be shown."
-        yield Finding("TEXT_LONGER_THAN_DOCUMENTED", "warning", pointer, message, hint)
+        yield warning("TEXT_LONGER_THAN_DOCUMENTED", pointer, message, hint)
 
 
 def _check_name(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -145,7 +145,7 @@ def _check_name(prop: Property, value: str, pointer: str, version: Version) -> I
     if version >= STRICT and (not value.strip() or has_binding(value)):
         what = "blank" if not value.strip() else "not fixed"
         message = f"{prop.name} is {what}: it takes text as it stands."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, message, "Write a name without ${…}.")
+        yield error("PATTERN_MISMATCH", pointer, message, "Write a name without ${…}.")
 
 
 def _check_number(
@@ -154,10 +154,10 @@ def _check_number(
     """Check that a number is within its bounds."""
     if prop.low is not None and value < prop.low:
         message = f"{prop.name} is {value}; {prop.low:g} is the least."
-        yield Finding("MINIMUM_VALUE_REQUIRED", "error", pointer, message)
+        yield error("MINIMUM_VALUE_REQUIRED", pointer, message)
     if prop.high is not None and value > prop.high:
         message = f"{prop.name} is {value}; {prop.high:g} is the most."
-        yield Finding("MAXIMUM_VALUE_REQUIRED", "error", pointer, message)
+        yield error("MAXIMUM_VALUE_REQUIRED", pointer, message)
 
 
 def day(value: object) -> date | None:
@@ -177,7 +177,7 @@ def _check_date(prop: Property, value: str, pointer: str, version: Version) -> I
     if version < _DAYS:
         if not value.isdecimal():
             message = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
-            yield Finding("INVALID_DATE_RANGE", "warning", pointer, message)
+            yield warning("INVALID_DATE_RANGE", pointer, message)
         return
     written = day(value)
     if written is None:
@@ -206,7 +206,7 @@ def _check_image(prop: Property, value: str, pointer: str, version: Version) -> 
     size = len(value) * 3 // 4096
     if most is not None and size > most:
         message = f"{prop.name} holds about {size} KB; {most} KB are documented."
-        yield Finding("IMAGE_TOO_LARGE", "warning", pointer, message, "Use a smaller picture.")
+        yield warning("IMAGE_TOO_LARGE", pointer, message, "Use a smaller picture.")
 
 
 def _check_url(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -214,7 +214,7 @@ def _check_url(prop: Property, value: str, pointer: str, version: Version) -> It
     if not _URL.fullmatch(value):
         message = f"{prop.name} is not a web address."
         hint = "Write it in full: https://…"
-        yield Finding("INVALID_PROPERTY_VALUE_FORMAT", "error", pointer, message, hint)
+        yield error("INVALID_PROPERTY_VALUE_FORMAT", pointer, message, hint)
 
 
 def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -223,9 +223,9 @@ def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(value)
-    except (re.error, OverflowError, RecursionError) as error:
-        message = f"{prop.name} is not a regular expression: {error}."
-        severe = any(words in str(error) for words in _BROKEN)
+    except (re.error, OverflowError, RecursionError) as exception:
+        message = f"{prop.name} is not a regular expression: {exception}."
+        severe = any(words in str(exception) for words in _BROKEN)
         code = "INVALID_PROPERTY_VALUE_FORMAT"
         yield Finding(code, "error" if severe else "warning", pointer, message)
 
@@ -234,7 +234,7 @@ def _check_color(prop: Property, value: str, pointer: str, version: Version) -> 
     """Check a colour."""
     if not is_binding(value) and not _COLOR.fullmatch(value):
         message = f"{prop.name} takes a colour like #1A2B3C, not {value[:40]!r}."
-        yield Finding("PATTERN_MISMATCH", "error", pointer, message)
+        yield error("PATTERN_MISMATCH", pointer, message)
 
 
 def _check_choice(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -244,7 +244,7 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     if value not in prop.enum and not bound:
         message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
         hint, patch = close(value, prop.enum), respelt(pointer, value, prop.enum)
-        yield Finding("INVALID_ENUM_VALUE", "error", pointer, message, hint, patch=patch)
+        yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
 def _check_choices(
@@ -302,7 +302,7 @@ def _check_components(
     """Check that a list of components is not empty where it must not be."""
     if prop.least is not None and len(value) < prop.least:
         message = f"{prop.name} holds no component."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, message, "Add one.")
+        yield error("INVALID_PROPERTY_VALUE", pointer, message, "Add one.")
 
 
 def _check_cases(
@@ -310,14 +310,12 @@ def _check_cases(
 ) -> Iterator[Finding]:
     """Check the cases of a Switch: their names, and that each holds a list."""
     if not value:
-        message = "A Switch needs at least one case."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", pointer, message)
+        yield error("INVALID_PROPERTY_VALUE", pointer, "A Switch needs at least one case.")
     for case, inner in value.items():
         place = f"{pointer}/{escape(str(case))}"
         if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_\-]*", str(case)):
             message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
-            hint = "Begin it with a letter."
-            yield Finding("PROPERTY_NAME_MISMATCH", "error", place, message, hint)
+            yield error("PROPERTY_NAME_MISMATCH", place, message, "Begin it with a letter.")
         if not isinstance(inner, list):
             yield from wrong_type(prop, "components", inner, place)
 
@@ -377,15 +375,13 @@ def check_shape(
     for prop in plan.needed:
         if prop.name not in value and prop.name != "type":
             message = f"{_called(shape)} needs {prop.name}."
-            place = f"{pointer}/{prop.name}"
-            yield Finding("MISSING_REQUIRED_PROPERTY", "error", place, message, prop.about)
+            yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
     for key, inner in value.items():
         if key == "type" and key in plan.known:
             continue
         entry = plan.known.get(key)
         if entry is None:
-            place = f"{pointer}/{escape(key)}"
-            yield _unknown(shape, str(key), value, place, around.version)
+            yield _unknown(shape, str(key), value, f"{pointer}/{escape(key)}", around.version)
             continue
         prop, kinds = entry
         place = f"{pointer}/{key}"
@@ -458,19 +454,18 @@ def _range(
     """Check an object of start-date and end-date, which only range mode knows."""
     if around.range_mode is False:
         message = f'{prop.name} takes start-date and end-date only with "mode": "range".'
-        yield Finding("INVALID_TYPE", "error", pointer, message)
+        yield error("INVALID_TYPE", pointer, message)
         return
     needed = _ENDS if prop.name in ("label", "init-value") else _ENDS[:1]
     for end in needed:
         if end not in value:
             message = f"{prop.name} has no {end}."
-            code = "MISSING_CALENDAR_PICKER_RANGE_MODE_PROP"
-            yield Finding(code, "error", pointer, message, f"Add {end}.")
+            yield error("MISSING_CALENDAR_PICKER_RANGE_MODE_PROP", pointer, message, f"Add {end}.")
     for key, inner in value.items():
         place = f"{pointer}/{escape(str(key))}"
         if key not in _ENDS:
             message = f"{prop.name} takes only start-date and end-date."
-            yield Finding("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", "error", place, message)
+            yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", place, message)
         elif not is_binding(inner):
             if not fits(prop.part, inner):
                 yield from wrong_type(prop, prop.part, inner, place)
@@ -486,29 +481,27 @@ def _unknown(
         known = tuple(p.name for p in shape.properties if p.known(version))
         message = f"{_called(shape)} has no {key[:60]}."
         hint, patch = close(key, known), renamed(pointer, value, known)
-        return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint, patch=patch)
+        return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
-        code, patch = "INVALID_PROPERTY_KEY", removing(pointer)
-        return Finding(code, "error", pointer, message, "Remove it.", patch=patch)
+        patch = removing(pointer)
+        return error("INVALID_PROPERTY_KEY", pointer, message, "Remove it.", patch)
     message = f"{key} is known from version {prop.since}; this is {version}."
     hint = f'Remove it, or write "version": "{max(prop.since, RECOMMENDED)}".'
-    return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint)
+    return error("INVALID_PROPERTY_KEY", pointer, message, hint)
 
 
 def _misplaced(shape: Shape, prop: Property, pointer: str, around: Around) -> Finding | None:
     """Report a known property that may not stand here."""
     if prop.doubtful:
         message = f"Whether {shape.name} knows {prop.name} is not certain."
-        return Finding(
-            "INVALID_PROPERTY_KEY", "warning", pointer, message, "Try it before you publish."
-        )
+        return warning("INVALID_PROPERTY_KEY", pointer, message, "Try it before you publish.")
     if prop.place == "outside Form" and around.in_form:
         message = f"{prop.name} stands on inputs outside a Form; this one is inside."
         hint = f"Put it into {prop.name}s of the Form."
-        return Finding("INVALID_PROPERTY_KEY", "error", pointer, message, hint)
+        return error("INVALID_PROPERTY_KEY", pointer, message, hint)
     if prop.place == "range mode" and around.range_mode is False:
         message = f'{prop.name} is known only with "mode": "range".'
         code = "INVALID_PROPERTY_NAME_FOR_CONDITION"
-        return Finding(code, "error", pointer, message, "Remove it.", patch=removing(pointer))
+        return error(code, pointer, message, "Remove it.", removing(pointer))
     return None

@@ -26,7 +26,7 @@ from chatkit.flowjson.components import (
     data_api_versions,
 )
 from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
-from chatkit.flowjson.rules import rule
+from chatkit.flowjson.rules import error, rule, warning
 from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape
@@ -43,7 +43,7 @@ def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the document itself, and that each of its screens is an object."""
     if not isinstance(flow.value, dict):
         message = f"A flow document is an object, not {named(flow.value)}."
-        yield Finding("INVALID_FLOW_JSON", "error", "", message)
+        yield error("INVALID_FLOW_JSON", "", message)
         return
     yield from _version(flow.value)
     yield from _document(flow.value, flow.version)
@@ -51,35 +51,34 @@ def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
             message = f"Here stands a screen, an object, not {named(each)}."
-            yield Finding("INVALID_PROPERTY_TYPE", "error", f"/screens/{index}", message)
+            yield error("INVALID_PROPERTY_TYPE", f"/screens/{index}", message)
     yield from _terminals(flow)
 
 
 def _version(value: dict[str, Any]) -> Iterator[Finding]:
     at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
-        message = "The document names no version."
         newest = (PatchOperation("add", at, str(RECOMMENDED)),)
-        yield Finding("MISSING_FLOW_JSON_VERSION", "error", at, message, hint, patch=newest)
+        yield error("MISSING_FLOW_JSON_VERSION", at, "The document names no version.", hint, newest)
         return
     text = value["version"]
     version = Version.parse(text)
     message = f"Version {str(text)[:40]} "
     if version in RETIRED:
         message += "is no longer supported."
-        yield Finding("UNSUPPORTED_FLOW_JSON_VERSION", "error", at, message, hint)
+        yield error("UNSUPPORTED_FLOW_JSON_VERSION", at, message, hint)
     elif version in INTERNAL:
         message += "is not open to accounts."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "error", at, message, hint)
+        yield error("UNAVAILABLE_FLOW_JSON_VERSION", at, message, hint)
     elif version in UNANNOUNCED:
         message += "was never announced; your account may not have it."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", at, message, hint)
+        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", at, message, hint)
     elif version is None or version not in RELEASED or str(version) != text:
         message += "does not exist."
-        yield Finding("INVALID_FLOW_JSON_VERSION", "error", at, message, hint)
+        yield error("INVALID_FLOW_JSON_VERSION", at, message, hint)
     elif version in FROZEN:
         message += f"can be sent, but not published since {FROZEN[version]}."
-        yield Finding("INVALID_FLOW_JSON_VERSION_STATE", "warning", at, message, hint)
+        yield warning("INVALID_FLOW_JSON_VERSION_STATE", at, message, hint)
 
 
 def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
@@ -89,7 +88,7 @@ def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
             continue  # told above
         if finding.code == "MAX_ITEMS_REQUIRED":
             code, hint = "MAX_SCREENS_NUMBER", "Split the flow."
-            finding = Finding(code, "error", finding.pointer, finding.message, hint)
+            finding = error(code, finding.pointer, finding.message, hint)
         yield finding
     api = value.get("data_api_version")
     known = data_api_versions(version)
@@ -98,7 +97,7 @@ def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
         hint = f'Write "data_api_version": "{known[0]}".'
         if api in data_api_versions(RECOMMENDED):
             hint = f'Write "version": "{RECOMMENDED}", or "data_api_version": "{known[0]}".'
-        yield Finding("INVALID_DATA_API_VERSION", "error", "/data_api_version", message, hint)
+        yield error("INVALID_DATA_API_VERSION", "/data_api_version", message, hint)
 
 
 # --- screens ----------------------------------------------------------------------------
@@ -110,7 +109,7 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     value, at, version = screen.value, screen.pointer, flow.version
     for pointer in screen.strays:
         message = "Here stands a component, an object with a type."
-        yield Finding("INVALID_PROPERTY_TYPE", "error", pointer, message)
+        yield error("INVALID_PROPERTY_TYPE", pointer, message)
     for finding in check_shape(SCREEN, value, at, Around(version)):
         if not f"{finding.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
             yield finding
@@ -118,11 +117,11 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     if "success" in value and value.get("terminal") is not True:
         message = "success stands only on a terminal screen."
         hint = 'Add "terminal": true, or remove success.'
-        yield Finding("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", "error", at, message, hint)
+        yield error("NOT_KEYWORD_SCHEMA_VALIDATION_FAILED", at, message, hint)
     if value.get("refresh_on_back") is True and not flow.endpoint:
         message = "refresh_on_back asks an endpoint, and this flow has none."
         hint = "Remove it, or set data_api_version."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{at}/refresh_on_back", message, hint)
+        yield error("INVALID_PROPERTY_VALUE", f"{at}/refresh_on_back", message, hint)
     sensitive = value.get("sensitive")
     names = {component.name for component in screen.components}
     for index, name in enumerate(sensitive if isinstance(sensitive, list) else ()):
@@ -130,7 +129,7 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
             hint, patch = close(name, screen.fields), respelt(place, name, screen.fields)
-            yield Finding("INVALID_SENSITIVE_FIELD", "error", place, message, hint, patch=patch)
+            yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
 
 
 def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
@@ -144,19 +143,17 @@ def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Findin
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        message = f"layout takes an object, not {named(layout)}."
-        yield Finding(code, "error", place, message, _LAYOUT)
+        yield error(code, place, f"layout takes an object, not {named(layout)}.", _LAYOUT)
         return
     yield from check_shape(LAYOUT, layout, place, Around(version))
     if "type" not in layout:
         message = "The layout needs its type, SingleColumnLayout."
         only = (PatchOperation("add", f"{place}/type", "SingleColumnLayout"),)
-        code = "MISSING_REQUIRED_TYPE_PROPERTY"
-        yield Finding(code, "error", f"{place}/type", message, patch=only)
+        yield error("MISSING_REQUIRED_TYPE_PROPERTY", f"{place}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         message = "The only layout is SingleColumnLayout."
         patch = respelt(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
-        yield Finding("INVALID_PROPERTY_VALUE", "error", f"{place}/type", message, patch=patch)
+        yield error("INVALID_PROPERTY_VALUE", f"{place}/type", message, patch=patch)
 
 
 @rule("screen")
@@ -166,22 +163,22 @@ def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     if id is None:
         return
     if not id:
-        yield Finding("MIN_CHARS_REQUIRED", "error", at, "The id is empty.", "Write letters.")
+        yield error("MIN_CHARS_REQUIRED", at, "The id is empty.", "Write letters.")
         return
     if not re.fullmatch(r"[A-Za-z_,]+", id):
         message = f"The id {id[:60]!r} holds more than letters and underscores."
         hint = f"Write {re.sub(r'[^A-Za-z_]+', '_', id).strip('_')[:60] or 'START'}."
-        yield Finding("PATTERN_MISMATCH", "error", at, message, hint)
+        yield error("PATTERN_MISMATCH", at, message, hint)
     elif flow.version >= (7, 0) and ("," in id or not id.strip("_")):
         message = f"From 7.0 the id {id[:60]!r} may be refused: use letters and underscores."
-        yield Finding("PATTERN_MISMATCH", "warning", at, message)
+        yield warning("PATTERN_MISMATCH", at, message)
     if id in _RESERVED:
         message = f"{id} is what an endpoint answers to end the flow; no screen may be called so."
-        yield Finding("SCREEN_ID_IS_RESERVED_KEYWORD", "error", at, message, "Choose another id.")
+        yield error("SCREEN_ID_IS_RESERVED_KEYWORD", at, message, "Choose another id.")
     count = sum(each.id == id for each in flow.screens)
     if count > 1:
         message = f"{count} screens have the id {id[:60]!r}."
-        yield Finding("DUPLICATE_SCREEN_IDS", "error", at, message, "Choose another id.")
+        yield error("DUPLICATE_SCREEN_IDS", at, message, "Choose another id.")
 
 
 def _laid_out(screen: ScreenNode, version: Version) -> bool:
@@ -197,20 +194,20 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
     if not terminals:
         if flow.screens:
             message = "No screen is terminal: the flow never ends."
-            hint, code = 'Add "terminal": true to the last screen.', "MISSING_TERMINAL_SCREEN"
+            hint = 'Add "terminal": true to the last screen.'
             ends = {
                 f"{action.screen.pointer}/terminal": None
                 for action in flow.actions
                 if action.name == "complete" and action.owner.type == "Footer"
             }
             patch = tuple(PatchOperation("add", end, True) for end in ends)
-            yield Finding(code, "error", "/screens", message, hint, patch=patch)
+            yield error("MISSING_TERMINAL_SCREEN", "/screens", message, hint, patch)
         return
     if all(screen.value.get("success") is False for screen in terminals):
         for screen in terminals:
             message = "Every end of this flow is a failure; one must be a success."
             at = f"{screen.pointer}/success"
-            yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove success.")
+            yield error("INVALID_PROPERTY_VALUE", at, message, "Remove success.")
     for screen in terminals:
         unknown = any(component.shape is None for component in screen.components)
         if unknown or not _laid_out(screen, flow.version):
@@ -218,9 +215,7 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
         if not any(component.type == "Footer" for component in screen.components):
             message = "A terminal screen needs a Footer: nothing else ends the flow."
             at = screen.pointer
-            yield Finding(
-                "MISSING_FOOTER_ON_TERMINAL_SCREEN", "error", at, message, "Add a Footer."
-            )
+            yield error("MISSING_FOOTER_ON_TERMINAL_SCREEN", at, message, "Add a Footer.")
 
 
 # --- components -------------------------------------------------------------------------
@@ -232,29 +227,28 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     value, at, version = component.value, component.pointer, flow.version
     place = f"{at}/type"
     if "type" not in value:
-        message = "A component needs its type."
-        yield Finding("MISSING_REQUIRED_TYPE_PROPERTY", "error", place, message)
+        yield error("MISSING_REQUIRED_TYPE_PROPERTY", place, "A component needs its type.")
         return
     if component.type is None:
         message = f"type takes the name of a component, not {named(value['type'])}."
-        yield Finding("INVALID_PROPERTY_TYPE", "error", place, message)
+        yield error("INVALID_PROPERTY_TYPE", place, message)
         return
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
         hint, patch = close(component.type, known), respelt(place, component.type, known)
-        yield Finding("INVALID_PROPERTY_VALUE", "error", place, message, hint, patch=patch)
+        yield error("INVALID_PROPERTY_VALUE", place, message, hint, patch)
         return
     if version < shape.since:
         since = shape.announced or shape.since
         message = f"{shape.name} is known from version {since}; this is {version}."
         hint = f'Write "version": "{max(since, RECOMMENDED)}".'
-        yield Finding("INVALID_PROPERTY_VALUE", "error", place, message, hint)
+        yield error("INVALID_PROPERTY_VALUE", place, message, hint)
         return
     if shape.announced is not None and version < shape.announced:
         message = f"{shape.name} is documented from version {shape.announced}; this is {version}."
-        yield Finding("UNAVAILABLE_FLOW_JSON_VERSION", "warning", place, message)
+        yield warning("UNAVAILABLE_FLOW_JSON_VERSION", place, message)
     mode = value.get("mode")
     ranged = None if mode and is_binding(mode) else mode == "range"
     yield from check_shape(shape, value, at, Around(version, component.form is not None, ranged))
@@ -283,18 +277,17 @@ def check_container(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     if since is None or since > version:
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Move it out.")
+        yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
     elif shape.name == "Footer" and _branches(component) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
-        yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Move it out.")
+        yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
 
 
 @rule("screen")
 def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find each If with too many levels of If in it, and what is nested too deeply at all."""
     for pointer in screen.too_deep:
-        message = "This is nested more deeply than a flow can be."
-        yield Finding("NESTED_TOO_DEEPLY", "error", pointer, message)
+        yield error("NESTED_TOO_DEEPLY", pointer, "This is nested more deeply than a flow can be.")
     outermost: dict[str, ComponentNode] = {}
     for component in screen.components:
         if component.type != "If" or component.if_depth < MOST_NESTED:
@@ -308,8 +301,7 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         outermost[outer.pointer] = outer
     for at in outermost:
         message = f"More than {MOST_NESTED} If stand in each other."
-        hint = "Join conditions with &&, or use a Switch."
-        yield Finding("MAXIMUM_IF_NESTING", "error", at, message, hint)
+        yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
 
 
 def _branches(component: ComponentNode) -> int:
@@ -332,7 +324,7 @@ def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             continue
         if version < _FREE_FORM:
             message = f"Before 4.0 {shape.name} stands in a Form only."
-            yield Finding("KEYWORD_ONE_OF", "error", component.pointer, message, "Move it in.")
+            yield error("KEYWORD_ONE_OF", component.pointer, message, "Move it in.")
         else:
             message = f"{shape.name} stands outside the Form of its screen."
             hint = "Move it into the Form, or do without a Form."
@@ -355,7 +347,7 @@ def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             message = f"{len(components)} components of the screen have the name {name[:60]!r}."
             at = f"{component.pointer}/name"
             hint = "Names are unique on a screen, in all branches."
-            yield Finding("DUPLICATE_FORM_COMPONENT_NAMES", "error", at, message, hint)
+            yield error("DUPLICATE_FORM_COMPONENT_NAMES", at, message, hint)
 
 
 # --- counts -----------------------------------------------------------------------------
@@ -387,18 +379,18 @@ def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             continue
         if count > shape.per_screen:
             message = f"The screen has {count} {name}; {shape.per_screen} is the most."
-            yield Finding(code, "error", at, message, "Remove one, or use another screen.")
+            yield error(code, at, message, "Remove one, or use another screen.")
     if all(counts[name] for name in _PICKERS):
         message = "PhotoPicker and DocumentPicker exclude each other on a screen."
-        yield Finding(code, "error", at, message, "Move one of them to another screen.")
+        yield error(code, at, message, "Move one of them to another screen.")
     total = sum(component.type != "Form" for component in screen.components)
     code = "MAX_ALLOWED_COMPONENTS_PER_SCREEN"
     if total > MOST_COMPONENTS:
         message = f"The screen has {total} components; {MOST_COMPONENTS} are the most."
-        yield Finding(code, "error", at, message, "Split the screen.")
+        yield error(code, at, message, "Split the screen.")
     elif total > ADVISED_COMPONENTS:
         message = f"The screen has {total} components; {ADVISED_COMPONENTS} are documented."
-        yield Finding(code, "warning", at, message, "Split the screen.")
+        yield warning(code, at, message, "Split the screen.")
 
 
 @rule("flow")
@@ -413,9 +405,9 @@ def check_per_flow(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         if so_far[shape.name] == shape.per_flow + 1:
             message = f"The flow has more than {shape.per_flow} {shape.name}."
             code = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN"
-            yield Finding(code, "error", component.screen.pointer, message, "Remove one.")
+            yield error(code, component.screen.pointer, message, "Remove one.")
             at = component.pointer  # the platform's checker gives it this code
-            yield Finding("INVALID_PROPERTY_VALUE", "error", at, message, "Remove one.")
+            yield error("INVALID_PROPERTY_VALUE", at, message, "Remove one.")
 
 
 # --- Footers in branches, and those that stand alone --------------------------------------
@@ -438,7 +430,7 @@ def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
                 missing = "else" if "/then" in with_footer else "then"
                 message = f"One branch of the If has a Footer, {missing} has none."
                 code = "MISSING_FOOTER_IN_IF_ELSE_BRANCHES"
-                yield Finding(code, "error", at, message, f"Add a Footer to {missing}.")
+                yield error(code, at, message, f"Add a Footer to {missing}.")
         else:
             cases = component.value.get("cases")
             names = [str(case) for case in cases] if isinstance(cases, dict) else []
@@ -446,12 +438,12 @@ def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             if without:
                 message = f"Some cases of the Switch have a Footer, {without[0][:60]!r} has none."
                 code = "MISSING_FOOTER_IN_SWITCH_BRANCHES"
-                yield Finding(code, "error", at, message, "Add a Footer to each case.")
+                yield error(code, at, message, "Add a Footer to each case.")
     outside = [c for c in screen.components if c.type == "Footer" and c.branch is None]
     if branching and (outside or len(branching) > 1):
         message = "A Footer stands in branches, and another outside of them."
         at = branching[0].pointer.rpartition("/")[0]
-        yield Finding("MORE_THAN_ONE_FOOTER", "error", at, message, "Keep those in the branches.")
+        yield error("MORE_THAN_ONE_FOOTER", at, message, "Keep those in the branches.")
 
 
 @rule("screen")
@@ -468,13 +460,12 @@ def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             code = "INVALID_COMPONENT_PLACEMENT"
             if flow.version < STRICT:
                 code = "INVALID_RICHTEXT_PLACEMENT"
-            yield Finding(code, "error", at, message, "Move the others to another screen.")
+            yield error(code, at, message, "Move the others to another screen.")
     if "NavigationList" in types:
         if types - {"NavigationList", "Form"}:
             message = "NavigationList stands alone on its screen."
             hint = "Move the others to another screen."
-            yield Finding("INVALID_COMPONENT_PLACEMENT", "error", at, message, hint)
+            yield error("INVALID_COMPONENT_PLACEMENT", at, message, hint)
         if screen.terminal:
             message = "A screen with a NavigationList cannot be terminal."
-            hint = "Remove terminal."
-            yield Finding("INVALID_PROPERTY_KEY", "error", f"{at}/terminal", message, hint)
+            yield error("INVALID_PROPERTY_KEY", f"{at}/terminal", message, "Remove terminal.")
