@@ -351,20 +351,14 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
             screen.actions.append(action)
         if pointer.count("/") > DEPTH:
             screen.too_deep.append(pointer)
-        elif isinstance(inner, dict):
-            waiting += [
-                (f"{pointer}/{escape(name)}", name, below, action, item)
-                for name, below in reversed(inner.items())
-                if isinstance(below, dict | list)
-                or (isinstance(below, str) and _BOUND.search(below))
-            ]
-        elif isinstance(inner, list):
-            waiting += [
-                (f"{pointer}/{index}", "", inner[index], action, index if item is None else item)
-                for index in reversed(range(len(inner)))
-                if isinstance(inner[index], dict | list)
-                or (isinstance(inner[index], str) and _BOUND.search(inner[index]))
-            ]
+            continue
+        parts: Iterable[tuple[Any, object]] = ()
+        if isinstance(inner, dict | list):
+            parts = inner.items() if isinstance(inner, dict) else enumerate(inner)
+        for name, part in reversed([*parts]):
+            if isinstance(part, dict | list) or (isinstance(part, str) and _BOUND.search(part)):
+                index = name if isinstance(inner, list) and item is None else item
+                waiting.append((f"{pointer}/{escape(name)}", str(name), part, action, index))
 
 
 def _text(value: object) -> str | None:

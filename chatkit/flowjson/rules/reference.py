@@ -43,7 +43,7 @@ from chatkit.flowjson.rules.expression import (
 from chatkit.flowjson.rules.shape import close, renamed, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
-from chatkit.util.json import PatchOperation, escape, unescape
+from chatkit.util.json import PatchOperation, child, escape, unescape
 
 EXAMPLE = "__example__"
 TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
@@ -141,8 +141,7 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
             yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
             continue
-        yield from _declaration(name, pointer, schema)
-        yield from _below(name, pointer, schema)
+        yield from _schemas(name, pointer, schema)
         if EXAMPLE not in schema:
             message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
@@ -152,40 +151,51 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             yield from _example(name, pointer, schema)
 
 
-def _declaration(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
-    """Check the type, and the items of an array, of arrays in it too."""
-    declared: object = schema
-    depth = 0
-    while isinstance(declared, dict) and depth < DEPTH:
-        depth += 1
+def _schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Check the schema of a field, and every one in it: its type, its items, its examples."""
+    waiting: list[tuple[str, Any, bool]] = [(pointer, schema, True)]
+    while waiting:
+        place, declared, is_value = waiting.pop()  # is_value: of the field or of items of arrays
+        if place.count("/") >= pointer.count("/") + DEPTH:
+            continue
+        if not isinstance(declared, dict):
+            if is_value and not isinstance(declared, bool):
+                hint = 'For example {"type": "string"}.'
+                yield error(_DATA, place, f"items of {name} must be an object.", hint)
+            continue
+        if EXAMPLE in declared and place != pointer:
+            message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
+            hint = "Move its value into the example of the field."
+            yield error(_DATA, f"{place}/{EXAMPLE}", message, hint)
         stated = declared.get("type")
+        names = stated if isinstance(stated, list) and stated and not is_value else [stated]
         if "type" not in declared:
-            patch = _misspelled_key(pointer, declared, "type")
-            message = f"The data field {name} has no type."
-            yield error("INVALID_SCREEN_DATA", pointer, message, _ONE_OF, patch)
-            return
-        if not isinstance(stated, str):
-            yield _wrong(f"{pointer}/type", f"The type of {name} must be a text.", _ONE_OF)
-            return
-        if stated not in TYPES:
-            message, at = f"{name}: there is no type {stated}.", f"{pointer}/type"
-            patch = respelt(at, stated, TYPES)
-            hint = close(stated, TYPES) if patch else _ONE_OF
-            yield error("INVALID_SCREEN_DATA", at, message, hint, patch)
-            return
-        if stated != "array":
-            return
-        if declared.get("items") is None:
-            message = f"The array {name} does not say what its items are."
-            yield _wrong(pointer, message, 'Add items, for example {"type": "string"}.')
-            return
-        declared = declared["items"]
-        pointer = f"{pointer}/items"
-        if not isinstance(declared, dict | bool):
-            yield _wrong(
-                pointer, f"items of {name} must be an object.", 'For example {"type": "string"}.'
-            )
-            return
+            if is_value:
+                patch = _misspelled_key(place, declared, "type")
+                yield error(_DATA, place, f"The data field {name} has no type.", _ONE_OF, patch)
+        elif is_value and not isinstance(stated, str):
+            yield error(_DATA, f"{place}/type", f"The type of {name} must be a text.", _ONE_OF)
+        elif not all(isinstance(each, str) and each in TYPES for each in names):
+            word, at = str(stated)[:40], f"{place}/type"
+            patch = respelt(at, word, TYPES)
+            hint = close(word, TYPES) if patch else _ONE_OF
+            yield error(_DATA, at, f"{name}: there is no type {word}.", hint, patch)
+        elif is_value and stated == "array" and declared.get("items") is None:
+            message, hint = f"The array {name} does not say what its items are.", _ITEMS
+            yield error(_DATA, place, message, hint)
+        for key, inner in reversed(declared.items()):
+            at = f"{place}/{escape(str(key))}"
+            if key == "items" and is_value and stated == "array" and inner is not None:
+                waiting.append((at, inner, True))
+            elif key == "properties" and isinstance(inner, dict):
+                waiting += [(child(at, name), inner[name], False) for name in reversed(inner)]
+            elif key not in (EXAMPLE, "enum", "const", "default", "examples"):
+                parts = enumerate(inner) if isinstance(inner, list) else [("", inner)]
+                waiting += [(f"{at}/{n}" if n != "" else at, part, False) for n, part in parts]
+
+
+_DATA = "INVALID_SCREEN_DATA"
+_ITEMS = 'Add items, for example {"type": "string"}.'
 
 
 def _misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> tuple[PatchOperation, ...]:
@@ -198,46 +208,6 @@ def _misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> tuple[Pat
 _ONE_OF = "Use string, number, integer, boolean, object or array."
 
 
-def _wrong(pointer: str, message: str, hint: str) -> Finding:
-    return error("INVALID_SCREEN_DATA", pointer, message, hint)
-
-
-def _below(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
-    """Find what is wrong deeper in a field: an example, a type that does not exist."""
-    waiting: list[tuple[str, object, bool]] = [
-        (f"{pointer}/{escape(str(key))}", inner, key == "properties")
-        for key, inner in schema.items()
-        if key != EXAMPLE and isinstance(inner, dict | list)
-    ]
-    waiting.reverse()
-    while waiting:
-        place, inner, names = waiting.pop()  # names: its keys are names of properties
-        if place.count("/") > DEPTH:
-            continue
-        if isinstance(inner, dict):
-            if EXAMPLE in inner:
-                message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
-                hint = "Move its value into the example of the field."
-                yield _wrong(f"{place}/{EXAMPLE}", message, hint)
-            is_declared = place[len(pointer) :].replace("/items", "") == ""  # by `_declaration`
-            if not (names or is_declared or _is_type(inner.get("type", "null"))):
-                message = f"{name}: there is no type {str(inner['type'])[:40]}."
-                yield _wrong(f"{place}/type", message, _ONE_OF)
-            waiting += [
-                (f"{place}/{escape(str(key))}", inner[key], not names and key == "properties")
-                for key in reversed(inner)
-                if names or key not in ("enum", "const", "default", "examples")
-            ]
-        elif isinstance(inner, list):
-            waiting += [(f"{place}/{index}", inner[index], False) for index in range(len(inner))]
-
-
-def _is_type(stated: object) -> bool:
-    """Return whether a value is the name of a type, or a list of names."""
-    names = stated if isinstance(stated, list) and stated else [stated]
-    return all(isinstance(each, str) and each in TYPES for each in names)
-
-
 def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     for below, problem in mismatches(schema[EXAMPLE], schema):
         if types_of(schema) - TYPES:
@@ -245,7 +215,7 @@ def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Findin
         where = f" at {below}" if below else ""
         message = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
         hint = "Correct the example, or the type."
-        yield _wrong(f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)
+        yield error(_DATA, f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)
 
 
 _OPERATORS = COMPARISONS | EQUALITIES | LOGIC | MATHS | {"not"}

@@ -8,6 +8,7 @@ what it takes without a word: screens to which no way leads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
 
 from chatkit.flowjson.nodes import FlowNode
 from chatkit.flowjson.rules import error, rule, warning
@@ -158,28 +159,17 @@ def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
 
 
 def _cycle(ways: dict[str, list[str]]) -> str | None:
-    """Find a screen that is reached again from itself."""
+    """Find a screen that is reached again from itself over others."""
     before: dict[str, list[str]] = {source: [] for source in ways}
     for source, targets in ways.items():
         for target in targets:
             if target in before and target != source:
                 before[target].append(source)
-    left = {target: len(sources) for target, sources in before.items()}
-    free = [target for target, count in left.items() if count == 0]
-    while free:  # peel off what nothing leads to, until only rings and their followers stay
-        source = free.pop()
-        del left[source]
-        for target in ways[source]:
-            if target in left and target != source:
-                left[target] -= 1
-                if left[target] == 0:
-                    free.append(target)
-    place = next(iter(left), None)
-    seen: set[str] = set()
-    while place is not None and place not in seen:  # walk back until the walk closes
-        seen.add(place)
-        place = next((each for each in before[place] if each in left), None)
-    return place
+    try:
+        TopologicalSorter(before).prepare()
+    except CycleError as cycle:
+        return str(cycle.args[1][0])
+    return None
 
 
 def _navigated(flow: FlowNode) -> Iterator[Finding]:

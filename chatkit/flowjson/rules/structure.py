@@ -62,22 +62,18 @@ def _version(value: dict[str, Any]) -> Iterator[Finding]:
         yield error("MISSING_FLOW_JSON_VERSION", at, "The document names no version.", hint, newest)
         return
     text = value["version"]
-    version = Version.parse(text)
-    message = f"Version {str(text)[:40]} "
+    version, name = Version.parse(text), f"Version {str(text)[:40]}"
     if version in RETIRED:
-        message += "is no longer supported."
-        yield error("UNSUPPORTED_FLOW_JSON_VERSION", at, message, hint)
+        yield error("UNSUPPORTED_FLOW_JSON_VERSION", at, f"{name} is no longer supported.", hint)
     elif version in INTERNAL:
-        message += "is not open to accounts."
-        yield error("UNAVAILABLE_FLOW_JSON_VERSION", at, message, hint)
+        yield error("UNAVAILABLE_FLOW_JSON_VERSION", at, f"{name} is not open to accounts.", hint)
     elif version in UNANNOUNCED:
-        message += "was never announced; your account may not have it."
+        message = f"{name} was never announced; your account may not have it."
         yield warning("UNAVAILABLE_FLOW_JSON_VERSION", at, message, hint)
     elif version is None or version not in RELEASED or str(version) != text:
-        message += "does not exist."
-        yield error("INVALID_FLOW_JSON_VERSION", at, message, hint)
+        yield error("INVALID_FLOW_JSON_VERSION", at, f"{name} does not exist.", hint)
     elif version in FROZEN:
-        message += f"can be sent, but not published since {FROZEN[version]}."
+        message = f"{name} can be sent, but not published since {FROZEN[version]}."
         yield warning("INVALID_FLOW_JSON_VERSION_STATE", at, message, hint)
 
 
@@ -85,7 +81,7 @@ def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
     around = Around(version)
     for finding in check_shape(DOCUMENT, value, "", around):
         if finding.pointer == "/version":
-            continue  # told above
+            continue  # reported above
         if finding.code == "MAX_ITEMS_REQUIRED":
             code, hint = "MAX_SCREENS_NUMBER", "Split the flow."
             finding = error(code, finding.pointer, finding.message, hint)
