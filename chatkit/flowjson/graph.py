@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from html import escape as html_escape
 from html import unescape as html_unescape
 from itertools import pairwise
@@ -154,6 +155,7 @@ def _label(component: dict[str, Any]) -> str:
 _SWEEPS = 6  # more change little
 
 Way = tuple[str, str]
+Bend = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -164,58 +166,46 @@ class Layers:
     (source, target, row).
     """
 
-    rows: list[list[str | tuple[str, str, int]]]
+    rows: list[list[str | Bend]]
     row: dict[str, int]
 
 
 def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
     """Put nodes into rows: each below all from which a way leads to it, cycles apart."""
     forward = _without_cycles(nodes, dict.fromkeys(way for way in ways if way[0] != way[1]))
-    row = dict.fromkeys(nodes, 0)
-    for _ in nodes:  # a longest path has fewer steps than there are nodes
-        moved = False
-        for source, target in forward:
-            if row[target] <= row[source]:
-                row[target], moved = row[source] + 1, True
-        if not moved:
-            break
-    rows: list[list[str | tuple[str, str, int]]] = [
-        [] for _ in range(max(row.values(), default=-1) + 1)
-    ]
+    sources: dict[str, list[str]] = {node: [] for node in nodes}
+    for source, target in forward:
+        sources[target].append(source)
+    row: dict[str, int] = {}
+    for node in TopologicalSorter(sources).static_order():
+        row[node] = max((row[source] + 1 for source in sources[node]), default=0)
+    rows: list[list[str | Bend]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
     for node in nodes:
         rows[row[node]].append(node)
-    above: dict[object, list[object]] = {}
-    below: dict[object, list[object]] = {}
+    joined: dict[str | Bend, list[str | Bend]] = {}
     for source, target in forward:
-        path: list[object] = [source]
-        for n in range(row[source] + 1, row[target]):
-            rows[n].append((source, target, n))
-            path.append((source, target, n))
-        path.append(target)
-        for upper, lower in pairwise(path):
-            below.setdefault(upper, []).append(lower)
-            above.setdefault(lower, []).append(upper)
+        bends = [(source, target, n) for n in range(row[source] + 1, row[target])]
+        for bend in bends:
+            rows[bend[2]].append(bend)
+        for upper, lower in pairwise([source, *bends, target]):
+            joined.setdefault(upper, []).append(lower)
+            joined.setdefault(lower, []).append(upper)
     for sweep in range(_SWEEPS):
-        if sweep % 2 == 0:
-            for n in range(1, len(rows)):
-                _order(rows[n], rows[n - 1], above)
-        else:
-            for n in reversed(range(len(rows) - 1)):
-                _order(rows[n], rows[n + 1], below)
+        ordered = rows if sweep % 2 == 0 else rows[::-1]  # downwards, then upwards
+        for fixed, sorted_row in pairwise(ordered):
+            _order(sorted_row, fixed, joined)
     return Layers(rows, row)
 
 
 def _order(
-    row: list[str | tuple[str, str, int]],
-    next_row: Sequence[object],
-    near: dict[object, list[object]],
+    row: list[str | Bend], next_row: list[str | Bend], joined: dict[str | Bend, list[str | Bend]]
 ) -> None:
     """Sort a row by the middle of what each place is joined with in the row next to it."""
     places = {each: n for n, each in enumerate(next_row)}
     before = {each: n for n, each in enumerate(row)}
 
-    def middle(each: str | tuple[str, str, int]) -> float:
-        known = [places[other] for other in near.get(each, ()) if other in places]
+    def middle(each: str | Bend) -> float:
+        known = [places[other] for other in joined.get(each, ()) if other in places]
         return sum(known) / len(known) if known else float(before[each])
 
     row.sort(key=middle)

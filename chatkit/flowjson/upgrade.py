@@ -70,9 +70,9 @@ class Rewrite:
 
     def run(self) -> None:
         """Change what must be changed, and nothing else."""
-        for pointer, value, shape, component in list(_shaped(self._nodes)):
+        for pointer, value, shape in list(_shaped(self._nodes)):
             for known in shape.properties:
-                self._property(pointer, value, known, component)
+                self._property(pointer, value, known)
         if self._crosses(V5):
             self._dates()
         if self._crosses(V6):
@@ -86,6 +86,10 @@ class Rewrite:
                 self._payload(action)
         for move in self._last:
             move()
+
+    def _ask(self, pointer: str, what: str) -> None:
+        """Leave something to a person."""
+        self.todo.append(Todo(pointer, what))
 
     def _crosses(self, version: Version | None) -> bool:
         return version is not None and self.source < version <= self.target
@@ -102,80 +106,62 @@ class Rewrite:
 
     # --- what the table of properties says ------------------------------------------
 
-    def _property(
-        self, pointer: str, value: dict[str, Any], known: Property, component: ComponentNode | None
-    ) -> None:
+    def _property(self, pointer: str, value: dict[str, Any], known: Property) -> None:
         here = f"{pointer}/{escape(known.name)}"
         now = value.get(known.name, MISSING)
         if now is not MISSING and self._crosses(known.until):
             self._set(here, value, known.name, MISSING, f"{known.until} took it out.")
             if known.name == "data_channel_uri":
                 what = f"Set the endpoint of the flow to {short_json(now)}: it left the document."
-                self.todo.append(Todo(here, what))
+                self._ask(here, what)
         elif now is MISSING and self._crosses(known.required) and known.since <= self.target:
-            self._fill(here, value, known, component, f"{known.required} demands it.")
+            self._fill(here, value, known, f"{known.required} demands it.")
         elif isinstance(now, str) and not now.strip() and self._crosses(known.not_blank):
             reason = f"{known.not_blank} refuses blank texts."
             if known.needed(self.target):
-                self._fill(here, value, known, component, reason)
+                self._fill(here, value, known, reason)
             else:
                 self._set(here, value, known.name, MISSING, reason)
         elif isinstance(now, str) and known.kind == "base64":
             self._size(here, now, known)
 
-    def _fill(
-        self,
-        here: str,
-        value: dict[str, Any],
-        known: Property,
-        component: ComponentNode | None,
-        reason: str,
-    ) -> None:
-        """Put in what is demanded, as far as it can be told."""
+    def _fill(self, here: str, value: dict[str, Any], known: Property, reason: str) -> None:
+        """Put in what is demanded, as far as the rest of the object shows it."""
+        guess: Any = ""
         if known.name == "layout":
-            guess: Any = {"type": "SingleColumnLayout", "children": []}
+            guess = {"type": "SingleColumnLayout", "children": []}
         elif known.name in ("label", "title"):
-            name = value.get("name") or value.get("id")
-            if value.get("type") == "Footer":
-                name = "Continue"
+            is_footer = value.get("type") == "Footer"
+            name = "Continue" if is_footer else value.get("name") or value.get("id")
             words = re.sub(r"[\W_]+", " ", name).strip() if isinstance(name, str) else ""
             guess = words[:1].upper() + words[1:]
-        else:
-            guess = ""
-        if not guess:
-            self.todo.append(Todo(here, f"Put in a {known.name}. {reason}"))
-            return
-        self._set(here, value, known.name, guess, reason)
-        self.todo.append(
-            Todo(here, f"Look at the {known.name}, which was guessed: {short_json(guess)}")
-        )
+        if guess:
+            self._set(here, value, known.name, guess, reason)
+            what = f"Look at the {known.name}, which was guessed: {short_json(guess)}"
+        self._ask(here, what if guess else f"Put in a {known.name}. {reason}")
 
     def _size(self, here: str, image: str, known: Property) -> None:
         limits = [limit for since, limit in known.kilobytes if self._crosses(since)]
         size = len(image.rpartition(",")[2]) * 3 / 4 / 1024
         if limits and size > limits[-1]:
             what = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
-            self.todo.append(Todo(here, what))
+            self._ask(here, what)
 
     # --- 5.0: dates -----------------------------------------------------------------
 
     def _dates(self) -> None:
         """Write dates as YYYY-MM-DD, where they were milliseconds."""
         for component in self._nodes.components:
-            shape = component.shape
-            for known in shape.properties if shape else ():
-                kinds = known.kinds(self.source)
-                if "date" in kinds or "dates" in kinds:
+            for known in component.shape.properties if component.shape else ():
+                if {"date", "dates"}.intersection(known.kinds(self.source)):
                     here = f"{component.pointer}/{escape(known.name)}"
                     self._date(here, component.value, known.name)
                     self._date_from_data(component.screen, component.value.get(known.name), here)
             if component.type == "DatePicker":
-                self._date_of_form(component)
-                what = (
-                    "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: change what "
-                    "reads it."
-                )
-                self.todo.append(Todo(component.pointer, what))
+                pointer, values = _of_form(component)
+                self._date(pointer, values, component.name)
+                what = "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: "
+                self._ask(component.pointer, f"{what}change what reads it.")
 
     def _date(self, pointer: str, holder: Any, key: Any) -> None:
         value = holder[key] if isinstance(holder, list) else holder.get(key)
@@ -189,15 +175,7 @@ class Rewrite:
         instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text))
         self._set(pointer, holder, key, instant.date().isoformat(), "5.0 writes dates YYYY-MM-DD.")
         if int(text) % _DAY:
-            what = f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC."
-            self.todo.append(Todo(pointer, what))
-
-    def _date_of_form(self, component: ComponentNode) -> None:
-        form = component.form
-        values = form.value.get("init-values") if form else None
-        if form and isinstance(values, dict) and component.name in values:
-            here = f"{form.pointer}/init-values/{escape(component.name or '')}"
-            self._date(here, values, component.name)
+            self._ask(pointer, f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC.")
 
     def _date_from_data(self, screen: ScreenNode, text: Any, here: str) -> None:
         """Write the example of a date that comes from data anew: the endpoint must follow."""
@@ -205,7 +183,7 @@ class Rewrite:
         field = screen.data.get(match[1]) if match else None
         if match and isinstance(field, dict):
             self._date(f"{screen.pointer}/data/{match[1]}/__example__", field, "__example__")
-            self.todo.append(Todo(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds."))
+            self._ask(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds.")
 
     # --- 6.0: backticks -------------------------------------------------------------
 
@@ -214,28 +192,26 @@ class Rewrite:
             text = binding.text.strip()
             if len(text) > 1 and text[0] == text[-1] == "`":
                 what = "6.0 takes a text in backticks as an expression: was it meant as a text?"
-                self.todo.append(Todo(binding.pointer, what))
+                self._ask(binding.pointer, what)
 
     # --- 7.0: forms -----------------------------------------------------------------
 
     def _first_values(self) -> None:
         """Give first values the type of their field, and name those that no longer act."""
         for component in self._nodes.components:
-            form = component.form
-            values = form.value.get("init-values") if form else None
-            shape = component.shape
-            begins = "init-value" in component.value or isinstance(values, str)
-            if form and shape and isinstance(values, dict) and component.name in values:
-                begins = True
+            form, shape = component.form, component.shape
+            here, values = _of_form(component)
+            begins = "init-value" in component.value or component.name in values
+            begins = begins or (form is not None and isinstance(form.value.get("init-values"), str))
+            if shape and component.name in values:
                 value = values[component.name]
                 typed = _typed(value, shape.value)
                 if typed is not MISSING and not isinstance(typed, type(value)):
-                    here = f"{form.pointer}/init-values/{escape(component.name or '')}"
                     reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
                     self._set(here, values, component.name, typed, reason)
             if begins and "on-select-action" in component.value:
                 what = "7.0 no longer runs this when the screen is shown, only on a choice."
-                self.todo.append(Todo(f"{component.pointer}/on-select-action", what))
+                self._ask(f"{component.pointer}/on-select-action", what)
 
     def _forms(self, screen: ScreenNode) -> None:
         """Join the Forms of a screen: 7.0 takes one."""
@@ -296,7 +272,15 @@ class Rewrite:
         self._set(here, action.value, "payload", payload, reason)
         if open_:
             what = f"Say where {', '.join(open_)} come from: they hold the examples for now."
-            self.todo.append(Todo(here, what))
+            self._ask(here, what)
+
+
+def _of_form(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
+    """Return the first values in the Form of a component, and the pointer to its own."""
+    form = component.form
+    values = form.value.get("init-values") if form else None
+    pointer = f"{form.pointer if form else ''}/init-values/{escape(component.name or '')}"
+    return pointer, values if isinstance(values, dict) else {}
 
 
 def _join(forms: list[dict[str, Any]], children: list[Any], begin: int, end: int) -> None:
@@ -324,35 +308,33 @@ def _typed(value: Any, kind: str) -> Any:
     return MISSING
 
 
-Shaped = tuple[str, dict[str, Any], Shape, ComponentNode | None]
+Shaped = tuple[str, dict[str, Any], Shape]
 
 
 def _shaped(whole: FlowNode) -> Iterator[Shaped]:
-    """Walk through all objects of which the table tells what they hold."""
+    """Yield all objects that the table describes, each with its pointer and shape."""
     if isinstance(whole.value, dict):
-        yield "", whole.value, DOCUMENT, None
+        yield "", whole.value, DOCUMENT
     for screen in whole.screens:
-        yield screen.pointer, screen.value, SCREEN, None
+        yield screen.pointer, screen.value, SCREEN
         if isinstance(layout := screen.value.get("layout"), dict):
-            yield f"{screen.pointer}/layout", layout, LAYOUT, None
+            yield f"{screen.pointer}/layout", layout, LAYOUT
         for component in screen.components:
             if shape := component.shape:
-                yield from _parts(component.pointer, component.value, shape, component)
+                yield from _parts(component.pointer, component.value, shape)
 
 
-def _parts(
-    pointer: str, value: dict[str, Any], shape: Shape, component: ComponentNode
-) -> Iterator[Shaped]:
-    yield pointer, value, shape, component
+def _parts(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[Shaped]:
+    yield pointer, value, shape
     for known in shape.properties:
         inner = value.get(known.name)
         here = f"{pointer}/{escape(known.name)}"
         if known.item and known.kind == "object" and isinstance(inner, dict):
-            yield from _parts(here, inner, known.item, component)
+            yield from _parts(here, inner, known.item)
         elif known.item and known.kind == "items" and isinstance(inner, list):
             for n, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _parts(f"{here}/{n}", item, known.item, component)
+                    yield from _parts(f"{here}/{n}", item, known.item)
 
 
 @dataclass(frozen=True, repr=False)

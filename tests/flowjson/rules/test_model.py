@@ -122,7 +122,7 @@ def test_arrays_in_arrays_are_read_as_deep_as_a_flow_may_be(levels: int, told: b
     assert declared(schema | {"__example__": []}) == (wrong if told else [])
 
 
-@pytest.mark.parametrize(("levels", "told"), [(30, True), (31, False)])
+@pytest.mark.parametrize(("levels", "told"), [(31, True), (32, False)])
 def test_a_field_is_read_as_deep_as_a_flow_may_be(levels: int, told: bool) -> None:
     schema: Any = {"type": "text"}
     for _ in range(levels):
