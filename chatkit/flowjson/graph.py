@@ -187,7 +187,8 @@ def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
         bends = [(source, target, n) for n in range(row[source] + 1, row[target])]
         for bend in bends:
             rows[bend[2]].append(bend)
-        for upper, lower in pairwise([source, *bends, target]):
+        path: list[str | Bend] = [source, *bends, target]
+        for upper, lower in pairwise(path):
             joined.setdefault(upper, []).append(lower)
             joined.setdefault(lower, []).append(upper)
     for sweep in range(_SWEEPS):

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS, RECOMMENDED, ComponentShape, Property, Version
@@ -176,6 +176,7 @@ class FlowNode:
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
     compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
+    looked_up: int = 0  # names for which one like it was looked for
     components: list[ComponentNode] = field(default_factory=list)  # of all screens
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
@@ -462,11 +463,15 @@ def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
 
 def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return the known name that is most like a word, in whatever case; empty if none is."""
-    names = {name.casefold(): name for name in known}
+    names = {name.casefold(): name for name in islice(known, MOST_NAMES)}
     matches = get_close_matches(word.casefold(), names, 1, likeness)
     return names[matches[0]] if matches else ""
 
 
+#: Names that a word is compared with: a screen has fewer.
+MOST_NAMES = 200
+#: References of a document for which one like it is looked for: it takes 2 ms each.
+MOST_LOOKUPS = 500
 #: How like a name must be that replaces another by `fix`.
 ALIKE = 0.7
 
@@ -522,7 +527,8 @@ _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "
 
 def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the reference that was meant; empty where none is like what was written."""
-    words = re.findall(_WORD, written)
+    flow.looked_up += 1
+    words = re.findall(_WORD, written) if flow.looked_up <= MOST_LOOKUPS else []
     homes, others = {"": screen}, {}
     if flow.version >= OTHER_SCREENS:
         others = {

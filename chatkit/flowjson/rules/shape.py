@@ -376,12 +376,16 @@ def check_shape(
         if prop.name not in value and prop.name != "type":
             message = f"{_called(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
+    free = dict(value)  # with the names that keys before were meant to have
     for key, inner in value.items():
         if key == "type" and key in plan.known:
             continue
         entry = plan.known.get(key)
         if entry is None:
-            yield _unknown(shape, str(key), value, f"{pointer}/{escape(key)}", around.version)
+            place = f"{pointer}/{escape(key)}"
+            finding = _unknown(shape, str(key), free, place, around.version)
+            free |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
+            yield finding
             continue
         prop, kinds = entry
         place = f"{pointer}/{key}"
