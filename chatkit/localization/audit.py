@@ -108,8 +108,8 @@ class Audit(FindingSequence[ContentFinding], Report):
         """Return the findings as a DataFrame, one row each."""
         return frame_of(self._found, _COLUMNS)
 
-    def _with(self, found: Iterable[ContentFinding]) -> Audit:
-        return Audit(found, self.checked, self.unseen, self.silent)
+    def _with(self, findings: Iterable[ContentFinding]) -> Audit:
+        return Audit(findings, self.checked, self.unseen, self.silent)
 
     def _text(self) -> list[list[str]]:
         blocks = [wrapped("", heading(self))]
@@ -133,9 +133,9 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def _html(self) -> list[str]:
         alike = groups(self)
-        room = max(MANY // max(len(alike), 1), FEW)
+        most = max(MANY // max(len(alike), 1), FEW)
         first = "".join(_html_group(group, 0, FEW) for group in alike)
-        more = "".join(_html_group(group, FEW, room) for group in alike)
+        more = "".join(_html_group(group, FEW, most) for group in alike)
         names = "".join(
             f'<th scope="col" style="width: {width}%">{name}</th>'
             for name, width in _WIDTHS.items()
@@ -198,7 +198,7 @@ def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
 
 def fields_missing(contents: Sequence[Entry]) -> list[str]:
     """Return the fields that some contents do not have, so that they could not be checked."""
-    return [name for name in _LOOKED_AT if any(name not in entry.given for entry in contents)]
+    return [name for name in _LOOKED_AT if any(name not in entry.raw for entry in contents)]
 
 
 def _findings(

@@ -27,14 +27,7 @@ from chatkit.localization.audit import (
     missing_note,
     notes_of,
 )
-from chatkit.localization.content import (
-    Contents,
-    Entry,
-    entries,
-    enumerated,
-    grouped,
-    source_of,
-)
+from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
 from chatkit.localization.ledger import (
     Ledger,
     Provenance,
@@ -44,7 +37,17 @@ from chatkit.localization.ledger import (
 )
 from chatkit.localization.rules import AGREED, ContentFinding
 from chatkit.localization.table import frame_of, states_of
-from chatkit.report import FEW, LABEL, WIDTH, Report, html_heading, html_list, marked, wrapped
+from chatkit.report import (
+    FEW,
+    LABEL,
+    WIDTH,
+    Report,
+    html_heading,
+    html_list,
+    html_tables,
+    marked,
+    wrapped,
+)
 from chatkit.util.display import columns, cut, many, squeezed, visible
 
 if TYPE_CHECKING:
@@ -238,8 +241,8 @@ class Board(Report):
             blocks.append([line.rstrip() for line in lines])
         if (more := len(self.codes) - _ROWS) > 0:
             blocks.append([f"… and {many(more, 'more template')}: board.frame() has them all."])
-        shown = [state for state, count in self.counts().items() if count]
-        blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in shown)])
+        used = [state for state, count in self.counts().items() if count]
+        blocks.append(["  ".join(f"{SIGNS[state]} {state}" for state in used)])
         blocks.append(_changed_text(self))
         blocks += [
             [line for note in notes for line in wrapped("", note)]
@@ -312,18 +315,16 @@ def board(
             cell = _cell(entry, compared, findings.get((code, entry.lang_code), []), ledger)
             # of two that mean the same language the first counts; the audit has both
             cells.setdefault((code, language.normal(entry.lang_code)), cell)
-    shown = {*map(language.normal, languages), *(lang for _, lang in cells)}
     rows = list(dict.fromkeys((*(code for code, _ in cells), *codes)))
+    used = {*map(language.normal, languages), *(lang for _, lang in cells)}
     if since is not None:
-        touched = {each.template_code for each in changed} & {*rows}
+        changed = [each for each in changed if each.template_code in rows]
+        touched = {each.template_code for each in changed}
         rows = [code for code in rows if code in touched]
-        changed = [each for each in changed if each.template_code in touched]
-    columns = language.in_order(shown, source)
-    for code in rows:
-        for lang in columns:
-            cells.setdefault((code, lang), BoardCell(code, lang, "missing"))
+    columns = language.in_order(used, source)
+    places = [(code, lang) for code in rows for lang in columns]
     return Board(
-        {place: cell for place, cell in cells.items() if place[0] in rows},
+        {place: cells.get(place) or BoardCell(*place, "missing") for place in places},
         rows,
         columns,
         source,
@@ -347,14 +348,14 @@ def recorded_changes(
     """
     start = since.astimezone(UTC).isoformat(timespec="microseconds")
     fields: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
-    for spot, origin in sorted(ledger.origins.items()):
+    for key, origin in sorted(ledger.origins.items()):
         if origin.at >= start and origin.how in ("apply", "import") and origin.run not in besides:
-            place = spot.template_code, spot.lang_code, origin.at, origin.by, origin.run
-            fields.setdefault(place, {})[spot.field.partition(".")[0]] = None
+            place = key.template_code, key.lang_code, origin.at, origin.by, origin.run
+            fields.setdefault(place, {})[key.field.partition(".")[0]] = None
     return [ContentChange(*place, "write", ", ".join(names)) for place, names in fields.items()]
 
 
-def moment_of(since: object) -> datetime:
+def parse_time(since: object) -> datetime:
     """Read a time that a person wrote: a date, or a time; UTC if it tells no offset.
 
     Raises:
@@ -414,7 +415,7 @@ def _unknown(record: Provenance, source: str) -> str:
 
 def _older(entry: Entry, source: Entry) -> bool:
     """Return whether a content was written before the source, as far as both tell."""
-    mine, other = (_time(each.given.get("updated_at")) for each in (entry, source))
+    mine, other = (_time(each.raw.get("updated_at")) for each in (entry, source))
     return mine is not None and other is not None and mine < other
 
 
@@ -561,19 +562,19 @@ def _reasons(board: Board) -> str:
 def _changed_html(board: Board) -> str:
     """Show the sources that changed, as they were beside as they are, changed words marked."""
     texts = _changed(board)
-    rows = "".join(
+    rows = [
         f'<tr><th scope="row" dir="auto">{marked(one.who)}</th>'
-        f"{_side(one.change, 'out')}{_side(one.change, 'in')}</tr>"
+        f"{_source_cell(one.change, 'out')}{_source_cell(one.change, 'in')}</tr>"
         for one in texts[:_REASONS]
-    )
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("text", "source before", "now"))
+    ]
+    widths = dict.fromkeys(("text", "source before", "now"), 0)
+    table = html_tables(widths, rows, [], len(texts), "board.sources()")
     summary = f"<summary>What changed in {many(len(texts), 'source text')}</summary>"
-    table = f'<table dir="ltr"><thead><tr>{head}</tr></thead>{rows}</table>'
     rest = _rest(len(texts) - _REASONS, "board.sources()")
     return f"<details>{summary}{table}{rest}</details>" if texts else ""
 
 
-def _side(change: SourceChange, kind: str) -> str:
+def _source_cell(change: SourceChange, kind: str) -> str:
     """Make the cell of one side; words that the other one does not have are marked."""
     words = marked_changes(change.before[:_LONG], change.after[:_LONG], ("same", kind))
     return f'<td class="side" dir="auto">{words}</td>'

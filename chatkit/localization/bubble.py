@@ -177,9 +177,9 @@ def bubble_html(seen: Bubble) -> str:
             f'<p dir="auto">{_SIGNS[tap.kind]} <strong>{_html(tap.label)}</strong>{about}</p>'
         )
     lang = escape(seen.lang_code.replace("_", "-"))
-    remarks = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
+    paragraphs = "".join(f"<p><em>{escape(note)}</em></p>" for note in notes(seen))
     box = f'<div dir="{seen.direction}" lang="{lang}" style="{_BOX}">{"".join(parts)}</div>'
-    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{remarks}</div>'
+    return f'<div class="tex2jax_ignore mathjax_ignore">{box}{paragraphs}</div>'
 
 
 def notes(seen: Bubble) -> list[str]:

@@ -26,6 +26,7 @@ from chatkit.localization.content import (
     without_slots,
     words,
 )
+from chatkit.localization.glossary import check_glossary
 from chatkit.localization.markup import check_markup
 from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
 from chatkit.localization.typography import check_characters, check_typography, emoji
@@ -66,7 +67,7 @@ NEAR = 0.95  #: a share of the limit from which on a translation may not fit
 
 
 class Length(NamedTuple):
-    """How long one text of a content is, and how long it may be."""
+    """The length of one text of a content, and its limit."""
 
     template_code: str
     lang_code: str
@@ -161,7 +162,7 @@ _STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{(?=\0)|(?<=\0)\}")
 def check_text(case: Case) -> Iterator[Flaw]:
     """Check that there is a text, that its placeholders are well formed and have samples."""
     entry = case.entry
-    if "text" in entry.given and not entry.text.strip() and not entry.authenticates:
+    if "text" in entry.raw and not entry.text.strip() and not entry.authenticates:
         if "text" not in entry.wrong:
             hint = "Write one: a content cannot be without."
             yield Flaw("text empty", "text", "there must be text", hint)
@@ -403,10 +404,20 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
             yield Flaw("button type", f"{field}.type", message, f"It is one of {hint}.")
             continue
         texts = _texts(button)
-        yield from _label(button, texts, field, name, labels, entry)
-        for each in ("value", "country_code", "url_type"):
+        for each in ("label", "value", "country_code", "url_type"):
             if not isinstance(button.get(each), str | None):
                 yield Flaw("wrong type", f"{field}.{each}", "it must be text")
+        label, place = texts.get("label", "").strip().casefold(), f"{field}.label"
+        for slot in entry.placeholders.get(place, [])[:1]:
+            message, hint = f"{cut(str(slot), 20)} is in the label of {name}", "A label takes none."
+            yield Flaw("button label placeholder", place, message, hint, slot.start)
+        if label in labels:
+            message = f"{name} has the same label as another one"
+            yield Flaw("button label twice", place, message, "Nobody can tell them apart.")
+        elif label:
+            labels.add(label)
+        elif isinstance(button.get("label"), str | None) and kind not in _FIXED:
+            yield Flaw("button label", place, f"{name} has no label", "Write what stands on it.")
         if kind == "visit_website":
             yield from _website(button, texts, field, name)
         elif kind == "call_phone":
@@ -437,31 +448,6 @@ def _together(kinds: list[Any]) -> Iterator[Flaw]:
         why = "custom and other buttons are mixed" if mixed else f"it has {len(kinds)} buttons"
         message = f"on a computer the message is not shown, as {why}"
         yield Flaw("button on desktop", "buttons", message)
-
-
-def _label(
-    button: Mapping[str, Any],
-    texts: Mapping[str, str],
-    field: str,
-    name: str,
-    labels: set[str],
-    entry: Entry,
-) -> Iterator[Flaw]:
-    place, plain = f"{field}.label", texts.get("label", "").strip().casefold()
-    if not isinstance(button.get("label"), str | None):
-        yield Flaw("wrong type", place, "it must be text")
-    elif not plain:
-        if button["type"] not in _FIXED:
-            hint = "Write what stands on it."
-            yield Flaw("button label", place, f"{name} has no label", hint)
-    else:
-        for slot in entry.placeholders.get(place, [])[:1]:
-            message, hint = f"{cut(str(slot), 20)} is in the label of {name}", "A label takes none."
-            yield Flaw("button label placeholder", place, message, hint, slot.start)
-        if plain in labels:
-            message = f"{name} has the same label as another one"
-            yield Flaw("button label twice", place, message, "Nobody can tell them apart.")
-        labels.add(plain)
 
 
 _SHORTENERS = """
@@ -581,7 +567,7 @@ def check_settings(case: Case) -> Iterator[Flaw]:
     if "validity_period_seconds" in entry.fields:
         yield from _validity(entry)
     kinds, catalog = [b.get("type") for b in entry.buttons], entry.fields.get("is_catalog")
-    if catalog and "buttons" in entry.given and "view_catalog" not in kinds:
+    if catalog and "buttons" in entry.raw and "view_catalog" not in kinds:
         message = "it shows a catalog, but has no button view_catalog"
         yield Flaw("catalog", "buttons", message, "Add the button, or set is_catalog to False.")
     for number, kind in enumerate(kinds if catalog is False else ()):
@@ -602,7 +588,7 @@ def _authentication(entry: Entry) -> Iterator[Flaw]:
     if match := emoji(entry.text):
         yield Flaw("authentication", "text", "an emoji is in the text", plain, match.start())
     method = entry.fields.get("auth_delivery_method")
-    if method in ("one_tap", "zero_tap") and "auth_apps" in entry.given and not entry.apps:
+    if method in ("one_tap", "zero_tap") and "auth_apps" in entry.raw and not entry.apps:
         message = f"{method} hands the code to an app, and none is named"
         yield Flaw("app count", "auth_apps", message, "Name its package and its signature hash.")
 
@@ -692,7 +678,7 @@ def check_structure(case: Case) -> Iterator[Flaw]:
         ("headers", _same_headers),
         ("buttons", _same_buttons),
     ):
-        if field in entry.given and field in original.given:
+        if field in entry.raw and field in original.raw:
             yield from compare(entry, original)
 
 
@@ -718,15 +704,13 @@ def _by_number(name: str) -> tuple[int, str]:
 
 
 def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
-    sides = entry, original
-    raw = [[header.get("type") for header in side.headers] for side in sides]
-    kinds = [["" if raw[0] == raw[1] else values(kind) for kind in side] for side in raw]
-    counts = [
-        [len(side.placeholders.get(f"headers.{n}.text", ())) for n in range(len(side.headers))]
-        for side in sides
-    ]
-    if kinds[0] != kinds[1]:
-        mine, other = (" and ".join(kind.strip('"') for kind in each) or "none" for each in kinds)
+    kinds, counts = [], []
+    for each in (entry, original):
+        kinds.append(" and ".join(values(header.get("type")).strip('"') for header in each.headers))
+        fields = (f"headers.{number}.text" for number in range(len(each.headers)))
+        counts.append([len(each.placeholders.get(field, ())) for field in fields])
+    mine, other = (kind or "none" for kind in kinds)
+    if mine != other:
         message = f"the header is {mine}, that in {original.lang_code} is {other}"
         yield Flaw("header differs", "headers", message)
     elif counts[0] != counts[1]:
@@ -781,12 +765,12 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     if original is None:
         return
     lang, mine, other = original.lang_code, entry.footer.strip(), original.footer.strip()
-    if "footer" in entry.given and "footer" in original.given and bool(mine) != bool(other):
+    if "footer" in entry.raw and "footer" in original.raw and bool(mine) != bool(other):
         has = ("a footer", "none") if mine else ("no footer", "one")
         message = f"it has {has[0]}, that in {lang} has {has[1]}"
         yield Flaw("footer differs", "footer", message)
     for name in _SETTINGS:
-        if name in entry.given and name in original.given:
+        if name in entry.raw and name in original.raw:
             setting, expected = entry.fields.get(name), original.fields.get(name)
             if setting != expected:
                 message = f"it is {values(setting)}, and {values(expected)} in {lang}"
@@ -836,7 +820,7 @@ def _has_words(text: str) -> bool:
     return _LETTER.search(without_slots(text)) is not None
 
 
-# --- compared with other contents, and with the glossary ------------------------------------
+# --- compared with other contents -----------------------------------------------------------
 
 
 def check_language(case: Case) -> Iterator[Flaw]:
@@ -861,24 +845,12 @@ def check_language(case: Case) -> Iterator[Flaw]:
         yield Flaw("language form", "lang_code", f"the API writes {form}", "Write it so.")
 
 
-def check_glossary(case: Case) -> Iterator[Flaw]:
-    """Compare each text with the glossary, unless it is in the source language itself."""
-    entry, original = case.entry, case.original
-    if case.glossary is None or (original is None and language.same(entry.lang_code, case.source)):
-        return
-    texts = {} if original is None else original.texts
-    for field, name, text in entry.pieces:
-        source = texts.get(field, "")
-        for flaw in case.glossary.breaches(source, text, entry.lang_code, case.source):
-            yield flaw._replace(field=field, message=f"{name}: {flaw.message}")
-
-
 def check_duplicate(case: Case) -> Iterator[Flaw]:
     """Find the same words in two templates, which the platform takes for one."""
     entry = case.entry
     if not entry.template_code or not entry.text.strip():
         return
-    if entry.authenticates or "footer" not in entry.given:
+    if entry.authenticates or "footer" not in entry.raw:
         return
     form = language.normal(entry.lang_code)
     first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code

@@ -105,22 +105,22 @@ def text_label(field: str) -> str:
 class Entry:
     """One content: its fields, its texts and their placeholders, each computed once."""
 
-    def __init__(self, given: Mapping[str, Any], template_code: str, lang_code: str) -> None:
+    def __init__(self, raw: Mapping[str, Any], template_code: str, lang_code: str) -> None:
         self.template_code = template_code
         self.lang_code = lang_code
-        self.given = given
+        self.raw = raw
         #: Fields of another type than the API document says, and what it says.
         self.wrong: dict[str, str] = {}
-        self.text = part(given, "text")
-        self.footer = part(given, "footer")
+        self.text = part(raw, "text")
+        self.footer = part(raw, "footer")
         self.headers = self._objects("headers")
         self.buttons = self._objects("buttons")
         self.apps = self._objects("auth_apps")
         for name, (kind, expected) in _TYPES.items():
-            if (value := given.get(name)) is not None and not _fits(value, kind):
+            if (value := raw.get(name)) is not None and not _fits(value, kind):
                 self.wrong[name] = expected
         #: The fields, those of the wrong type taken out.
-        self.fields = {name: given[name] for name in given if name not in self.wrong}
+        self.fields = {name: raw[name] for name in raw if name not in self.wrong}
         self.variables: Mapping[str, Any] = self.fields.get("variables") or {}
         self.is_draft = self.fields.get("is_draft") is True
         #: Whether it is an authentication content: by its settings, or by the platform's own text.
@@ -169,7 +169,7 @@ class Entry:
         return " / ".join(each for each in parts if each.strip()) + labels
 
     def _objects(self, name: str) -> list[Mapping[str, Any]]:
-        value = self.given.get(name)
+        value = self.raw.get(name)
         items = list(value) if isinstance(value, list) else []
         for number, item in enumerate(items):
             if not isinstance(item, Mapping):
@@ -234,7 +234,7 @@ def _rows(frame: pd.DataFrame) -> Iterator[Entry]:
         yield _entry(dict(zip(columns, row, strict=True)))
 
 
-def _entry(given: Mapping[Any, Any]) -> Entry:
+def _entry(raw: Mapping[Any, Any]) -> Entry:
     """Make an entry of plain values.
 
     Where a list or an object is missing in a row of a frame, that row was read without the field:
@@ -242,7 +242,7 @@ def _entry(given: Mapping[Any, Any]) -> Entry:
     """
     fields = {
         str(name): plain
-        for name, value in given.items()
+        for name, value in raw.items()
         if (plain := _plain(value)) is not None or value is None or name not in _NESTED
     }
     return Entry(fields, part(fields, "template_code"), part(fields, "lang_code"))

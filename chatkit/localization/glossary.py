@@ -15,17 +15,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import without_slots
-from chatkit.localization.rules import Flaw
+from chatkit.localization.rules import Case, Flaw
 from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from chatkit.imports.tables import RawTable
 
 #: A glossary as it is passed: a file, a frame or rows.
 GlossarySource: TypeAlias = (
@@ -111,22 +113,34 @@ class Glossary:
 # --- compare a translation ---------------------------------------------------------
 
 
+def check_glossary(case: Case) -> Iterator[Flaw]:
+    """Compare each text with the glossary, unless it is in the source language itself."""
+    entry, original = case.entry, case.original
+    if case.glossary is None or (original is None and language.same(entry.lang_code, case.source)):
+        return
+    texts = {} if original is None else original.texts
+    for field, name, text in entry.pieces:
+        source = texts.get(field, "")
+        for flaw in case.glossary.breaches(source, text, entry.lang_code, case.source):
+            yield flaw._replace(field=field, message=f"{name}: {flaw.message}")
+
+
 def _of_terms(
     rows: Sequence[_GlossaryRow], source: str, target: str, lang_code: str, source_code: str
 ) -> Iterator[Flaw]:
     original, mine = without_slots(source), target.casefold()
     for row in rows:
-        shown = cut(row.term, 40)
+        term = cut(row.term, 40)
         if row.term and row.keep:
             if _word(row.term, source_code).search(original) and row.term not in target:
-                message = f"“{shown}” is not left as it is"
-                yield Flaw("glossary", "", message, f"The glossary keeps it: write {shown}.")
+                message = f"“{term}” is not left as it is"
+                yield Flaw("glossary", "", message, f"The glossary keeps it: write {term}.")
             continue
         named = row.term and _word(row.term, source_code, forms=True).search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
-            wanted = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
-            message = f"“{shown}” is not translated as the glossary says"
-            yield Flaw("glossary", "", message, f"It says {wanted}.")
+            expected = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
+            message = f"“{term}” is not translated as the glossary says"
+            yield Flaw("glossary", "", message, f"It says {expected}.")
         if row.term and not named:
             continue
         for word in row.never:
@@ -204,9 +218,9 @@ def _rows(source: Any) -> Iterator[_GlossaryRow]:
     name, table = _table(source)
     if unknown := [key for key in dict.fromkeys(k for _, row in table for k in row)
                    if key not in COLUMNS]:  # fmt: skip
-        shown = ", ".join(visible(str(key))[:40] for key in unknown)
+        names = ", ".join(visible(str(key))[:40] for key in unknown)
         raise InputError(
-            f"{name} has columns that a glossary does not know: {shown}. Name them "
+            f"{name} has columns that a glossary does not know: {names}. Name them "
             f"{', '.join(COLUMNS)}; leave out what you do not need."
         )
     for number, row in table:
@@ -245,21 +259,13 @@ def _table(source: Any) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
 
 
 def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping[str, Any]]]]:
-    from chatkit.imports.tables import file_kind, list_rows, open_source, workbook
-    from chatkit.imports.tables.delimited import decode_text, read_delimited
+    from chatkit.imports.tables import open_source
 
     name, content = open_source(path)
     try:
-        if isinstance(content, bytes) and file_kind(content) == "xlsx":
-            table = workbook.read_sheet(content, None)
-        else:
-            decoded, encoding, notes = decode_text(content, known=_known)
-            table = read_delimited(decoded, encoding, None, _known, notes)
+        table = table_of(content, _known)
     except InputError as error:
         raise InputError(f"{visible(name)}: {error}") from None
-    if table.broken:
-        broken = list_rows([row.number for row in table.broken])
-        raise InputError(f"{visible(name)}, {broken}: {table.broken[0].reason}.")
     if not table.rows:
         raise InputError(f"{visible(name)} is empty: its first row names the columns.")
     names = [_cell(cell).casefold() for cell in table.rows[0].cells]
@@ -267,6 +273,30 @@ def _of_file(path: str | os.PathLike[str]) -> tuple[str, list[tuple[int, Mapping
         (row.number, {key: cell for key, cell in zip(names, row.cells, strict=False) if key})
         for row in table.rows[1:]
     ]
+
+
+def table_of(content: bytes | str, known: Callable[[Sequence[str]], int]) -> RawTable:
+    """Read a small table from a workbook or CSV.
+
+    Args:
+        content: The file.
+        known: Counts the headings in a row that mean something.
+
+    Raises:
+        InputError: It is neither, or a row of it is broken.
+    """
+    from chatkit.imports.tables import file_kind, list_rows, workbook
+    from chatkit.imports.tables.delimited import decode_text, read_delimited
+
+    if isinstance(content, bytes) and file_kind(content) == "xlsx":
+        table = workbook.read_sheet(content, None)
+    else:
+        text, encoding, notes = decode_text(content, known=known)
+        table = read_delimited(text, encoding, None, known, notes)
+    if table.broken:
+        rows = list_rows([row.number for row in table.broken])
+        raise InputError(f"{rows}: {table.broken[0].reason}.")
+    return table
 
 
 def _known(row: Sequence[str]) -> int:

@@ -153,18 +153,13 @@ def supported(code: str) -> bool:
 
 
 @lru_cache(4096)
-def name(code: str, inside: str = "en") -> str:
-    """Name a language: German (Switzerland). A code that CLDR does not know names itself.
-
-    Args:
-        code: The `lang_code`, in any form.
-        inside: The language of the name, one that CLDR has.
-    """
+def name(code: str) -> str:
+    """Name a language: German (Switzerland). A code that CLDR does not know names itself."""
     parts = _parts(code.strip())
     if not parts:
         return code
     language, script, region = parts
-    names = Locale.parse(normal(inside))
+    names = Locale.parse("en")
     first = names.languages.get(language) or _NAMES.get(language)
     if not first:
         return code
@@ -213,7 +208,7 @@ def direction(code: str) -> Direction:
 
 
 class Conventions(NamedTuple):
-    """How a language writes numbers, dates and times in the digits 0 to 9."""
+    """The form of numbers, dates and times of a language, in the digits 0 to 9."""
 
     decimal: str
     group: str

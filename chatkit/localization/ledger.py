@@ -58,7 +58,7 @@ def text_digest(text: str) -> str:
     return blake2b(json.dumps(text).encode(), digest_size=10).hexdigest()
 
 
-class Spot(NamedTuple):
+class TranslationKey(NamedTuple):
     """One translation of one text: where it stands, and by its digest, what it is."""
 
     template_code: str
@@ -113,7 +113,7 @@ class Provenance(NamedTuple):
     known: int = 0  #: of how many texts something is recorded
 
 
-class Remark(NamedTuple):
+class Annotation(NamedTuple):
     """A remark of a person on a place; of two the greater counts, which is the later."""
 
     at: str  #: ISO 8601, UTC
@@ -122,11 +122,11 @@ class Remark(NamedTuple):
 
 
 #: The kinds of lines: how many texts name their place, and the record of it.
-_KINDS: dict[str, tuple[int, type[Origin | Remark]]] = {
-    "made": (len(Spot._fields), Origin),
-    "comment": (3, Remark),
-    "silenced": (2, Remark),
-    "silenced text": (4, Remark),
+_KINDS: dict[str, tuple[int, type[Origin | Annotation]]] = {
+    "made": (len(TranslationKey._fields), Origin),
+    "comment": (3, Annotation),
+    "silenced": (2, Annotation),
+    "silenced text": (4, Annotation),
 }
 
 
@@ -138,13 +138,13 @@ class Ledger:
 
     def __init__(self) -> None:
         self.sources: dict[str, str] = {}  #: source texts by their digest
-        self.origins: dict[Spot, Origin] = {}
+        self.origins: dict[TranslationKey, Origin] = {}
         #: Comments by template, language and field.
-        self.comments: dict[tuple[str, ...], Remark] = {}
+        self.comments: dict[tuple[str, ...], Annotation] = {}
         #: Silenced findings by code and language; "" is every language.
-        self.silenced: dict[tuple[str, ...], Remark] = {}
+        self.silenced: dict[tuple[str, ...], Annotation] = {}
         #: Those of some texts only, by code, language, template and field; "" is every one.
-        self.silenced_texts: dict[tuple[str, ...], Remark] = {}
+        self.silenced_texts: dict[tuple[str, ...], Annotation] = {}
         self._records: dict[str, dict[Any, Any]] = {
             "made": self.origins,
             "comment": self.comments,
@@ -216,12 +216,12 @@ class Ledger:
                     return False
                 if len(rest) != size + len(record_type._fields) or not _TIME.fullmatch(rest[size]):
                     return False
-                place = Spot(*rest[:size]) if kind == "made" else tuple(rest[:size])
+                place = TranslationKey(*rest[:size]) if kind == "made" else tuple(rest[:size])
                 self._keep(kind, place, record_type(*rest[size:]))
                 return True
         return False
 
-    def _keep(self, kind: str, place: tuple[str, ...], record: Origin | Remark) -> None:
+    def _keep(self, kind: str, place: tuple[str, ...], record: Origin | Annotation) -> None:
         """Keep the later of two records of one place."""
         known = self._records[kind].get(place)
         if known is None or known < record:
@@ -249,14 +249,21 @@ class Ledger:
         return digest
 
     def note(
-        self, spot: Spot, source: str, how: How, known: Ledger, *, at: str = "", run: str = ""
+        self,
+        key: TranslationKey,
+        source: str,
+        how: How,
+        known: Ledger,
+        *,
+        at: str = "",
+        run: str = "",
     ) -> None:
         """Write down that a translation was made from this source text, unless that is known.
 
         It counts over what is known, also where the clock of another computer is ahead. That a
         person accepted it is written down, too, where it was known from something else.
         """
-        at, before = at or _now(), known.origins.get(spot)
+        at, before = at or _now(), known.origins.get(key)
         if before is not None:
             same = before.source == text_digest(source)
             if same and (how != "accept" or before.how == "accept"):
@@ -264,11 +271,11 @@ class Ledger:
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep("made", spot, Origin(at, self.send(source), how, run, person()))
+        self._keep("made", key, Origin(at, self.send(source), how, run, person()))
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
         """Write down the comment of a person on a text; an empty text takes it back."""
-        self.comments[place] = Remark(_now(), text, person())
+        self.comments[place] = Annotation(_now(), text, person())
 
     def silence(
         self,
@@ -281,11 +288,11 @@ class Ledger:
     ) -> None:
         """Write down that findings of this code are silenced; what is empty means every one."""
         place = code, language.normal(lang_code)
-        remark = Remark(_now(), "" if off else "yes", person())
+        annotation = Annotation(_now(), "" if off else "yes", person())
         if template_code or field:
-            self.silenced_texts[*place, template_code, field] = remark
+            self.silenced_texts[*place, template_code, field] = annotation
         else:
-            self.silenced[place] = remark
+            self.silenced[place] = annotation
 
     # --- look up ----------------------------------------------------------------------
 
@@ -300,24 +307,24 @@ class Ledger:
         languages = language.normal(lang_code), ""
         for template, lang, name in product((template_code, ""), languages, (field, "")):
             place = (code, lang, template, name) if template or name else (code, lang)
-            if remark := (self.silenced.get(place) or self.silenced_texts.get(place)):
-                return bool(remark.text)
+            if annotation := (self.silenced.get(place) or self.silenced_texts.get(place)):
+                return bool(annotation.text)
         return False
 
     def is_accepted(self, entry: Entry, field: str, original: Entry, text: str) -> bool:
         """Return whether a person said that this text of a content is right as it is."""
-        origin = self.origins.get(spot_of(entry, field, original.lang_code, text))
+        origin = self.origins.get(translation_key(entry, field, original.lang_code, text))
         return origin is not None and origin.how == "accept"
 
     def silences(self) -> pd.DataFrame:
         """Return what is silenced, a row each; an empty cell means every one."""
-        everywhere = {(*place, "", ""): remark for place, remark in self.silenced.items()}
+        everywhere = {(*place, "", ""): annotation for place, annotation in self.silenced.items()}
         rows = [
-            _Silenced(code, lang_code, template_code, field, remark.at)
-            for (code, lang_code, template_code, field), remark in sorted(
+            _Silenced(code, lang_code, template_code, field, annotation.at)
+            for (code, lang_code, template_code, field), annotation in sorted(
                 (everywhere | self.silenced_texts).items()
             )
-            if remark.text
+            if annotation.text
         ]
         return frame_of(rows, _Silenced._fields)
 
@@ -328,8 +335,8 @@ class Ledger:
             source = original.texts.get(field, "")
             if not text.strip():
                 continue
-            spot = spot_of(entry, field, original.lang_code, text) if self.origins else None
-            if spot and (origin := self.origins.get(spot)):
+            key = translation_key(entry, field, original.lang_code, text) if self.origins else None
+            if key and (origin := self.origins.get(key)):
                 known += 1
                 if text_digest(source) != origin.source:
                     before = self.sources.get(origin.source, "")
@@ -342,15 +349,15 @@ class Ledger:
         """Return whether somebody accepted that a content has another header or other buttons."""
         if not self.origins:
             return False
-        spot = spot_of(entry, _STRUCTURE, original.lang_code, _structure(entry))
-        origin = self.origins.get(spot)
+        key = translation_key(entry, _STRUCTURE, original.lang_code, _structure(entry))
+        origin = self.origins.get(key)
         return origin is not None and origin.source == text_digest(_structure(original))
 
     def frame(self) -> pd.DataFrame:
         """Return it as a DataFrame, a row for each translation, in the order of its lines."""
         rows = [
-            _Row(*spot[:4], self.sources.get(origin.source, ""), *origin[:1], *origin[2:], spot[4])
-            for spot, origin in sorted(self.origins.items())
+            _Row(*key[:4], self.sources.get(origin.source, ""), *origin[:1], *origin[2:], key[4])
+            for key, origin in sorted(self.origins.items())
         ]
         return frame_of(rows, _Row._fields)
 
@@ -376,10 +383,10 @@ class _Silenced(NamedTuple):
     at: str
 
 
-def spot_of(entry: Entry, field: str, source_code: str, text: str) -> Spot:
+def translation_key(entry: Entry, field: str, source_code: str, text: str) -> TranslationKey:
     """Name one translation of a content."""
     codes = language.normal(entry.lang_code), field, language.normal(source_code)
-    return Spot(entry.template_code, *codes, text_digest(text))
+    return TranslationKey(entry.template_code, *codes, text_digest(text))
 
 
 #: Stands for a field where it is about which header and buttons a content has.
@@ -428,14 +435,14 @@ def accepted(
     Raises:
         InputError: None of them is in such a language, or there is no source.
     """
-    there = entries(contents)
-    named = languages_meant(there, languages)
+    members = entries(contents)
+    named = languages_meant(members, languages)
     new, rows, sources, at = Ledger(), list[_Accepted](), 0, _now()
-    for members in grouped(there).values():
-        original = source_of(members, source)
+    for group in grouped(members).values():
+        original = source_of(group, source)
         sources += original is not None
-        order = language.in_order((entry.lang_code for entry in members), source)
-        for entry in sorted(members, key=lambda each: order.index(each.lang_code)):
+        order = language.in_order((entry.lang_code for entry in group), source)
+        for entry in sorted(group, key=lambda each: order.index(each.lang_code)):
             if original is None or entry is original:
                 continue
             if named is not None and language.normal(entry.lang_code) not in named:
@@ -452,10 +459,10 @@ def accepted(
             if structure[0] != structure[1] and not entry.is_draft:  # a draft may lack them for now
                 made[_STRUCTURE] = structure
             for field, (text, origin) in made.items():
-                spot = spot_of(entry, field, original.lang_code, text)
-                new.note(spot, origin, "accept", known, at=at)
+                key = translation_key(entry, field, original.lang_code, text)
+                new.note(key, origin, "accept", known, at=at)
     if not sources:
-        raise InputError(no_source(there, source))
+        raise InputError(no_source(members, source))
     return frame_of(rows, _Accepted._fields), new
 
 
@@ -470,10 +477,10 @@ def languages_meant(
     if languages is None:
         return None
     named = language.listed(languages)
-    there = dict.fromkeys(language.normal(entry.lang_code) for entry in contents)
-    if strange := [code for code in named if language.normal(code) not in there]:
-        asked = language.did_you_mean(strange[0], there)
-        hint = f"; {asked}" if asked else f": they are in {', '.join(there)}."
+    known = dict.fromkeys(language.normal(entry.lang_code) for entry in contents)
+    if strange := [code for code in named if language.normal(code) not in known]:
+        asked = language.did_you_mean(strange[0], known)
+        hint = f"; {asked}" if asked else f": they are in {', '.join(known)}."
         raise InputError(f"No content is in {visible(strange[0]):.20}{hint}")
     return {language.normal(code) for code in named}
 
@@ -529,15 +536,15 @@ def note_written(ledger: Ledger, known: Ledger, written: Iterable[Sequence[str]]
     """
     at = _now()
     for one in map(WrittenText._make, written):
-        spot, source = Spot(*one[:5]), one.source
+        key, source = TranslationKey(*one[:5]), one.source
         how: How = one.how if one.how in _HOWS else "apply"
         if one.carried:
-            origin = known.origins.get(spot._replace(target=one.carried))
+            origin = known.origins.get(key._replace(target=one.carried))
             if origin is None:
                 continue
             if origin.source != one.carried_source:
                 source = known.sources.get(origin.source, "")
-        ledger.note(spot, source, how, known, at=at, run=run)
+        ledger.note(key, source, how, known, at=at, run=run)
 
 
 # --- the file of an account ---------------------------------------------------------------

@@ -17,14 +17,7 @@ from chatkit.errors import InputError
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
 from chatkit.localization.audit import check_contents
-from chatkit.localization.content import (
-    Contents,
-    Entry,
-    entries,
-    grouped,
-    source_of,
-    text_label,
-)
+from chatkit.localization.content import Contents, Entry, entries, grouped, source_of, text_label
 from chatkit.localization.ledger import Ledger, LedgerFile, marked_changes
 from chatkit.localization.rules import ContentFinding
 from chatkit.localization.table import frame_of
@@ -33,7 +26,7 @@ from chatkit.localization.translation.export import (
     UnitState,
     described,
     paired,
-    spot_of,
+    unit_key,
 )
 from chatkit.localization.translation.units import (
     Unit,
@@ -44,7 +37,7 @@ from chatkit.localization.translation.units import (
     translator_note,
     with_texts,
 )
-from chatkit.report import LABEL, Report, html_heading, marked, wrapped
+from chatkit.report import LABEL, MANY, Report, html_heading, html_tables, marked, wrapped
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
@@ -54,7 +47,7 @@ if TYPE_CHECKING:
     from chatkit.localization.glossary import Glossary
 
 Answer = Literal["", "accepted", "edited", "skipped"]
-_SHOWN = 10  #: texts that are shown with the counts
+_FEW_TEXTS = 10  #: texts that are shown with the counts
 _WIDTHS = {
     **{"": 5, "template": 14, "language": 8, "field": 13, "state": 8},
     **{"source": 27, "translation": 25},
@@ -89,7 +82,7 @@ class QueueItem:
         self.known = {unit.target}  #: the texts that were there, or that plans have put there
 
     def __repr__(self) -> str:
-        return f"<{self.state} {' '.join(self.unit.spot)}: {cut(self.unit.source, 60)}>"
+        return f"<{self.state} {' '.join(self.unit.text_key)}: {cut(self.unit.source, 60)}>"
 
     @property
     def state(self) -> str:
@@ -116,7 +109,7 @@ class QueueItem:
         """The row of the text in the frame of its queue."""
         unit = self.unit
         return _QueueRow(
-            *(*unit.spot, self.state, self.source_before, unit.source, unit.target),
+            *(*unit.text_key, self.state, self.source_before, unit.source, unit.target),
             *(self.answer, self.new_translation, self.comment, unit.limit),
         )
 
@@ -244,7 +237,7 @@ class Queue(Report):
         """
         item = self._at(number)
         original, entry, unit = item.original, item.entry, item.unit
-        fields = new_draft(original, unit.lang_code) if entry is None else entry.given
+        fields = new_draft(original, unit.lang_code) if entry is None else entry.raw
         changed = with_texts(fields, original, self._answered(number, text))
         return {**fields, **changed, "template_code": unit.template_code}
 
@@ -267,7 +260,7 @@ class Queue(Report):
         texts = {
             other.unit.field: other.text
             for other in self.items
-            if other.answer == "edited" and other.unit.spot[:2] == item.unit.spot[:2]
+            if other.answer == "edited" and other.unit.text_key[:2] == item.unit.text_key[:2]
         }
         texts[item.unit.field] = item.text if text is None else text
         return {field: text for field, text in texts.items() if text.strip()}
@@ -333,11 +326,11 @@ class Queue(Report):
             known = [*self._contents, *(elsewhere or ())]
             memory = self._memories[key] = TranslationMemory(known, unit.lang_code, self.source)
         here = [
-            Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.spot, None)
+            Suggestion(item.new_translation, item.unit.source, 1.0, *item.unit.text_key, None)
             for item in self.items
             if item.answer == "edited" and item.unit.lang_code == unit.lang_code
         ]
-        return memory.suggest(unit.source, besides=(unit.template_code, unit.field), also=here)
+        return memory.suggest(unit.source, besides=(unit.template_code, unit.field), unsaved=here)
 
     # --- the end ----------------------------------------------------------------------
 
@@ -365,7 +358,7 @@ class Queue(Report):
         for item in self.items:
             unit = item.unit
             if item.answer == "accepted":
-                new.note(spot_of(unit, item.original), unit.source, "accept", self._known)
+                new.note(unit_key(unit, item.original), unit.source, "accept", self._known)
             if item.commented:
                 lang_code = language.normal(unit.lang_code)
                 new.comment((unit.template_code, lang_code, unit.field), item.comment)
@@ -394,7 +387,7 @@ class Queue(Report):
         frame = self._read(list(dict.fromkeys(item.unit.template_code for item in edited)))
         live = {(each.template_code, each.lang_code): each for each in contents(frame)}
         for item in self.items:
-            entry = live.get(item.unit.spot[:2])
+            entry = live.get(item.unit.text_key[:2])
             if entry is not None:
                 now = field_texts(entry).get(item.unit.field, "")
                 if now in item.known:
@@ -415,26 +408,20 @@ class Queue(Report):
 
     def _text(self) -> list[list[str]]:
         lines = wrapped("", self._heading())
-        for number, item in enumerate(self.items[:_SHOWN]):
+        for number, item in enumerate(self.items[:_FEW_TEXTS]):
             unit = item.unit
             where = visible(f"{unit.template_code} {unit.lang_code} {text_label(unit.field)}")
             text = f"{number} {item.state} {where}: {cut(item.unit.source, LABEL)}"
             lines += wrapped("  ", text)
-        if (more := len(self.items) - _SHOWN) > 0:
+        if (more := len(self.items) - _FEW_TEXTS) > 0:
             lines.append(f"  … and {more:,} more: queue.frame() has them all")
         return [lines]
 
     def _html(self) -> list[str]:
-        rows = "".join(_html_row(number, item) for number, item in enumerate(self.items[:_SHOWN]))
-        more = len(self.items) - _SHOWN
-        rest = f"<p>… and {more:,} more: <code>queue.frame()</code> has them all.</p>"
-        head = "".join(
-            f'<th scope="col" style="width: {width}%">{name}</th>'
-            for name, width in _WIDTHS.items()
-        )
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        parts = [html_heading(self._heading())]
-        return [*parts, *([table] if rows else []), *([rest] if more > 0 else [])]
+        rows = [_html_row(number, item) for number, item in enumerate(self.items[:MANY])]
+        first, more = rows[:_FEW_TEXTS], rows[_FEW_TEXTS:]
+        table = html_tables(_WIDTHS, first, more, len(self.items), "queue.frame()")
+        return [html_heading(self._heading()), table]
 
 
 def _html_row(number: int, item: QueueItem) -> str:
@@ -487,17 +474,17 @@ class TranslationMemory:
         text: str,
         *,
         besides: tuple[str, str] | None = None,
-        also: Sequence[Suggestion] = (),
+        unsaved: Sequence[Suggestion] = (),
     ) -> list[Suggestion]:
         """Find translations of texts like this one, the most alike first.
 
         Args:
             text: A text in the source language.
             besides: The template and the field that are being translated: not suggested.
-            also: Translations that no content has yet; they go before what is as much alike.
+            unsaved: Translations that no content has yet; they go before what is as much alike.
         """
         best: dict[str, Suggestion] = {}
-        for known in (also, self._pairs) if text.strip() else ():
+        for known in (unsaved, self._pairs) if text.strip() else ():
             for score, place in _most_alike(text, [one.source for one in known]):
                 one = known[place]
                 if besides != (one.template_code, one.field):

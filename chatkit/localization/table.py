@@ -1,4 +1,4 @@
-"""The pandas door of the localization: findings, lengths and states as DataFrames."""
+"""Tables: findings, lengths and states as DataFrames; the only import of pandas here."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ def frame_of(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
     remember(frame)
     kinds = _KINDS | dict.fromkeys(_COUNTS, "int64")
     return frame.astype({name: kinds.get(name, "str") for name in columns})
+
+
+def text_frame(rows: Sequence[Sequence[str | None]], columns: Sequence[str]) -> pd.DataFrame:
+    """Make a DataFrame of rows of texts."""
+    return pd.DataFrame(rows, columns=list(columns), dtype="str")
 
 
 def states_of(

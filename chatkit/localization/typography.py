@@ -17,83 +17,54 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from chatkit.imports.characters import (
-    CellFinding,
-    both_directions,
-    decomposed,
-    of_text,
-    run_checks,
-    script,
-)
+from chatkit.imports.characters import both_directions, of_text
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
 from chatkit.localization.rules import Case, Flaw
 from chatkit.util.display import cut, right_to_left, unseen, values
 
-_LETTER = re.compile("[A-Za-z]")
-
 
 def check_characters(case: Case) -> Iterator[Flaw]:
     """Check every text that a customer reads, and the samples."""
     entry, own = case.entry, language.letters(case.entry.lang_code)
     for field, name, text in entry.pieces:
-        if text.isascii() and text.replace("\n", "").isprintable():
-            if own and "LATIN" not in own and _LETTER.search(text):
-                yield from _script(text, field, name, entry.lang_code, own)
-            continue
-        kinds = {_kind(c) for c in {*text}}
-        yield from _characters(text, kinds, field, name)
-        if not text.isascii():
-            yield from _emoji(text, field, name)
-        if own and any(letter not in own for _, letter in kinds if letter):
+        yield from _characters(text, field, name)
+        yield from _emoji(text, field, name)
+        if own:
             yield from _script(text, field, name, entry.lang_code, own)
         if right_to_left(text):
-            if odd := both_directions(_without_names(text)):
-                yield Flaw("both directions", field, f"{name}: {odd.message}")
+            if finding := both_directions(_without_names(text)):
+                yield Flaw("both directions", field, f"{name}: {finding.message}")
             if field == "text" or field.startswith("headers"):
                 yield from _direction(text, field, name, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
-        if isinstance(sample, str) and not (sample.isascii() and sample.isprintable()):
-            short, kinds = cut(str(key), 20), {_kind(c) for c in {*sample}}
-            yield from _characters(sample, kinds, f"variables.{short}", f"the sample {short}")
+        if isinstance(sample, str):
+            short = cut(str(key), 20)
+            yield from _characters(sample, f"variables.{short}", f"the sample {short}")
 
 
 _UNSEEN = {"control characters", "invisible", "direction marks", "unknown characters"}
-#: Letters of these look like letters of another: a word may hold both.
-_ALIKE = {"LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE", "COPTIC", "LISU"}
-#: A letter, and what may be a later byte of it in UTF-8, read as cp1252, once or twice.
-_PAIR = re.compile("[\xc2-\xf4][\x80-\xff€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]")
 
-_Kind = Literal["plain", "mark", "odd"]
+
+def _characters(text: str, field: str, name: str) -> Iterator[Flaw]:
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return
+    for finding in of_text(text):
+        places = unseen(text) if finding.code in _UNSEEN else []
+        meant = finding.suggestion
+        hint = "" if meant is None else f"It may be meant as {values(meant)}."
+        at = min(places, default=None)
+        yield Flaw(finding.code, field, f"{name}: {finding.message}", hint, at, finding.severity)
 
 
 @lru_cache(100_000)
-def _kind(c: str) -> tuple[_Kind, str]:
-    """Return the kind of a character, and the script of a letter."""
-    if c != "\n" and (unseen(c) or c == "\ufffd"):
-        return "odd", ""
-    if unicodedata.combining(c) or "\u1100" <= c <= "\u11ff":
-        return "mark", ""
-    name = script(c) if c.isalpha() else ""
-    return "plain", name if name in language.KNOWN_LETTERS or name in _ALIKE else ""
-
-
-def _characters(text: str, kinds: set[tuple[_Kind, str]], field: str, name: str) -> Iterator[Flaw]:
-    marks = {kind for kind, _ in kinds}
-    mixed = len({letter for _, letter in kinds if letter in _ALIKE}) > 1
-    flaws: list[CellFinding] = []
-    if "odd" in marks or mixed or _PAIR.search(text):
-        flaws = of_text(text)
-    elif "mark" in marks:
-        flaws = run_checks(text, (decomposed,))
-    for odd in flaws:
-        places = unseen(text) if odd.code in _UNSEEN else []
-        hint = "" if odd.suggestion is None else f"It may be meant as {values(odd.suggestion)}."
-        at = min(places, default=None)
-        yield Flaw(odd.code, field, f"{name}: {odd.message}", hint, at, odd.severity)
+def _letter(c: str) -> str:
+    """Name the script of a letter as Unicode does: LATIN; empty for what is none."""
+    name = unicodedata.name(c, "").partition(" ")[0] if c.isalpha() else ""
+    return name if name in language.KNOWN_LETTERS else ""
 
 
 #: Unicode, emoji-data.txt: the characters of Emoji=Yes, without digits, arrows, ©, ® and ™, which
@@ -122,7 +93,7 @@ def emoji(text: str) -> re.Match[str] | None:
 
 
 def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
-    matches = [*_EMOJI.finditer(text)] if field == "text" else []
+    matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
     if len(matches) > EMOJI:
         message = f"there are {len(matches)} emoji in {name}"
         yield Flaw(
@@ -143,10 +114,9 @@ def _without_names(text: str) -> str:
 
 def _script(text: str, field: str, name: str, code: str, own: frozenset[str]) -> Iterator[Flaw]:
     """Find letters of other languages; a Latin name may be in any."""
-    count: Counter[str] = Counter()
-    for c, times in Counter(_without_names(text)).items():
-        if letter := _kind(c)[1]:
-            count[letter] += times
+    if "LATIN" in own and text.isascii():
+        return
+    count = Counter(filter(None, map(_letter, _without_names(text))))
     total, mine = count.total(), sum(count[letter] for letter in own)
     others = [letter for letter, _ in count.most_common() if letter not in own]
     if not others or total < _ABOUT:
@@ -359,17 +329,19 @@ _CLOCK = re.compile(r"(?<![\w:.])\d{1,2}(?:[:.]\d{2})? ?[ap]\.?m\b\.?", re.IGNOR
 
 def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     """Find numbers and dates of the source that stand there as the source writes them."""
-    here, there = language.conventions(line.code), language.conventions(source)
-    if here is None or there is None:
+    here, source_form = language.conventions(line.code), language.conventions(source)
+    if here is None or source_form is None:
         return
     numbers = {match[0] for match in _NUMBER.finditer(original)}
     for match in _NUMBER.finditer(line.text):
-        own = _rewritten(match[0], there, here)
+        own = _rewritten(match[0], source_form, here)
         if own not in (None, match[0]) and match[0] in numbers:
             message = f"{match[0]} in {line.name} is written as in {source}"
             yield line.flaw("number form", match, message, f"{line.language} writes {own}.")
             break
-    dates = {match[0] for match in _DATE.finditer(original)} if here.date != there.date else ()
+    dates = (
+        {match[0] for match in _DATE.finditer(original)} if here.date != source_form.date else ()
+    )
     for match in _DATE.finditer(line.text):
         if match[0] in dates:
             message = f"{match[0]} in {line.name} is written as in {source}"
@@ -378,10 +350,10 @@ def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
             break
 
 
-def _rewritten(number: str, there: Conventions, here: Conventions) -> str | None:
+def _rewritten(number: str, source_form: Conventions, here: Conventions) -> str | None:
     """Write a number of one language as another does; None if it is no such number there."""
-    whole, decimal, rest = number.partition(there.decimal)
-    groups = whole.split(there.group)
+    whole, decimal, rest = number.partition(source_form.decimal)
+    groups = whole.split(source_form.group)
     if not all(part.isdecimal() for part in groups) or (decimal and not rest.isdecimal()):
         return None
     if len(groups) == 1 and not decimal:
@@ -420,14 +392,14 @@ def _days_in(original: str, source: str) -> dict[str, str]:
 
 def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     """Find days whose month is named, or stands, as the source writes it."""
-    there, days = _days_in(original, source), _days(source)
+    source_form, days = _days_in(original, source), _days(source)
     own = language.months(line.code)
-    if not there or not own or days is None or line.base == language.base(source):
+    if not source_form or not own or days is None or line.base == language.base(source):
         return
     for match in days.finditer(line.text):
         name = match["month"] or match["name"]
-        borrowed = name not in own and name in there.values()
-        if not borrowed and match[0] not in there:
+        borrowed = name not in own and name in source_form.values()
+        if not borrowed and match[0] not in source_form:
             continue
         day = int(re.sub(r"\D", "", match["after"] or match["before"]))
         month = language.months(source)[name]
@@ -487,7 +459,7 @@ def _links(entry: Entry, other: Entry) -> list[_Link]:
     return [
         _Link(field, match.start(), match[0])
         for field, _, text in entry.pieces
-        if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.given
+        if _MAY_HAVE_ADDRESS.search(text) and field.partition(".")[0] in other.raw
         for match in ADDRESS.finditer(text)
     ]
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from chatkit.localization.ledger import How
 
 #: A content among those of all templates: its endpoints, and its language.
-Spot: TypeAlias = tuple[ContentEndpoints, str]
+ContentPlace: TypeAlias = tuple[ContentEndpoints, str]
 
 CODE, LANG = "template_code", "lang_code"
 _ROW = re.compile(r"\brows? ([0-9]+)")
@@ -134,18 +134,18 @@ class BulkTemplates:
         """
         from chatkit.localization import language
 
-        wanted = {*map(language.normal, languages)}
+        forms = {*map(language.normal, languages)}
         reader = self.reader(codes)
-        there: dict[str, list[str]] = {}
+        languages_of: dict[str, list[str]] = {}
         for code, lang in reader.frame().index:
-            there.setdefault(code, []).append(lang)
-        spots = [
+            languages_of.setdefault(code, []).append(lang)
+        places = [
             (self.of(code), lang)
-            for code, found in there.items()
-            for lang in found
-            if language.normal(lang) in wanted or lang == language.find(source, found)
+            for code, own in languages_of.items()
+            for lang in own
+            if language.normal(lang) in forms or lang == language.find(source, own)
         ]
-        return reader.contents(spots)[1]
+        return reader.contents(places)[1]
 
     def kept(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Remember a frame as it was read, and return it."""
@@ -171,7 +171,7 @@ class BulkTemplates:
         base: pd.DataFrame | None = None,
         notes: Callable[[], list[str]] = list,
         source: str = "en",
-        wanted: Collection[str] = (),
+        expected: Collection[str] = (),
         how: How = "apply",
         by_rule: bool = False,
         drawn: Mapping[str, str] | None = None,
@@ -184,7 +184,7 @@ class BulkTemplates:
             base: The frame that it was made from, where it does not hold that.
             notes: What else is to be said, before that.
             source: The language that the others are translated from.
-            wanted: Codes of findings that are no news.
+            expected: Codes of findings that are no news.
             how: What writes translations, for the ledger.
             by_rule: Whether texts are only replaced, so that each is as up to date as it was.
             drawn: Notes that are drawn, with the picture of each.
@@ -193,7 +193,7 @@ class BulkTemplates:
         from chatkit.bulk.planner import make_plan
 
         any_of_them = ContentEndpoints(self.transport, "any", self.checks)
-        any_of_them.source, any_of_them.wanted = source, wanted
+        any_of_them.source, any_of_them.expected = source, expected
         any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, base=base, **options)
         plan.notes[:0] = notes()
@@ -257,10 +257,10 @@ class ContentReader:
         self._languages.note(frame)
         if full:
             named = {str(template.code): template for template in self._templates}
-            spots = [(named[code], lang) for code, lang in frame.index]
-            columns, frame = self.contents(spots)
-            if gone := len(spots) - len(frame):
-                _warn(f"{gone} of {len(spots)} contents were gone when each was read")
+            places = [(named[code], lang) for code, lang in frame.index]
+            columns, frame = self.contents(places)
+            if gone := len(places) - len(frame):
+                _warn(f"{gone} of {len(places)} contents were gone when each was read")
         if missing := columns.missing:
             warnings.warn(
                 f"The service sent no {', '.join(missing)} for its contents: "
@@ -269,7 +269,7 @@ class ContentReader:
             )
         return frame
 
-    def contents(self, spots: Sequence[Spot]) -> tuple[Columns, pd.DataFrame]:
+    def contents(self, places: Sequence[ContentPlace]) -> tuple[Columns, pd.DataFrame]:
         """Read these contents in full; leave out those that are gone.
 
         Raises:
@@ -278,13 +278,13 @@ class ContentReader:
         from chatkit.frames import frame as frames
 
         columns = frames.Columns(frames.kinds(Content, Content.model_fields))
-        kept: list[Spot] = []
+        kept: list[ContentPlace] = []
 
         def bodies() -> Iterator[Raw]:
-            calls = [template.get_call(lang) for template, lang in spots]
-            for spot, answer in zip(spots, self._answers("content", calls), strict=True):
+            calls = [template.get_call(lang) for template, lang in places]
+            for place, answer in zip(places, self._answers("content", calls), strict=True):
                 if isinstance(answer, Envelope):
-                    kept.append(spot)
+                    kept.append(place)
                     yield answer.data
 
         try:
@@ -352,8 +352,8 @@ class ContentReader:
 
 def _row(error: Exception, most: int) -> int:
     """Read the number of the row out of what is wrong with it."""
-    found = _ROW.search(str(error))
-    return min(int(found[1]), most - 1) if found else most - 1
+    match = _ROW.search(str(error))
+    return min(int(match[1]), most - 1) if match else most - 1
 
 
 def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
@@ -369,5 +369,5 @@ def _listed(codes: Sequence[str]) -> str:
     return visible(", ".join(codes))
 
 
-def _warn(odd: str) -> None:
-    warnings.warn(f"{odd[0].upper()}{odd[1:]}. Read them again.", ListMoved, stacklevel=5)
+def _warn(message: str) -> None:
+    warnings.warn(f"{message[0].upper()}{message[1:]}. Read them again.", ListMoved, stacklevel=5)

@@ -42,18 +42,18 @@ def template_codes(codes: Codes) -> list[str]:
         OSError: There is no such file, or it cannot be opened.
     """
     if isinstance(codes, os.PathLike) or _is_file(codes):
-        found = _of_file(Path(codes).expanduser())  # type: ignore[arg-type]
+        named = _of_file(Path(codes).expanduser())  # type: ignore[arg-type]
     elif isinstance(codes, str):
-        found = [codes]
+        named = [codes]
     elif isinstance(codes, Iterable) and not isinstance(codes, bytes):
-        found = list(codes)
+        named = list(codes)
     else:
         raise InputError(f"Template codes are texts, not {type(codes).__name__}.\n{NONE}")
-    if not found:
+    if not named:
         raise InputError(NONE)
-    if problems := list(_no_codes(found)):
+    if problems := list(_no_codes(named)):
         raise InputError("These cannot be template codes:", problems)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(named))
 
 
 def codes_of(units: Iterable[Unit]) -> list[str]:
@@ -81,18 +81,14 @@ def _no_codes(codes: Sequence[object]) -> Iterator[Problem]:
 def _of_file(path: Path) -> list[str]:
     """Read codes from a file."""
     from chatkit.imports.tables import file_kind  # slow to load, as pandas is
-    from chatkit.imports.tables.delimited import decode_text, read_delimited
+    from chatkit.imports.tables.delimited import decode_text
+    from chatkit.localization.glossary import table_of
 
     content = file_bytes(path)
     try:
-        if file_kind(content) == "xlsx":
-            from chatkit.imports.tables import workbook
-
-            return _of_table(workbook.read_sheet(content, None))
-        decoded, said, notes = decode_text(content, known=_named)
-        if path.suffix.lower() in (".csv", ".tsv"):
-            return _of_table(read_delimited(decoded, said, None, _named, notes))
-        lines = (line.strip() for line in decoded.splitlines())
+        if path.suffix.lower() in (".csv", ".tsv") or file_kind(content) == "xlsx":
+            return _of_table(table_of(content, _named))
+        lines = map(str.strip, decode_text(content, known=_named)[0].splitlines())
         return [line for line in lines if line and not line.startswith("#")]
     except InputError as error:
         raise InputError(f"{visible(path.name)}: {error}") from None
@@ -100,23 +96,18 @@ def _of_file(path: Path) -> list[str]:
 
 def _of_table(table: RawTable) -> list[str]:
     """Take the column of codes; a table of one column needs no name for it."""
-    from chatkit.imports.tables import list_rows
-
-    if table.broken:
-        lines = list_rows([row.number for row in table.broken])
-        raise InputError(f"{lines}: {table.broken[0].reason}.")
     rows = [row for row in table.rows if any(cell is not None for cell in row.cells)]
     for place, row in enumerate(rows[:_SEARCHED]):
         squashed = [_squashed(cell) for cell in row.cells]
-        if found := [name for name in _NAMES if name in squashed]:
-            column = squashed.index(found[0])
+        if names := [name for name in _NAMES if name in squashed]:
+            column = squashed.index(names[0])
             cells = [other.cells[column : column + 1] for other in rows[place + 1 :]]
             return [_text(cell[0]) for cell in cells if cell and cell[0] is not None]
     filled = [[cell for cell in row.cells if cell is not None] for row in rows]
     if all(len(cells) == 1 for cells in filled):
         return [_text(cells[0]) for cells in filled]
-    names = ", ".join(str(cell) for cell in filled[0]) if filled else "none"
-    raise InputError(f"no column is called template_code. Columns: {visible(names):.200}.")
+    columns = ", ".join(str(cell) for cell in filled[0]) if filled else "none"
+    raise InputError(f"no column is called template_code. Columns: {visible(columns):.200}.")
 
 
 def _named(row: Sequence[str]) -> int:
@@ -128,8 +119,8 @@ def _squashed(cell: object) -> str:
 
 
 def _text(cell: object) -> str:
-    odd = getattr(cell, "text", None)  # a cell that holds nothing usable, as it is seen
-    return str(cell if odd is None else odd).strip()
+    text = getattr(cell, "text", None)  # a cell that holds nothing usable, as it is seen
+    return str(cell if text is None else text).strip()
 
 
 # --- remembered -------------------------------------------------------------------------

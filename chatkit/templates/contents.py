@@ -213,7 +213,7 @@ class ContentEndpoints(Endpoints[Content]):
         self.code: str = code
         self.checks = checks
         self.source = "en"  #: the language that plans hold the others against
-        self.wanted: Collection[str] = ()  #: codes of findings that are no news to who plans
+        self.expected: Collection[str] = ()  #: codes of findings that are no news to who plans
         self.how = "apply"  #: what plans write translations with, for the ledger
         self.by_rule = False  #: whether they only replace texts, and translate nothing
         self.path = ("templates", code, "contents")
@@ -243,7 +243,7 @@ class ContentEndpoints(Endpoints[Content]):
         findings = check_plan(
             *(changes, base, full),
             source=self.source,
-            wanted=self.wanted,
+            expected=self.expected,
             check=self.checks.check,
         )
         for n, finding in self.checks.languages.check(changes, base).items():
@@ -300,21 +300,21 @@ class ContentEndpoints(Endpoints[Content]):
         if error.status == 409 and key is None:
             return f"It exists: {self.place}.update({asked!r}, …) changes it."
         if isinstance(error, NotFound):
-            there = self._languages_there()
+            languages = self._languages_in_use()
         elif key is None and (written != asked or any("lang_code" in f for f in error.fields)):
-            there = []
+            languages = []
         else:
             return super().next_step(error, key, body)
         step = f"Write {written!r}: the API writes an underscore. " if written != asked else ""
-        if there:
-            step += f"{self.code} has contents in {', '.join(there)}."
+        if languages:
+            step += f"{self.code} has contents in {', '.join(languages)}."
         elif isinstance(error, NotFound):
             step += f"{self.code} has no content; its code may be misspelt."
         else:
             step += f"{self.place}.languages() lists the codes."
         return step
 
-    def _languages_there(self) -> list[str]:
+    def _languages_in_use(self) -> list[str]:
         call = self.list_call()
         try:
             return [one.lang_code for one in self.many(call, self.transport.send(call).data)]
@@ -405,7 +405,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
     def _landed(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Write into the ledger from which source the texts were made, as a plan does."""
         from chatkit.localization.content import texts_in
-        from chatkit.localization.ledger import LedgerFile, Spot, WrittenText
+        from chatkit.localization.ledger import LedgerFile, TranslationKey, WrittenText
 
         if not _TEXTS & sent.keys():
             return
@@ -426,7 +426,9 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
                 recorded = {*LedgerFile(self._endpoints.transport.connection).read().origins}
             except (OSError, InputError):
                 recorded = set()  # who writes it says so
-            written = [each for each in written if Spot(*WrittenText(*each)[:5]) not in recorded]
+            written = [
+                each for each in written if TranslationKey(*WrittenText(*each)[:5]) not in recorded
+            ]
         keep_written(self._endpoints.transport.connection, written, "")
 
     def _source_of(self, lang_code: str) -> Content | None:
@@ -570,7 +572,7 @@ class KnownLanguages:
             origins = LedgerFile(self._transport.connection).read().origins
         except (OSError, InputError):
             origins = {}  # the board says what is wrong with it
-        if language.normal(lang) in {spot.lang_code for spot in origins}:
+        if language.normal(lang) in {key.lang_code for key in origins}:
             return ""
         return f"{language.name(lang)} is new: no content that was read is in it"
 
@@ -635,7 +637,7 @@ class KnownLanguages:
 # --- contents as they would be once they are sent ---------------------------------------
 
 #: What tells a finding from another one in the same content.
-Told: TypeAlias = tuple[str, str, str]
+FindingKey: TypeAlias = tuple[str, str, str]
 #: What the platform refuses stands in these, or beside them; lists show none of them.
 _DECIDE = frozenset(("variables", "headers", "buttons"))
 #: What is found in a draft that holds the words of its source, which was the wish.
@@ -662,14 +664,51 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
     from chatkit.localization.audit import check_contents
 
     before = live or {}
-    there = (
-        {_told(each) for each in check_contents([{"lang_code": "en", **before}])}
+    known = (
+        {_finding_key(each) for each in check_contents([{"lang_code": "en", **before}])}
         if before
         else set()
     )
     content = {"lang_code": "en", **before, **fields}
-    edit = _Edit(before, content, fields, there)
+    edit = _Edit(before, content, fields, known)
     return [edit.placed(each) for each in check_contents([content]).refused]
+
+
+class _PlannedContents:
+    """The contents that a plan changes, as they were read and as they would be, by their place."""
+
+    def __init__(
+        self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull | None
+    ) -> None:
+        self.edits: dict[tuple[str, str], tuple[int, Planned]] = {}
+        deleted = set()
+        for n, change in enumerate(changes):
+            place = change.code or "", str(change.key)
+            if change.kind == "delete":
+                deleted.add(place)
+            else:
+                self.edits[place] = n, change
+        self._several, self._full = base.index.nlevels > 1, full
+        self._codes = {change.code or "" for change in changes}
+        self.before = dict(_contents_of(base, self._codes))
+        self._deleted = deleted
+
+    def read(self, places: Iterable[tuple[str, str]]) -> None:
+        """Read some contents in full, of which lists show a part."""
+        keys = [place if self._several else place[1] for place in places]
+        if keys and self._full is not None:
+            self.before |= _contents_of(self._full(keys), self._codes)
+
+    def after(self, place: tuple[str, str]) -> dict[str, Any]:
+        """Return a content as it would be."""
+        own = {"template_code": place[0], "lang_code": place[1]}
+        sent = self.edits[place][1].after if place in self.edits else {}
+        return {**self.before.get(place, {}), **own, **sent}
+
+    def all_after(self) -> Iterator[dict[str, Any]]:
+        """Yield all contents as they would be, new ones last."""
+        places = dict.fromkeys([*self.before, *self.edits])
+        return (self.after(place) for place in places if place not in self._deleted)
 
 
 def check_plan(
@@ -678,7 +717,7 @@ def check_plan(
     full: ReadFull | None = None,
     *,
     source: str = "en",
-    wanted: Collection[str] = (),
+    expected: Collection[str] = (),
     check: Callable[[Iterable[Mapping[str, Any]], str], Audit] | None = None,
 ) -> dict[int, list[Finding]]:
     """Check all contents of a plan as they would be once it is applied.
@@ -688,7 +727,7 @@ def check_plan(
         base: The contents as they were read. What a list does not show is not judged.
         full: Reads those of them in full that will be live, and of which lists show a part.
         source: The language that the others are translated from.
-        wanted: Codes of findings that are no news to who plans this.
+        expected: Codes of findings that are no news to who plans this.
         check: Checks the contents as they would be, as the account does; else by the rules alone.
 
     Returns:
@@ -696,44 +735,27 @@ def check_plan(
     """
     from chatkit.localization.audit import check_contents
 
-    codes = {change.code for change in changes}
-    before = dict(_contents_of(base, codes))
-    if full is not None and _DECIDE - {*base.columns}:
-        keys = [place if base.index.nlevels > 1 else place[1] for place in _live(changes, before)]
-        before |= _contents_of(full(keys), codes) if keys else ()
-    after = dict(before)
-    places: dict[tuple[str, str], int] = {}
-    for n, change in enumerate(changes):
-        place = change.code or "", str(change.key)
-        if change.kind == "delete":
-            after.pop(place, None)
-            continue
-        places[place] = n
-        said = {"template_code": place[0], "lang_code": place[1], **change.after}
-        after[place] = before.get(place, {}) | said
-    there: dict[tuple[str, str], set[Told]] = {}
-    for each in check_contents(before.values(), source) if places.keys() & before.keys() else ():
-        there.setdefault((each.template_code, each.lang_code), set()).add(_told(each))
-    found: dict[int, list[Finding]] = {}
-    for each in (check or check_contents)(after.values(), source):
+    contents = _PlannedContents(changes, base, full)
+    if _DECIDE - {*base.columns}:
+        contents.read(
+            place
+            for place, (_, change) in contents.edits.items()
+            if change.kind == "update" and contents.after(place).get("is_draft") is not True
+        )
+    known: dict[tuple[str, str], set[FindingKey]] = {}
+    if contents.edits.keys() & contents.before.keys():
+        for each in check_contents(contents.before.values(), source):
+            place = each.template_code, each.lang_code
+            known.setdefault(place, set()).add(_finding_key(each))
+    findings: dict[int, list[Finding]] = {}
+    for each in (check or check_contents)(contents.all_after(), source):
         place = each.template_code, each.lang_code
-        if place in places and each.severity != "note" and each.code not in wanted:
-            n = places[place]
-            told = there.get(place, set())
-            edit = _Edit(before.get(place, {}), after[place], changes[n].after, told)
-            found.setdefault(n, []).append(edit.placed(each))
-    return found
-
-
-def _live(
-    changes: Sequence[Planned], before: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
-    """Yield the places of the updates after which a content is live."""
-    for change in changes:
-        place = change.code or "", str(change.key)
-        draft = {**before.get(place, {}), **change.after}.get("is_draft")
-        if change.kind == "update" and draft is not True:
-            yield place
+        if place in contents.edits and each.severity != "note" and each.code not in expected:
+            n, change = contents.edits[place]
+            before, after = contents.before.get(place, {}), contents.after(place)
+            edit = _Edit(before, after, change.after, known.get(place, set()))
+            findings.setdefault(n, []).append(edit.placed(each))
+    return findings
 
 
 class _Edit(NamedTuple):
@@ -742,32 +764,36 @@ class _Edit(NamedTuple):
     before: Mapping[str, Any]
     after: Mapping[str, Any]
     sent: Mapping[str, Any]
-    there: Collection[Told]
+    known: Collection[FindingKey]
 
-    def placed(self, found: ContentFinding) -> Finding:
+    def placed(self, finding: ContentFinding) -> Finding:
         """Call it an error if it stops the change, and else a warning."""
-        return replace(found, severity="error" if self._stops(found) else "warning")
+        return replace(finding, severity="error" if self._stops(finding) else "warning")
 
-    def _stops(self, found: ContentFinding) -> bool:
+    def _stops(self, finding: ContentFinding) -> bool:
         """Return whether the service refuses it, or the platform a live content with it.
 
         An edit of something else does not stop at what is live with it already.
         """
-        if found.severity == "error":
-            return found.field.partition(".")[0] in self.sent
+        if finding.severity == "error":
+            return finding.field.partition(".")[0] in self.sent
         live = self.after.get("is_draft") is not True
-        if not found.refused or not live:
+        if not finding.refused or not live:
             return False
-        return "is_draft" in self.sent or _told(found) not in self.there or self._touches(found)
+        return (
+            "is_draft" in self.sent
+            or _finding_key(finding) not in self.known
+            or self._touches(finding)
+        )
 
-    def _touches(self, found: ContentFinding) -> bool:
-        return repr(value_at(self.before, found.pointer)) != repr(
-            value_at(self.after, found.pointer)
+    def _touches(self, finding: ContentFinding) -> bool:
+        return repr(value_at(self.before, finding.pointer)) != repr(
+            value_at(self.after, finding.pointer)
         )
 
 
-def _told(found: ContentFinding) -> Told:
-    return found.code, found.field, found.message
+def _finding_key(finding: ContentFinding) -> FindingKey:
+    return finding.code, finding.field, finding.message
 
 
 def _contents_of(
@@ -815,52 +841,36 @@ def written_texts(
     from chatkit.localization import language
     from chatkit.localization.content import texts_in
 
-    edits = {
-        (each.code or "", str(each.key)): each
-        for each in changes
-        if each.kind in ("create", "update")
-    }
-    if not edits:
-        return []
-    codes = {code for code, _ in edits}
-    known = dict(_contents_of(base, codes))
+    contents = _PlannedContents(changes, base, full)
     languages: dict[str, list[str]] = {}
-    for code, lang in (*known, *edits):
+    for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
         languages.setdefault(code, []).append(lang)
-    sources = {
-        code: (code, original)
-        for code, each in languages.items()
-        if (original := language.find(source, each)) is not None
-    }
-    texts: dict[tuple[str, str], tuple[dict[str, str], dict[str, str]]] = {}
-    for place, each in edits.items():
-        if sources.get(place[0], place) == place:
+    texts: dict[tuple[str, str], tuple[tuple[str, str], dict[str, str], dict[str, str]]] = {}
+    for place, (_, change) in contents.edits.items():
+        original = language.find(source, languages[place[0]])
+        if original is None or original == place[1]:
             continue
         before, after = (
             {field: text for field, text in texts_in(fields).items() if text.strip()}
-            for fields in (each.before, each.after)
+            for fields in (change.before, change.after)
         )
         if new := {field: text for field, text in after.items() if before.get(field) != text}:
-            texts[place] = before, new
-    partly_read = {
-        sources[code]: None
-        for (code, _), (_, new) in texts.items()
-        if new.keys() - {"text"} and sources[code] in known and _TEXTS - known[sources[code]].keys()
-    }
-    if partly_read:
-        several = base.index.nlevels > 1
-        known |= _contents_of(
-            full([place if several else place[1] for place in partly_read]), codes
+            texts[place] = (place[0], original), before, new
+    contents.read(
+        dict.fromkeys(
+            place
+            for place, _, new in texts.values()
+            if new.keys() - {"text"}
+            and _TEXTS - contents.before.get(place, dict.fromkeys(_TEXTS)).keys()
         )
+    )
     written = []
-    for (code, lang), (before, new) in texts.items():
-        place = sources[code]
-        read = known.get(place, {})
-        now = {**read, **edits[place].after} if place in edits else read
+    for (code, lang), (place, before, new) in texts.items():
+        read = texts_in(contents.before.get(place, {}))
         written += translated_texts(
-            *(code, lang, place[1], new, texts_in(now)),
+            *(code, lang, place[1], new, texts_in(contents.after(place))),
             how=how,
-            carried=(before, texts_in(read)) if by_rule else ({}, {}),
+            carried=(before, read) if by_rule else ({}, {}),
         )
     return written
 

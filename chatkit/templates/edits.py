@@ -164,8 +164,8 @@ class Replacement:
             self.left.append(place)
 
 
-def _names(found: Iterable[Slot]) -> Counter[str]:
-    return Counter(slot.name for slot in found)
+def _names(placeholders: Iterable[Slot]) -> Counter[str]:
+    return Counter(slot.name for slot in placeholders)
 
 
 def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
@@ -209,11 +209,11 @@ class Drafts:
 
     def add(self, contents: pd.DataFrame, codes: Iterable[str]) -> None:
         """Draft what is missing beside these contents, read in full."""
-        there: dict[str, dict[str, int]] = {code: {} for code in codes}
+        rows: dict[str, dict[str, int]] = {code: {} for code in codes}
         for row, (code, lang) in enumerate(contents.index.tolist()):
-            there[code][lang] = row
+            rows[code][lang] = row
         missing: list[tuple[str, int]] = []
-        for code, known in there.items():
+        for code, known in rows.items():
             original = language.find(self._source, known)
             if original is None:
                 self.sourceless.append(code)
@@ -244,7 +244,7 @@ class Drafts:
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them
-_FIELDS_SHOWN = 3  #: texts of a draft that are named
+_FEW_FIELDS = 3  #: texts of a draft that are named
 #: Why a draft is left: what it does, and the next step.
 _LEFT = {
     "broken": (
@@ -337,9 +337,9 @@ def publication(
         if states[place].state == "stale" or states[place].changes or differs:
             draft.reasons["stale"] = draft.place
         elif same := _untranslated(draft, original, ledger, glossary):
-            rest = len(same) - _FIELDS_SHOWN
+            rest = len(same) - _FEW_FIELDS
             more = f" and {many(rest, 'other text')}" if rest > 0 else ""
-            texts = f"{', '.join(same[:_FIELDS_SHOWN])}{more}"
+            texts = f"{', '.join(same[:_FEW_FIELDS])}{more}"
             draft.reasons["untranslated"] = f"{draft.place} ({texts})"
         elif ledger.provenance(entry, original).unknown:
             draft.reasons["unknown"] = draft.place

@@ -76,7 +76,7 @@ class Templates(metaclass=HelpPage):
 
     @property
     def _target(self) -> BulkTemplates:
-        """Where plans for many templates read and write."""
+        """The source and target of plans for many templates."""
         return self._bulk
 
     @steady
@@ -124,7 +124,7 @@ class Templates(metaclass=HelpPage):
 
     def _known(self) -> list[str]:
         """Name all templates that are known: remembered, used by this client, in the ledger."""
-        recorded = (spot.template_code for spot in self.ledger.read().origins)
+        recorded = (key.template_code for key in self.ledger.read().origins)
         return list(dict.fromkeys([*self.codes, *self._bulk.codes(), *recorded]))
 
     def _codes(self, codes: Codes | None) -> list[str]:
@@ -134,7 +134,7 @@ class Templates(metaclass=HelpPage):
 
     @property
     def glossary(self) -> Glossary | None:
-        """What translations say and never say: all that checks contents of this client tells it.
+        """The words of translations, for all that checks contents of this client.
 
         Those are `check`, `plan`, `board`, `queue`, `publish`, `read_translations` and forms.
         Set it once to a .csv or .xlsx file, a frame or rows, or to None; `glossary=` of a method
@@ -202,19 +202,19 @@ class Templates(metaclass=HelpPage):
             InputError: No code is named, or `since` is not a date.
         """
         from chatkit.bulk.stores import changes_since
-        from chatkit.localization.board import ContentChange, board, moment_of, recorded_changes
+        from chatkit.localization.board import ContentChange, board, parse_time, recorded_changes
 
         named = self._codes(codes)
-        start = None if since is None else moment_of(since)
+        start = None if since is None else parse_time(since)
         ledger, changed = self.ledger.read(), list[ContentChange]()
         if start is not None:
-            landed, runs = changes_since(self._bulk.transport.connection.account, "content", start)
+            changes, runs = changes_since(self._bulk.transport.connection.account, "content", start)
             changed = [
                 ContentChange(
                     *(each.change.code or "", str(each.change.key), each.at, each.by, each.run),
                     *(each.change.kind, ", ".join(each.change.after)),
                 )
-                for each in landed
+                for each in changes
             ]
             changed += recorded_changes(ledger, start, runs)
             changed.sort(key=lambda each: (each.at, each.run))
@@ -278,7 +278,7 @@ class Templates(metaclass=HelpPage):
         *,
         off: bool = False,
     ) -> pd.DataFrame:
-        """Tell no more of a warning that `check` gives: everywhere, or of some texts only.
+        """Silence a warning of `check`, everywhere or for some texts only.
 
         It is recorded in the ledger of translations, for this account, and counts wherever
         contents are checked: for `check`, plans, boards, queues, forms and files of translators.
@@ -374,8 +374,8 @@ class Templates(metaclass=HelpPage):
         words = self.glossary if glossary is None else _glossary(glossary)
         frame = self.frame(codes, full=True)
         known = self._known() if memory is None else _codes_or_none(memory)
-        there = {*frame.index.get_level_values(0)}
-        elsewhere = [code for code in known if code not in there]
+        read_codes = {*frame.index.get_level_values(0)}
+        elsewhere = [code for code in known if code not in read_codes]
         return Queue(
             *(frame, self._into(languages, frame), source, only),
             ledger=self.ledger,
@@ -402,11 +402,11 @@ class Templates(metaclass=HelpPage):
             self._bulk.checks.languages.require(str(frame.index[0][0]), named)
         return named
 
-    def _taken(self, units: Sequence[Unit], there: pd.DataFrame) -> Plan:
+    def _taken(self, units: Sequence[Unit], frame: pd.DataFrame) -> Plan:
         """Plan texts that were written here, and tell of those that were not taken."""
         from chatkit.localization.translation import import_units
 
-        returned = import_units(units, there, any_order=True)
+        returned = import_units(units, frame, any_order=True)
         plan = self._bulk.planned(returned.frame, source=returned.source or "en")
         lost = returned.refused
         for each in lost[:FEW]:
@@ -421,7 +421,7 @@ class Templates(metaclass=HelpPage):
 
     @property
     def ledger(self) -> LedgerFile:
-        """What is recorded of the source texts that translations were made from."""
+        """The record of the source texts that translations were made from."""
         from chatkit.localization.ledger import LedgerFile
 
         return LedgerFile(self._bulk.transport.connection)
@@ -460,13 +460,13 @@ class Templates(metaclass=HelpPage):
         from chatkit.localization.ledger import accepted
 
         frame = self.frame(codes, full=True)
-        found, new = accepted(frame, languages, source, self.ledger.read())
+        report, new = accepted(frame, languages, source, self.ledger.read())
         self.ledger.add(new)
-        texts = many(int(found["texts"].sum()), "text")
+        texts = many(int(report["texts"].sum()), "text")
         are = "is" if texts == "1 text" else "are"
-        contents = many(len(found), "content")
+        contents = many(len(report), "content")
         say(f"{texts} in {contents} {are} recorded as made from {source} as it is now.")
-        return found
+        return report
 
     # --- plans ----------------------------------------------------------------------
 
@@ -566,15 +566,15 @@ class Templates(metaclass=HelpPage):
 
         drafts = Drafts(language.listed(languages), source)
         named = self._codes(codes)
-        there = self._bulk.kept(self._bulk.reader(named).frame(full=True))
-        drafts.add(there, named)
+        contents = self._bulk.kept(self._bulk.reader(named).frame(full=True))
+        drafts.add(contents, named)
         frame = frame_of_contents(drafts.rows)
-        inherit_origin(frame, there)  # they come beside what was just read
+        inherit_origin(frame, contents)  # they come beside what was just read
         return self._bulk.planned(
             frame,
             notes=drafts.notes,
             source=source,
-            wanted=COPIED,
+            expected=COPIED,
             skip_invalid=skip_invalid,
             broken=broken,
         )
@@ -616,15 +616,15 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.edits import AGAINST_GLOSSARY, publication
 
         words = self.glossary if glossary is None else _glossary(glossary)
-        there = self.frame(codes, full=True)
+        contents = self.frame(codes, full=True)
         known = self.ledger.read()
-        ready = publication(there, languages, source, known, glossary=words, broken=broken)
+        ready = publication(contents, languages, source, known, glossary=words, broken=broken)
         return self._bulk.planned(
             ready.frame(),
             notes=ready.notes,
             drawn=ready.drawn,
             source=source,
-            wanted=AGAINST_GLOSSARY,
+            expected=AGAINST_GLOSSARY,
             broken=broken,
         )
 
@@ -731,14 +731,14 @@ class Templates(metaclass=HelpPage):
         with collector_paused():
             units = read_units(paths, encoding)
         if codes is None:  # what a translator has spoilt is rejected, not looked for
-            there = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
+            contents = self._bulk.kept(self._bulk.reader(codes_of(units)).frame(full=True))
         else:
-            there = self.frame(codes, full=True)
+            contents = self.frame(codes, full=True)
         known = self.ledger.read()
         with collector_paused():
             returned = import_units(
                 units,
-                there,
+                contents,
                 any_order=any_order,
                 glossary=words,
                 ledger=known,
@@ -748,7 +748,7 @@ class Templates(metaclass=HelpPage):
                 returned.frame,
                 source=returned.source or "en",
                 how="import",
-                wanted=MISSING if returned.refused else (),
+                expected=MISSING if returned.refused else (),
                 broken=broken,
                 skip_invalid=skip_invalid,
             )

@@ -11,7 +11,7 @@ from localization.contents import CONTENT, content, demo, frame  # noqa: F401
 
 from chatkit.errors import InputError
 from chatkit.localization.audit import check_contents
-from chatkit.localization.board import STATES, BoardCell, ContentChange, board, moment_of
+from chatkit.localization.board import STATES, BoardCell, ContentChange, board, parse_time
 from chatkit.report import FEW
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -244,13 +244,13 @@ def test_a_few_of_those_who_changed_something_are_named():
     ],
 )
 def test_a_time_is_a_day_or_a_moment_and_utc_unless_it_says_otherwise(given, found):
-    assert moment_of(given) == found
+    assert parse_time(given) == found
 
 
 @pytest.mark.parametrize("given", ["yesterday", "", 20261101, None])
 def test_what_is_no_time_is_refused(given):
     with pytest.raises(InputError, match="since= takes a date like"):
-        moment_of(given)
+        parse_time(given)
 
 
 def test_without_contents_there_is_an_empty_board():

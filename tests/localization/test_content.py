@@ -36,15 +36,15 @@ def test_frames_tell_language_and_template_in_a_column_or_in_the_index():
 
 def test_a_field_that_was_not_given_is_not_known():
     entry = only({"lang_code": "en", "text": "Hi {{1}} there"})
-    assert "text" in entry.given
-    assert "variables" not in entry.given
+    assert "text" in entry.raw
+    assert "variables" not in entry.raw
 
 
 def test_a_hole_in_a_nested_column_is_no_null():
     joined = pd.concat([frame(content()), frame({"lang_code": "de", "text": "Hallo"})])
     first, second = entries(joined)
-    assert "buttons" in first.given
-    assert "buttons" not in second.given
+    assert "buttons" in first.raw
+    assert "buttons" not in second.raw
     assert second.footer == ""
 
 

@@ -68,10 +68,6 @@ def test_names_are_those_of_cldr(code, name):
     assert language.name(code) == name
 
 
-def test_a_name_can_be_in_another_language():
-    assert language.name("ja", "de") == "Japanisch"
-
-
 @pytest.mark.parametrize(
     ("code", "script", "letters"),
     [

@@ -21,15 +21,15 @@ from chatkit.errors import InputError
 from chatkit.localization.board import board
 from chatkit.localization.content import entries
 from chatkit.localization.ledger import (
+    Annotation,
     Ledger,
     Origin,
-    Remark,
-    Spot,
+    TranslationKey,
     WrittenText,
     accepted,
     note_written,
-    spot_of,
     text_digest,
+    translation_key,
 )
 from chatkit.localization.translation.importer import Returned, Translations
 from chatkit.resource import endpoints_of
@@ -281,10 +281,10 @@ def test_what_a_colleague_changed_is_seen_once_their_ledger_is_merged(
     at, run = "2026-11-05T10:00:00.000000+00:00", "20261105-100000-abcdef"
     theirs, place = Ledger(), ("order_ready", "de")
     for field in ("buttons.0.label", "buttons.1.label", "text"):
-        spot = Spot(*place, field, "en", text_digest(field))
-        theirs.note(spot, "Hello", "import", theirs, at=at, run=run)
-    spot = Spot("order_ready", "fr", "text", "en", text_digest("fr"))
-    theirs.note(spot, "Hello", "accept", theirs, at=at)  # changes nothing
+        key = TranslationKey(*place, field, "en", text_digest(field))
+        theirs.note(key, "Hello", "import", theirs, at=at, run=run)
+    key = TranslationKey("order_ready", "fr", "text", "en", text_digest("fr"))
+    theirs.note(key, "Hello", "accept", theirs, at=at)  # changes nothing
     (tmp_path / "hers.jsonl").write_text(str(theirs), encoding="utf-8")
     client.templates.ledger.merge(tmp_path / "hers.jsonl")
     found = client.templates.board(["order_ready"], since="2026-11-05")
@@ -330,17 +330,17 @@ def test_a_language_that_nobody_has_is_refused_with_the_one_that_is_meant(client
 
 
 def test_each_line_says_who_recorded_it(monkeypatch):
-    at, spot = "2026-11-01T10:00:00.000000+00:00", Spot("a", "de", "text", "en", "0" * 20)
+    at, key = "2026-11-01T10:00:00.000000+00:00", TranslationKey("a", "de", "text", "en", "0" * 20)
     old = [
         f'["comment","a","de","text","{at}","too long",""]',
         f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply","",""]',
         f'["silenced","quotes","","{at}","yes",""]',
     ]
     known = Ledger.of_text("\n".join(old))
-    assert known.origins[spot].by == known.comments["a", "de", "text"].by == ""
+    assert known.origins[key].by == known.comments["a", "de", "text"].by == ""
     assert str(known).split("\n")[1:-1] == old
     monkeypatch.setenv("CHATKIT_USER", "Amara")
-    known.note(spot, "Hi", "accept", known)
+    known.note(key, "Hi", "accept", known)
     known.comment(("a", "de", "text"), "")
     known.silence("quotes", "", off=True)
     new = str(known).split("\n")[1:-1]
@@ -363,7 +363,7 @@ def test_no_sample_and_no_token_is_in_it(client):
 
 TIMES = st.integers(0, 3).map(lambda n: f"2026-11-0{n + 1}T10:00:00.000000+00:00")
 SPOTS = st.builds(
-    Spot,
+    TranslationKey,
     st.sampled_from(["order_ready", "a\u2028b"]),
     st.sampled_from(["de", "pt_BR"]),
     st.sampled_from(["text", "buttons.0.label"]),
@@ -380,8 +380,8 @@ LINES = st.lists(
 @st.composite
 def ledgers(draw):
     ledger = Ledger()
-    for spot, at, source, how, by in draw(LINES):
-        ledger.origins[spot] = Origin(at, ledger.send(source), how, by=by)
+    for key, at, source, how, by in draw(LINES):
+        ledger.origins[key] = Origin(at, ledger.send(source), how, by=by)
     return ledger
 
 
@@ -470,11 +470,11 @@ def test_a_line_of_a_ledger_is_one_line_whatever_its_text_holds():
 
 def test_one_line_that_is_new_was_and_several_were(client, tmp_path, capsys):
     one, path = Ledger(), tmp_path / "one.jsonl"
-    one.note(Spot("a", "de", "text", "en", "0" * 20), "Hello", "accept", one)
+    one.note(TranslationKey("a", "de", "text", "en", "0" * 20), "Hello", "accept", one)
     path.write_text(str(one), encoding="utf-8")
     client.templates.ledger.merge(path)
     client.templates.ledger.merge(path)
-    one.note(Spot("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
+    one.note(TranslationKey("a", "fr", "text", "en", "0" * 20), "Hello", "accept", one)
     path.write_text(str(one), encoding="utf-8")
     client.templates.ledger.merge(path)
     said = capsys.readouterr().out
@@ -494,30 +494,30 @@ def test_comments_and_silences_that_are_taken_are_counted(client, tmp_path, caps
 
 
 def test_of_two_notes_of_a_translation_the_later_counts_and_the_same_is_not_noted_again():
-    spot, known = Spot("a", "de", "text", "en", "0" * 20), Ledger()
+    key, known = TranslationKey("a", "de", "text", "en", "0" * 20), Ledger()
     noon, one = "2026-11-20T12:00:00.000000+00:00", "2026-11-20T13:00:00.000000+00:00"
-    known.note(spot, "Hello", "apply", known, at=noon, run="r1")
+    known.note(key, "Hello", "apply", known, at=noon, run="r1")
     again = Ledger()
-    again.note(spot, "Hello", "import", known, at=one)
+    again.note(key, "Hello", "import", known, at=one)
     assert len(again) == 0
-    again.note(spot, "Hi", "accept", known, at=noon)
-    assert again.origins[spot].at == noon.replace("00:00.000000", "00:00.000001")
-    assert known.merge(again).origins[spot].source == text_digest("Hi")
+    again.note(key, "Hi", "accept", known, at=noon)
+    assert again.origins[key].at == noon.replace("00:00.000000", "00:00.000001")
+    assert known.merge(again).origins[key].source == text_digest("Hi")
     later = Ledger()
-    later.note(spot, "Hi", "accept", known, at=one)
-    assert later.origins[spot] == Origin(one, text_digest("Hi"), "accept", "", person())
+    later.note(key, "Hi", "accept", known, at=one)
+    assert later.origins[key] == Origin(one, text_digest("Hi"), "accept", "", person())
 
 
 def test_what_a_person_accepts_is_noted_once_although_a_run_wrote_it():
-    spot, known = Spot("a", "de", "text", "en", "0" * 20), Ledger()
-    known.note(spot, "Hello", "apply", known)
+    key, known = TranslationKey("a", "de", "text", "en", "0" * 20), Ledger()
+    known.note(key, "Hello", "apply", known)
     new = Ledger()
-    new.note(spot, "Hello", "accept", known)
+    new.note(key, "Hello", "accept", known)
     both = known.merge(new)
-    assert both.origins[spot].how == "accept"
+    assert both.origins[key].how == "accept"
     for how in ("accept", "import"):
         again = Ledger()
-        again.note(spot, "Hello", how, both)
+        again.note(key, "Hello", how, both)
         assert len(again) == 0
 
 
@@ -525,7 +525,7 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
     known, new = Ledger(), Ledger()
     place = ("a", "de", "text", "en")
     made_from = text_digest("Old")
-    known.note(Spot(*place, text_digest("alt")), "Old", "apply", known)
+    known.note(TranslationKey(*place, text_digest("alt")), "Old", "apply", known)
     written = [
         WrittenText(*place, text_digest("neu"), "New", "import"),
         WrittenText(*place, text_digest("odd"), "New", "by magic"),
@@ -534,8 +534,8 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
         WrittenText(*place, text_digest("y"), "New!", "import", text_digest("nobody's"), "other"),
     ]
     note_written(new, known, written, "run-1")
-    found = {spot.target: (origin.how, new.sources[origin.source], origin.run)
-             for spot, origin in new.origins.items()}  # fmt: skip
+    found = {key.target: (origin.how, new.sources[origin.source], origin.run)
+             for key, origin in new.origins.items()}  # fmt: skip
     assert found == {
         text_digest("neu"): ("import", "New", "run-1"),
         text_digest("odd"): ("apply", "New", "run-1"),
@@ -559,7 +559,9 @@ def test_a_comment_that_came_back_counts_unless_it_is_known_or_somebody_said_mor
     assert commented(known, [returned(" too  long ")]).comments["a", "pt_BR", "text"].text == (
         "too  long"
     )
-    known.comments["a", "pt_BR", "text"] = Remark("2026-11-20T12:00:00.000000+00:00", "too long")
+    known.comments["a", "pt_BR", "text"] = Annotation(
+        "2026-11-20T12:00:00.000000+00:00", "too long"
+    )
     for same in ("too long", "too\nlong"):
         assert not commented(known, [returned(same, "20270101T000000")]).comments
     assert not commented(known, [returned("shorter", "20261120T115959")]).comments
@@ -615,23 +617,24 @@ def test_what_somebody_else_writes_is_read_and_what_a_reader_changes_is_not(clie
 
 def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
     (english, german) = entries(frame(content(), content(lang_code="de", text=GERMAN)))
-    spot = spot_of(german, "text", "en", GERMAN)
+    key = translation_key(german, "text", "en", GERMAN)
     ahead = Ledger()
     origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.send("Old"), "apply")
-    ahead.origins[spot] = origin
+    ahead.origins[key] = origin
     new = accepted([english, german], None, "en", ahead)[1]
-    assert ahead.merge(new).origins[spot].source == text_digest(english.text)
+    assert ahead.merge(new).origins[key].source == text_digest(english.text)
 
 
 WRITER = """
 import sys
 from pathlib import Path
-from chatkit.localization.ledger import Ledger, LedgerFile, Spot
+from chatkit.localization.ledger import Ledger, LedgerFile, TranslationKey
 file = LedgerFile.__new__(LedgerFile)
 file.path = Path(sys.argv[1])
 for n in range(20):
     new = Ledger()
-    new.note(Spot("t", "de", f"{sys.argv[2]}.{n}", "en", "0" * 20), f"text {n}", "apply", new)
+    key = TranslationKey("t", "de", f"{sys.argv[2]}.{n}", "en", "0" * 20)
+    new.note(key, f"text {n}", "apply", new)
     file.add(new)
 """
 
@@ -656,5 +659,5 @@ def test_a_translation_that_is_edited_in_the_plan_that_makes_its_source_is_of_th
         source = {"text": "Your order is here.", "footer": "New", "is_draft": True}
         frame.loc[("offer", "en"), list(source)] = list(source.values())
         client.templates.plan(frame).apply()
-        [spot] = client.templates.ledger.read().origins
-        assert spot[:4] == ("offer", "de", "footer", "en")
+        [key] = client.templates.ledger.read().origins
+        assert key[:4] == ("offer", "de", "footer", "en")

@@ -66,5 +66,5 @@ def test_what_else_is_to_be_said_comes_before_what_the_rules_say(desk):
     plan = desk.planned(frame, notes=lambda: ["First."])
     assert plan.notes[0] == "First."
     assert plan.notes[1].startswith("a/en has ")
-    quiet = desk.planned(frame, wanted={"placeholder edge", "placeholder ratio"})
+    quiet = desk.planned(frame, expected={"placeholder edge", "placeholder ratio"})
     assert quiet.notes == []

@@ -157,7 +157,7 @@ def test_what_was_wished_for_is_no_news():
     copied = change("create", "de", **{k: v for k, v in GOOD.items() if k != "lang_code"})
     base = frame(content())
     assert any("untranslated" in note for note in notes([copied], base))
-    assert not notes([copied], base, wanted=COPIED)
+    assert not notes([copied], base, expected=COPIED)
 
 
 def test_the_source_language_is_the_one_that_is_named():

@@ -161,11 +161,11 @@ def test_texts_stand_language_by_language_and_their_page_shows_the_first_ten(cli
     assert lines[-2].startswith(f"  9 unknown {CODE} de Text: Hello")
     assert lines[-1] == "  … and 6 more: queue.frame() has them all"
     page = html_of(queue)
-    assert page.count("<tr>") == 1 + 10
-    assert "<p>… and 6 more: <code>queue.frame()</code> has them all.</p>" in page
+    assert page.count("<tr>") == 1 + 10 + 1 + 6
+    assert "<summary>6 more</summary>" in page
     assert repr(queue.items[0]) == f"<unknown {CODE} fr headers.0.text: Your bike is ready>"
     ten = client.templates.queue(["de"], [CODE])
-    assert "… and" not in repr(ten) and "… and" not in html_of(ten)
+    assert "… and" not in repr(ten) and "<details" not in html_of(ten)
     empty = html_of(client.templates.queue(["de"], [CODE], only="stale"))
     assert "Nothing to review." in empty and "<table" not in empty
 
@@ -191,7 +191,7 @@ def test_a_frame_of_texts_tells_the_answers(client: Any) -> None:
 def test_what_is_edited_beside_a_text_is_of_its_own_content_alone(client: Any) -> None:
     """Texts of the template before and after it, and of other languages, stand next to it."""
     queue = client.templates.queue(["fr", "de"], BOTH)
-    places = [item.unit.spot for item in queue.items]
+    places = [item.unit.text_key for item in queue.items]
     for number, item in enumerate(queue.items):
         queue.edit(number, f"{item.unit.source} ({item.unit.lang_code} {number})")
     for code, lang in {place[:2] for place in places}:
@@ -250,7 +250,7 @@ def test_suggestions_come_from_the_other_templates(client: Any) -> None:
     assert not queue.remembers(2)
     client.templates("rental_reminder").update("en", text=SOURCE)
     queue = client.templates.queue(["de"], BOTH)
-    text = next(n for n, i in enumerate(queue.items) if i.unit.spot[::2] == (BOTH[1], "text"))
+    text = next(n for n, i in enumerate(queue.items) if i.unit.text_key[::2] == (BOTH[1], "text"))
     [found] = queue.suggestions(text)
     assert queue.remembers(text)
     assert "ist repariert" in found.translation

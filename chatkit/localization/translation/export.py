@@ -12,7 +12,7 @@ from chatkit.imports.tables import write_file
 from chatkit.localization import language
 from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, enumerated, grouped, source_of, words
-from chatkit.localization.ledger import Ledger, Spot, no_source, text_digest
+from chatkit.localization.ledger import Ledger, TranslationKey, no_source, text_digest
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
 from chatkit.localization.translation.files import Paths
@@ -92,9 +92,9 @@ def export(
     units, homeless = gather(frame, source, languages, ledger)
     units = chosen(units, only, None if since is None else files.read_units(since))
     made = files.written_units(units, path, form, source) if units else {}
-    if there := [each.name for each in made if each.exists() and not replace]:
+    if existing := [each.name for each in made if each.exists() and not replace]:
         raise InputError(
-            f"{', '.join(there)} is there already, and may hold the work of a translator. Take "
+            f"{', '.join(existing)} is there already, and may hold the work of a translator. Take "
             "another name, or say replace=True."
         )
     lines = []
@@ -131,12 +131,10 @@ def gather(
     """
     pairs, homeless = paired(contents(frame), source, languages)
     known = Ledger() if ledger is None else ledger
-    at, notes = stamp_time(), dict[tuple[int, str], str]()
-    units = []
+    at, units = stamp_time(), []
     for unit, original, entry in pairs:
-        if (where := (id(original), unit.field)) not in notes:  # the same in all languages
-            notes[where] = translator_note(unit.field, original)
-        described_unit = described(unit, original, entry, known)._replace(note=notes[where])
+        note = translator_note(unit.field, original)
+        described_unit = described(unit, original, entry, known)._replace(note=note)
         units.append(stamped(described_unit, original.lang_code, at))
     return units, homeless
 
@@ -144,8 +142,8 @@ def gather(
 def described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
     """Complete a unit with its state, the source before and the comment, as the ledger has them."""
     place = unit.template_code, language.normal(unit.lang_code), unit.field
-    remark = known.comments.get(place)
-    origin = known.origins.get(spot_of(unit, original)) if known.origins else None
+    annotation = known.comments.get(place)
+    origin = known.origins.get(unit_key(unit, original)) if known.origins else None
     state, before = "draft" if entry is not None and entry.is_draft else "live", ""
     if not unit.target.strip():
         state = "missing"
@@ -153,14 +151,16 @@ def described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -
         state, before = "stale", known.sources.get(origin.source, "")
     elif origin is None and unit.source != unit.target:
         state = "unknown"
-    comment = remark.text if remark else ""
+    comment = annotation.text if annotation else ""
     return unit._replace(state=state, source_before=before, comment=comment)
 
 
-def spot_of(unit: Unit, original: Entry) -> Spot:
+def unit_key(unit: Unit, original: Entry) -> TranslationKey:
     """Name the translation that a unit holds as the ledger does."""
     lang_code, source = language.normal(unit.lang_code), language.normal(original.lang_code)
-    return Spot(unit.template_code, lang_code, unit.field, source, text_digest(unit.target))
+    return TranslationKey(
+        unit.template_code, lang_code, unit.field, source, text_digest(unit.target)
+    )
 
 
 def paired(
@@ -183,9 +183,11 @@ def paired(
     if not any(originals.values()):
         raise InputError(no_source(members, source))
     sources = {each.lang_code for each in originals.values() if each is not None}
-    there = list(dict.fromkeys(entry.lang_code for entry in members))
-    written = {language.normal(code): code for code in reversed(there)}
-    named = [code for code in there if code not in sources] if languages is None else languages
+    languages_read = list(dict.fromkeys(entry.lang_code for entry in members))
+    written = {language.normal(code): code for code in reversed(languages_read)}
+    named = (
+        [code for code in languages_read if code not in sources] if languages is None else languages
+    )
     codes = list(dict.fromkeys(written.get(language.normal(code), code) for code in named))
     if languages is None:
         codes = language.in_order(codes, source)
@@ -207,11 +209,11 @@ def paired(
                 target, limit = field_text(entry, field), text_limit(field)
                 unit = Unit(template, code, field, text, target, limit=limit)
                 pairs.append((unit, original, entry))
-    _refuse([unit for unit, *_ in pairs], source, there)
+    _refuse([unit for unit, *_ in pairs], source, languages_read)
     return pairs, list(dict.fromkeys(homeless))
 
 
-def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
+def _refuse(units: Sequence[Unit], source: str, languages_read: Collection[str]) -> None:
     """Refuse codes and texts that could not be brought back as they were."""
     problems = []
     for code in dict.fromkeys(unit.template_code for unit in units):
@@ -225,7 +227,7 @@ def _refuse(units: Sequence[Unit], source: str, there: Collection[str]) -> None:
             problems.append(Problem("lang_code", visible(code)[:60] or "''", reason))
     for code in languages:
         form = language.normal(code)
-        if language.is_tag(code) and code not in there and code != form:
+        if language.is_tag(code) and code not in languages_read and code != form:
             problems.append(Problem("languages", visible(code)[:60], f"did you mean {form}?"))
     for unit in units:
         for text in (unit.source, unit.target):

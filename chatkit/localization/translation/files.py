@@ -32,7 +32,7 @@ from chatkit.imports.tables import (
 from chatkit.imports.tables.delimited import decode_text, read_delimited, to_csv
 from chatkit.localization import language
 from chatkit.localization.content import text_label
-from chatkit.localization.table import frame_of
+from chatkit.localization.table import text_frame
 from chatkit.localization.translation import xliff
 from chatkit.localization.translation.units import (
     Unit,
@@ -196,46 +196,32 @@ _HEADS = 20  #: so many rows are looked through for the names of the columns
 _ALIKE = 3  #: with so many of the names, a row is one of ours that was changed
 
 
-class _Cells(NamedTuple):
-    """One unit as cells; a translator fills in `translation`, and may write a `comment`."""
+#: The columns, and what they hold of a unit. A translator fills in `translation`, and may write a
+#: `comment`; a label is the field as a person calls it.
+_COLUMNS: Mapping[str, Callable[[Unit], str]] = {
+    "template_code": lambda unit: unit.template_code,
+    "lang_code": lambda unit: unit.lang_code,
+    "label": lambda unit: text_label(unit.field),
+    "source": lambda unit: escape_controls(unit.source),
+    "translation": lambda unit: escape_controls(unit.target),
+    "comment": lambda unit: escape_controls(unit.comment),
+    "state": lambda unit: unit.state,
+    "source_before": lambda unit: escape_controls(unit.source_before),
+    "note": lambda unit: visible(unit.note),
+    "at_most": lambda unit: str(unit.limit or ""),
+    "field": lambda unit: unit.field,
+    "stamp": lambda unit: unit.stamp,
+}
+COLUMNS = tuple(_COLUMNS)
 
-    template_code: str
-    lang_code: str
-    label: str  #: the field as a person calls it
-    source: str
-    translation: str | None
-    comment: str | None
-    state: str | None
-    source_before: str | None
-    note: str
-    at_most: str | None
-    field: str
-    stamp: str
 
-
-COLUMNS = _Cells._fields
-
-
-def _cells_of(unit: Unit) -> _Cells:
-    return _Cells(
-        unit.template_code,
-        unit.lang_code,
-        text_label(unit.field),
-        escape_controls(unit.source),
-        escape_controls(unit.target) or None,
-        escape_controls(unit.comment) or None,
-        unit.state or None,
-        escape_controls(unit.source_before) or None,
-        visible(unit.note),
-        str(unit.limit or "") or None,
-        unit.field,
-        unit.stamp,
-    )
+def _cells(unit: Unit) -> list[str | None]:
+    return [cell(unit) or None for cell in _COLUMNS.values()]
 
 
 def csv_of(units: Sequence[Unit]) -> bytes:
     """Write units of any languages as CSV."""
-    to_csv(frame_of(map(_cells_of, units), COLUMNS), target := io.BytesIO())
+    to_csv(text_frame(list(map(_cells, units)), COLUMNS), target := io.BytesIO())
     return target.getvalue()
 
 
@@ -245,9 +231,9 @@ def workbook_of(units: Sequence[Unit]) -> bytes:
     Raises:
         InputError: It is more than a spreadsheet can hold.
     """
-    rows: dict[str, list[_Cells]] = {}
+    rows: dict[str, list[list[str | None]]] = {}
     for unit in units:
-        rows.setdefault(unit.lang_code, []).append(_cells_of(unit))
+        rows.setdefault(unit.lang_code, []).append(_cells(unit))
     return workbook.workbook_of(COLUMNS, rows, wide=_WIDE, hidden=("field",))
 
 
@@ -384,7 +370,7 @@ def _unit_of_row(
     place: str,
     row: int,
 ) -> Unit:
-    trouble, texts = "", dict[str, str]()
+    trouble, texts = "", dict[str, Any]()
     for name in _TAKEN:
         number = columns.get(name, len(cells))
         value = cells[number] if number < len(cells) else None
@@ -394,20 +380,8 @@ def _unit_of_row(
                 trouble = f"the {name} ({letters[name]}{row}) {reason}"
             text = value.text if isinstance(value, BadCell) else as_text(value)
         texts[name] = unescape_controls(text or "")
-    return Unit(
-        texts["template_code"],
-        texts["lang_code"],
-        texts["field"],
-        texts["source"],
-        texts["translation"],
-        texts["stamp"],
-        comment=texts["comment"],
-        state=texts["state"],
-        place=place,
-        trouble=trouble,
-        row=row,
-        letters=letters,
-    )
+    target = texts.pop("translation")
+    return Unit(**texts, target=target, place=place, trouble=trouble, row=row, letters=letters)
 
 
 #: Where the language stands as the API writes it. Programs keep what they do not know.

@@ -36,7 +36,7 @@ from chatkit.localization.translation.units import (
     stamp_of,
     with_texts,
 )
-from chatkit.report import LABEL, MANY, Report, marked
+from chatkit.report import FEW, LABEL, MANY, Report, html_tables, marked
 from chatkit.util.display import cut, has_half_character, many, visible
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _PLACELESS = ("no stamp", "code changed", "not in the frame")
 #: The verdict on texts that only wait for others.
 _FOLLOWS = "incomplete"
 _LONG = 400  #: characters of a source that is shown
-_SHOWN = 5  #: so many rejected texts are shown with the counts
+_FEW_FAULTS = 5  #: so many rejected texts are shown with the counts
 
 
 class Returned(NamedTuple):
@@ -177,13 +177,13 @@ class Translations(Report):
     def _text(self) -> list[list[str]]:
         lines = [self._heading()]
         faults, waiting = self._folded()
-        for each in faults[:_SHOWN]:
+        for each in faults[:_FEW_FAULTS]:
             where = f"{each.template_code} {each.lang_code} {text_label(each.field)}".strip()
             lines.append(f"  {cut(where, 60)}: {each.verdict}: {cut(each.message, 200)}")
             if each.verdict == "stale" and each.source:
-                sides = each.source_before[:_LONG], each.source[:_LONG]
-                lines.append(f"    {worded_changes(*sides)}")
-        if (rest := len(faults) - _SHOWN) > 0:
+                sources = each.source_before[:_LONG], each.source[:_LONG]
+                lines.append(f"    {worded_changes(*sources)}")
+        if (rest := len(faults) - _FEW_FAULTS) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
         lines += [f"  {waiting}"] * bool(waiting)
         return [lines, *([[repr(self.plan)]] if hasattr(self, "plan") else [])]
@@ -193,14 +193,11 @@ class Translations(Report):
         parts = [f"<p>{marked(self._heading())}</p>"]
         if self.refused:
             faults, waiting = self._folded()
-            rows = "".join(map(_html_row, faults[:MANY]))
-            names = ("text", "why not", "source", "came back")
-            head = "".join(f'<th scope="col">{name}</th>' for name in names)
-            table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+            widths = dict.fromkeys(("text", "why not", "source", "came back"), 0)
+            rows = list(map(_html_row, faults[:MANY]))
+            table = html_tables(widths, rows[:FEW], rows[FEW:], len(faults), ".rejected")
+            rest = f"<p>{marked(waiting)}</p>" * bool(waiting)
             summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
-            more = len(faults) - MANY
-            rest = f"<p>… and {more:,} more in <code>.rejected</code>.</p>" if more > 0 else ""
-            rest += f"<p>{marked(waiting)}</p>" * bool(waiting)
             parts.append(f"<details open>{summary}{table}{rest}</details>")
         return [*parts, *(self.plan._html() if hasattr(self, "plan") else ())]
 
@@ -325,10 +322,10 @@ class _Importer:
     def _text(self, unit: Unit) -> _Text:
         stamp, source = stamp_of(unit.stamp), None
         for each in self._templates.get(unit.template_code, ()) if stamp else ():
-            if stamp and key_of(*unit.spot, each.lang_code) == stamp.key:
+            if stamp and key_of(*unit.text_key, each.lang_code) == stamp.key:
                 source = each
                 break
-        entry = self._at(unit.spot[:2])
+        entry = self._at(unit.text_key[:2])
         now, live = (field_text(each, unit.field) for each in (source, entry))
         text = _Text(unit, unit.target, stamp, source, entry, now, live)
         if text.touched and not self._broken:
@@ -343,7 +340,7 @@ class _Importer:
         places: dict[tuple[str, ...], dict[tuple[str, ...], _Text]] = {}
         for text in self.texts:
             unit, stamp = text.unit, text.stamp
-            place = (*unit.spot, stamp.key) if stamp else (unit.place,)
+            place = (*unit.text_key, stamp.key) if stamp else (unit.place,)
             same = (unit.target, stamp.source, stamp.at) if stamp else (unit.target,)
             first = places.setdefault(place, {}).setdefault(same, text)
             text.alike = None if first is text else first
@@ -369,7 +366,7 @@ class _Importer:
             if reason := self._reason(text, stamp, source, touched):
                 text.reject(*reason)
             else:
-                taken = self._taken.setdefault(unit.spot[:2], {})
+                taken = self._taken.setdefault(unit.text_key[:2], {})
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
@@ -470,7 +467,7 @@ class _Importer:
         faults: dict[tuple[str, str], set[str]] = {}
         for text in self.texts:
             if text.verdict not in TAKEN:
-                faults.setdefault(text.unit.spot[:2], set()).add(text.unit.field)
+                faults.setdefault(text.unit.text_key[:2], set()).add(text.unit.field)
         for place, taken in self._taken.items():
             entry = self._at(place)
             for name in ("", "headers", "buttons"):
@@ -498,7 +495,7 @@ class _Importer:
                 continue
             fields = {field: text.target for field, text in sorted(taken.items(), key=_order)}
             self.changed += [
-                Changed(*text.unit.spot, text.live, text.target) for text in taken.values()
+                Changed(*text.unit.text_key, text.live, text.target) for text in taken.values()
             ]
             entry = self._at(place)
             if entry is None:
@@ -506,7 +503,7 @@ class _Importer:
                 texts = dict.fromkeys(field_texts(source), "") | fields  # the others are missing
                 new.append({**begun, **with_texts(begun, source, texts)})
             else:
-                edits[self._rows[place]] = with_texts(entry.given, source, fields)
+                edits[self._rows[place]] = with_texts(entry.raw, source, fields)
         return edits, new
 
     @property
@@ -529,7 +526,7 @@ class _Importer:
         if stamp and digest(unit.source) != stamp.source:  # the file has lost it
             before = self._exported.get(stamp.source, unit.source)
         return Returned(
-            *(*unit.spot, first.verdict, first.message, before, text.now, text.live),
+            *(*unit.text_key, first.verdict, first.message, before, text.now, text.live),
             *(text.raw, unit.comment, visible(unit.place), unit.cell("translation"), text.sent),
         )
 

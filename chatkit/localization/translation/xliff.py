@@ -119,8 +119,8 @@ def read_xliff(data: bytes) -> list[Unit]:
     root = parsed(data)
     version = root.get("version", "")
     if local(root) != "xliff" or not version.startswith("1."):
-        found = f"{local(root)} {version}".strip()
-        raise InputError(f"It must be XLIFF of version 1.2, and is {found}: save it as that.")
+        kind = f"{local(root)} {version}".strip()
+        raise InputError(f"It must be XLIFF of version 1.2, and is {kind}: save it as that.")
     units = (unit for file in below(root, "file") for unit in _units(file))
     return [unit._replace(place=f"unit {number}") for number, unit in enumerate(units, 1)]
 
@@ -164,12 +164,12 @@ def _was_stale(element: Element) -> bool:
 
 def _comment(notes: Iterable[Element]) -> str:
     """Return what people said of a text, one line each."""
-    said = [
+    texts = [
         unescape_controls("".join(each.itertext()))
         for each in notes
         if each.get("from", "") not in _OURS
     ]
-    return "\n".join(filter(str.strip, said))
+    return "\n".join(filter(str.strip, texts))
 
 
 _FIXED = re.compile(r"\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩")
@@ -202,12 +202,12 @@ def parts(text: str, fixed: dict[str, int]) -> Iterator[Part]:
     text = escape_controls(text)
     seen: Counter[str] = Counter()
     end = 0
-    for found in _FIXED.finditer(text):
-        if found.start() > end:
-            yield Part(text[end : found.start()])
-        seen[found[0]] += 1
-        yield Part(found[0], fixed.setdefault(found[0], len(fixed) + 1), seen[found[0]])
-        end = found.end()
+    for match in _FIXED.finditer(text):
+        if match.start() > end:
+            yield Part(text[end : match.start()])
+        seen[match[0]] += 1
+        yield Part(match[0], fixed.setdefault(match[0], len(fixed) + 1), seen[match[0]])
+        end = match.end()
     if end < len(text):
         yield Part(text[end:])
 
@@ -261,17 +261,17 @@ def text_of(element: Element | None, fixed: Mapping[str, str]) -> str:
 
 
 def _raw(element: Element, fixed: Mapping[str, str]) -> str:
-    said = [element.text or ""]
+    texts = [element.text or ""]
     for child in element:
         name = local(child)
         if name in _CODES:
-            said.append(_code(child, fixed))
+            texts.append(_code(child, fixed))
         elif name == "cp":
-            said.append(_point(child))
+            texts.append(_point(child))
         else:  # what a program put around words to mark them
-            said.append(_raw(child, fixed))
-        said.append(child.tail or "")
-    return "".join(said)
+            texts.append(_raw(child, fixed))
+        texts.append(child.tail or "")
+    return "".join(texts)
 
 
 def _code(element: Element, fixed: Mapping[str, str]) -> str:
@@ -291,5 +291,5 @@ def codes_of(element: Element | None) -> dict[str, str]:
     """Return the codes of a source by their id, as they are written there."""
     if element is None:
         return {}
-    found = [each for each in element.iter() if local(each) in _CODES]
-    return {each.get("id", ""): _code(each, {}) for each in found}
+    codes = [each for each in element.iter() if local(each) in _CODES]
+    return {each.get("id", ""): _code(each, {}) for each in codes}

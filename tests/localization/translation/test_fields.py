@@ -76,8 +76,8 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
     found = entries(given_)[0]
     new = {f: t for f, t in field_texts(found).items() if group_of(found, found, f) == f}
-    for name, value in with_texts(found.given, found, new).items():
-        assert value == found.given[name]
+    for name, value in with_texts(found.raw, found, new).items():
+        assert value == found.raw[name]
 
 
 def test_a_new_content_is_a_draft_like_its_source():

@@ -29,7 +29,7 @@ def units(pairs):
 
 
 def told(found):
-    return [(each.spot, each.source, each.target, each.stamp, each.trouble) for each in found]
+    return [(each.text_key, each.source, each.target, each.stamp, each.trouble) for each in found]
 
 
 @settings(max_examples=25)

@@ -50,7 +50,7 @@ def same(one, other):
     assert one.index.equals(other.index)
     assert one.columns.equals(other.columns)
     assert one.dtypes.equals(other.dtypes)
-    return [e.given for e in entries(one)] == [e.given for e in entries(other)]
+    return [e.raw for e in entries(one)] == [e.raw for e in entries(other)]
 
 
 def reasons(result):
@@ -123,7 +123,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
     assert result.rejected.empty, result
     made = next(e for e in entries(result.frame) if e.lang_code == "pt_BR")
     assert field_texts(made) == target
-    assert made.given["is_draft"] is True
+    assert made.raw["is_draft"] is True
     assert made.buttons[1]["value"] == "https://shop.example/en"
     assert same(result.frame.iloc[:1], frame.astype(result.frame.dtypes))
 
@@ -467,7 +467,7 @@ def test_five_texts_that_were_not_taken_are_written_out(count, rest):
     assert lines[2 * min(count, 5) :] == ([rest] if rest else [])
 
 
-@pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "<p>… and 1 more in")])
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "<p>… and 1 more:")])
 def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
     result = Translations(both(), [], [came_back(n) for n in range(count)], 0)
     html = "".join(result._html())

@@ -19,7 +19,7 @@ def units(pairs):
 
 
 def told(found):
-    return [(each.spot, each.source, each.target, each.stamp) for each in found]
+    return [(each.text_key, each.source, each.target, each.stamp) for each in found]
 
 
 @settings(max_examples=25)
