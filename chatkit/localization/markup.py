@@ -58,20 +58,21 @@ _HTML = (
 _TAG = (
     rf"<(?:{_HTML})(?:\s[^<>\n]*)?>|</[\w.:-]+\s*>|<[\w.:-]+\s*/>|<!\[CDATA\[|\]\]>|<!--"
     r"|<[a-z][\w.:-]*(?:\s+[\w:-]+\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'))+\s*/?>"
-    r"|\[\d+\}|\{\d+[\]>]|<\d+\}"
+    r"|\[\d+\}|\{\w{1,3}[\]>]|<\w{1,3}\}"
 )
 ENTITY = re.compile(
     r"&(?:[a-z][a-z0-9]{1,30}|#[0-9]{1,7}|#x[0-9a-f]{1,6});"
     r"|&(?:nbsp|quot|amp|apos|lt|gt|#39|#34|#160)(?![\w;=])",
     re.IGNORECASE,
 )
-#: A backslash before a sign, and in place of one. \n between small letters may be a path.
+#: A backslash before a sign or in place of one, and %20; \n before small letters may be a path.
 _ESCAPE = (
     r"(?<!\w)\\[nrt]|\\[nrt](?![a-z])|\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
     r"|(?<![¯:;=])\\[\\'\"`~@?!%&_*#\[\]{}<>|/.,;:-]"
+    r"|(?<=[^\W\d_])%(?:2[0-9A-F]|C[23]%[89AB][0-9A-F])(?![0-9])"
 )
 _RESIDUE = re.compile(rf"(?i:{_TAG})|(?i:{ENTITY.pattern})|{_ESCAPE}")
-_MAY_HAVE_RESIDUE = re.compile(r"[<&\\]|[\]}]")
+_MAY_HAVE_RESIDUE = re.compile(r"[]<&\\}>%]")
 _PATH = re.compile(r"\b[A-Za-z]:\\\S*|(?<!\S)\\\\\w[\w.-]*\\\S*|\b(?:https?://|www\.)[^\s<>]*")
 
 
