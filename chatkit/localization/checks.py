@@ -262,7 +262,7 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
         value, short = entry.variables.get(name), cut(name, 20)
         if isinstance(value, str) and value.strip():
             if match := _UNEVEN.search(value):
-                what = "a line break or a tab" if match[0].strip(" ") else "doubled spaces"
+                what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
                 message = f"the sample of {{{{{short}}}}} has {what}"
                 hint = "No value may have line breaks, tabs or more than four spaces in a row."
                 code = "sample format" if match["refused"] else "doubled spaces"
@@ -422,7 +422,9 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
             yield from _website(button, texts, field, name)
         elif kind == "call_phone":
             yield from _number(texts, field, name)
-        elif kind == "copy_offer_code" and not texts.get("value", "").strip():
+        elif kind == "copy_offer_code" and not (
+            texts.get("value", "").strip() or entry.authenticates
+        ):
             hint = "Give one as a sample."
             yield Flaw("button code", f"{field}.value", f"{name} has no code", hint)
 

@@ -219,7 +219,7 @@ def check_markup(case: Case) -> Iterator[Flaw]:
             if match := _LINE_BREAK.search(text):
                 message = f"a line break is in {name}"
                 yield Flaw(code, field, message, "Take it out.", match.start())
-            if match := emoji(text):
+            if not text.isascii() and (match := emoji(text)):
                 message = f"{cut(match[0], 4)} is in {name}"
                 hint = "The platform was seen to refuse this: take it out."
                 yield Flaw(code, field, message, hint, match.start())

@@ -35,7 +35,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
         yield from _emoji(text, field, name)
         if own:
             yield from _script(text, field, name, entry.lang_code, own)
-        if right_to_left(text):
+        if not text.isascii() and right_to_left(text):
             if finding := both_directions(_without_names(text)):
                 yield Flaw("both directions", field, f"{name}: {finding.message}")
             if field == "text" or field.startswith("headers"):
@@ -89,7 +89,7 @@ EMOJI = 10  #: so many emoji in a text were taken
 
 def emoji(text: str) -> re.Match[str] | None:
     """Find the first emoji of a text."""
-    return None if text.isascii() else _EMOJI.search(text)
+    return _EMOJI.search(text)
 
 
 def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:

@@ -704,8 +704,9 @@ class Templates(metaclass=HelpPage):
 
         Nothing is overwritten that changed since the export. That is in `rejected`, with all else
         that was not taken, and why: its source has changed, it is too long, a placeholder is
-        lost, the glossary says otherwise. Of several files the later export counts. What
-        translators say in comments is recorded in the ledger.
+        lost, a program has left something in it, the glossary says otherwise. A bad text holds
+        back no other one: a new language is a draft without it. Of several files the later export
+        counts. What translators say in comments is recorded in the ledger.
 
         Args:
             paths: A path, several, or a folder.

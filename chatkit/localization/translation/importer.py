@@ -131,8 +131,9 @@ class Translations(Report):
     def texts(self) -> pd.DataFrame:
         """Every text of the files, row by row, and the verdict on it.
 
-        `verdict` is "fresh" for a text in the plan, "unchanged" for one that came back as it went
-        out, else the reason as in `rejected`: "stale", "too long", "placeholder lost" …
+        `verdict` is "fresh" for a text in the plan, "unwrapped" for one in it without what a
+        program had put in, "unchanged" for one that came back as it went out, else the reason as
+        in `rejected`: "stale", "too long", "placeholder lost", "residue" …
         """
         return frame_of(self._returned, Returned._fields[:-1])
 
