@@ -37,7 +37,6 @@ from chatkit.bulk.plan import (
     refuse_other_home,
     remaining,
     save_plans,
-    stoppable,
     store_of,
 )
 from chatkit.bulk.stores import read_run, store_at
@@ -109,8 +108,7 @@ class FleetPlan(Report):
         self.notes = list(notes)
         self._skip_invalid = skip_invalid
         self._began = bool(run)
-        self._interrupt: Interrupt | None = None  # what stops the run that is at work
-        self._stop_by: Interrupt | None = None  # what is to stop the next one
+        self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
         self._at_work = FleetProgress()
         self.plans: Mapping[str, Plan] = dict(plans)
         if not run:
@@ -178,11 +176,6 @@ class FleetPlan(Report):
         and if their journals lie where so many can be held at once.
         """
         return _together([plan.seconds for plan in self.plans.values()], THREADS)
-
-    def stop(self) -> None:
-        """Stop the work on all accounts, from any thread, as the stop button does."""
-        if self._interrupt is not None:
-            self._interrupt.ask()
 
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return why it refuses to be applied, and what would allow it; empty when it does not."""
@@ -317,7 +310,8 @@ class FleetPlan(Report):
             )
         options = ApplyOptions(concurrency, rate, gap)
         cluster = None if on is None else ClusterRun(on, at_work)
-        with stoppable(self) as interrupt:
+        interrupt, self._stop_by = self._stop_by or Interrupt(), None
+        with interrupt:
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
             if not self._began:
                 first, *others = at_work.values() or [None]

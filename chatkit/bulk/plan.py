@@ -151,8 +151,7 @@ class Plan(Report):
         self._target = target
         self._skip_invalid = skip_invalid
         self._at_work: Sequence[Row] | None = None
-        self._interrupt: Interrupt | None = None  # what stops the run that is at work
-        self._stop_by: Interrupt | None = None  # what is to stop the next one
+        self._stop_by: Interrupt | None = None  # what is to stop its run, from another thread
         self._at: At | None = None  # where its journal lies; None: where those of this user do
         self._began: JournalStore | None = None  # where the journal of its run was begun
         self._loaded = False  # read from a file: its run may have begun in another process
@@ -235,11 +234,6 @@ class Plan(Report):
         """About how long it takes to apply, as quick as the service has been so far."""
         return remaining(self).seconds
 
-    def stop(self) -> None:
-        """Stop the run that is at work, from any thread, as the stop button does."""
-        if self._interrupt is not None:
-            self._interrupt.ask()
-
     def objections(self, *, many: bool = False, irreversible: bool = False) -> list[str]:
         """Return why it refuses to be applied, and what would allow it; empty when it does not."""
         return safety.objections(self, many=many, irreversible=irreversible)
@@ -259,8 +253,7 @@ class Plan(Report):
 
         Everything is journalled: `chatkit.resume(run)` goes on after an interrupt or a crash,
         `chatkit.undo(result)` takes it back. Applied again, it goes on where it stopped; when
-        nothing is left to do it sends nothing. The stop button, or `plan.stop()` from another
-        thread, returns what is true by then.
+        nothing is left to do it sends nothing. The stop button returns what is true by then.
 
         The journal is in your own data folder, or where CHATKIT_RUNS says: a folder of this
         machine, or 'postgresql://user@host/name', so that any machine can go on with the run.
@@ -299,8 +292,9 @@ class Plan(Report):
         connection = self._target.transport.connection
         store = store_of(self)
         accounts = {self._setting.account, connection.account}  # two, for a run that has moved
+        interrupt, self._stop_by = self._stop_by or Interrupt(), None
         with (
-            stoppable(self) as interrupt,
+            interrupt,
             held(store, accounts, self.id, passing=connection.passing) as kept,
         ):
             where = "" if self._at is None else store.location
@@ -840,19 +834,6 @@ def refuse_other_home(plans: Collection[Plan]) -> None:
             f"{blocked} is in {began.location}, not in {new.location}. "
             f"chatkit.resume({plan.id!r}, at={began.location!r}) goes on."
         )
-
-
-@contextmanager
-def stoppable(plan: Any) -> Iterator[Interrupt]:
-    """Take interrupts while a plan, of one account or of several, is applied."""
-    interrupt, plan._stop_by = plan._stop_by or Interrupt(), None
-    try:
-        plan._interrupt = plan._interrupt or interrupt  # else it is at work already
-        with interrupt:
-            yield interrupt
-    finally:
-        if plan._interrupt is interrupt:
-            plan._interrupt = None
 
 
 def rows_at_work(plan: Plan) -> Sequence[Row] | None:

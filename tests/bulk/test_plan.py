@@ -286,14 +286,14 @@ def test_a_run_that_goes_on_says_how_long_the_rest_takes(client, monkeypatch, ca
 
 def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sandbox, client):
     people(sandbox, 30)
-    plan, seen = client.contacts.plan(renamed(client, 12)), []
+    plan, interrupt, seen = client.contacts.plan(renamed(client, 12)), Interrupt(), []
 
     def watch(done, total):
         seen.append((done, total))
         if done == 4:
-            plan.stop()
+            interrupt.ask()
 
-    half = plan.apply(rate=20, concurrency=1, many=True, watch=watch)
+    half = stop_by(plan, interrupt).apply(rate=20, concurrency=1, many=True, watch=watch)
     done = half.state.isin(["applied", "differs"]).sum()
     assert 4 <= done < 12 and seen[-1] == (done, 12)
     whole = plan.apply(many=True, watch=watch)
