@@ -69,7 +69,7 @@ class UnknownOutcome:
 
     def _updated(self, key: Key) -> Record | None:
         record: Record = self._resource.get(key)
-        fields = self._endpoints.shown(record)
+        fields = self._endpoints.visible_fields(record)
         took_effect = all(
             agrees(fields[name], value) for name, value in self.sent.items() if name in fields
         )
