@@ -357,4 +357,4 @@ def client_of(sandbox: Sandbox, retry: RetryPolicy | None = DEFAULT) -> Client:
         sandbox=sandbox._identity,
         passing=sandbox._in_memory,
     )
-    return Client._made(connection, Transport(connection, door=sandbox.answer, retry=retry))
+    return Client._made(connection, Transport(connection, handler=sandbox.answer, retry=retry))

@@ -127,7 +127,7 @@ class ContactEndpoints(Endpoints[Contact]):
     natural_key = account_key = ("country_code", "number")
     separator = " "
     file, personal = "contacts.csv", True
-    weighed = _PARTS
+    lossy_fields = _PARTS
     refuses = "No country can have such a number."
     when_long = (
         "The stop button ends it, and nothing is left of it; what "
@@ -236,7 +236,9 @@ class ContactEndpoints(Endpoints[Contact]):
         """Return whether an update repeats fields: a whole number needs its country code."""
         return super().repeats or self._international
 
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+    def record_findings(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> list[Finding]:
         """Check the name and the number of a contact, as far as they are sent."""
         from chatkit.imports.quality import find_unusual
 

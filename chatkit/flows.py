@@ -143,7 +143,7 @@ class FlowEndpoints(Endpoints[Flow]):
     defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     documents = frozenset({"flow_json"})
     refuses = "The platform refuses to publish what has errors."
-    weighed = ("wa_status",)
+    lossy_fields = ("wa_status",)
     instead: ClassVar[Mapping[str, str]] = {
         "wa_status": "publish or deprecate it in the business application"
     }
@@ -220,10 +220,10 @@ class FlowEndpoints(Endpoints[Flow]):
         frame = frame.assign(flow_json=documents, flow_json_raw=texts)
         return frame.drop(columns="flow_json_raw") if texts.isna().all() else frame
 
-    def _shown(self) -> list[str]:
+    def _full_fields(self) -> list[str]:
         """Leave the document out where this service does not show it."""
         hidden = set() if self.profile.flow_json_in_get else {"flow_json"}
-        return [name for name in super()._shown() if name not in hidden]
+        return [name for name in super()._full_fields() if name not in hidden]
 
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a change can be undone: never a deletion, exactly that of a draft."""

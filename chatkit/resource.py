@@ -90,7 +90,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         call = endpoints.create_call(body)
         envelope = self._send(call, body=body)
         made = self._read_back(endpoints.key_of(call, envelope, body), call, envelope, body)
-        self._landed(None, made, body)
+        self._took_effect(None, made, body)
         return made
 
     def update(self, key: Key, *, broken: bool = False, **fields: Any) -> R:
@@ -110,14 +110,14 @@ class Resource(Generic[R], metaclass=HelpPage):
             with suppress(InputError, NotPermitted):  # wrong fields are reported below
                 self._body(fields, creates=False)
                 live = self.get(key)
-        before = None if live is None else endpoints.shown(live)
+        before = None if live is None else endpoints.visible_fields(live)
         self._check(fields, before, creates=False, broken=broken)
         body = self._body(fields, creates=False)
         carried = endpoints.carried(live or self.get(key)) if endpoints.repeats else {}
         call = endpoints.update_call(key, carried | body)
         envelope = self._send(call, key, body)
         made = self._read_back(key, call, envelope, body)
-        self._landed(live, made, body)
+        self._took_effect(live, made, body)
         return made
 
     def delete(self, key: Key) -> None:
@@ -244,7 +244,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         label = endpoints.label(fields) or f"This {endpoints.noun}"
         stopped: list[Problem] = []
         checked: list[tuple[Sequence[Finding], Callable[[Finding], Problem], str]] = [
-            (endpoints.judged(right, live), partial(cell_problem, right), "")
+            (endpoints.record_findings(right, live), partial(cell_problem, right), "")
         ]
         for name in endpoints.documents & right.keys():
             place = partial(document_problem, name, right[name])
@@ -289,7 +289,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         accessor.register()
         return self._endpoints.frame(filters, full=full)
 
-    def _landed(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
+    def _took_effect(self, before: R | None, made: R, sent: Mapping[str, Any]) -> None:
         """Note a record that was written; nothing, unless a resource keeps a ledger.
 
         Args:

@@ -25,7 +25,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 
 from chatkit.api.answer import Envelope
 from chatkit.api.call import Call
-from chatkit.api.record import Body, Id, Moment, Record
+from chatkit.api.record import Body, Id, Record, Time
 from chatkit.api.secret import SECRET, Secret
 from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
 from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
@@ -65,7 +65,7 @@ class Webhook(Record):
     events: list[str] | None = None
     has_signing_secret: bool | None = None
     webhook_secret: Secret | None = None
-    last_delivery_at: Moment | None = None
+    last_delivery_at: Time | None = None
     last_delivery_status: Any = None
     last_delivery_http_status: Any = None
     last_delivery_error: Any = None
@@ -203,7 +203,9 @@ class WebhookEndpoints(Endpoints[Webhook]):
         """Return the kinds of events, each with what it means."""
         return {"events": event_kinds(self.profile)}
 
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+    def record_findings(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> list[Finding]:
         """Check that the service can reach the address, and knows the kinds of events."""
         return [*self._unreachable(fields.get("url")), *self._misspelt(fields.get("events"))]
 
@@ -212,7 +214,9 @@ class WebhookEndpoints(Endpoints[Webhook]):
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
-        return {n: found for n, after in sent.items() if (found := self.judged(after, None))}
+        return {
+            n: found for n, after in sent.items() if (found := self.record_findings(after, None))
+        }
 
     def _unreachable(self, url: Any) -> list[Finding]:
         """Find addresses that mean this machine, or a network of one's own."""

@@ -40,7 +40,7 @@ def client_through(
     """
     if connection is None:
         connection = Connection(**{"base_url": "http://localhost", **fields})
-    transport = Transport(connection, door=door, retry=retry, deadline=deadline)
+    transport = Transport(connection, handler=door, retry=retry, deadline=deadline)
     return Client._made(connection, transport)
 
 

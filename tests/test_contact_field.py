@@ -233,7 +233,7 @@ def client_of(sandbox):
         base_url="http://localhost", account_id=sandbox.account_id, token=sandbox.token,
         passing=True,
     )
-    return Client._made(connection, Transport(connection, door=door_of(sandbox)))
+    return Client._made(connection, Transport(connection, handler=door_of(sandbox)))
 
 found = {}
 with contextlib.redirect_stdout(io.StringIO()), chatkit.Sandbox(seed="empty") as one, \\

@@ -232,7 +232,7 @@ def _contacts(**points):
 
     profile = chatkit.ServiceProfile(**points)
     made = Connection(base_url="http://localhost", account_id="1", token="x" * 20, profile=profile)
-    return ContactEndpoints(Transport(made, door=lambda *_: (500, {}, b"")))
+    return ContactEndpoints(Transport(made, handler=lambda *_: (500, {}, b"")))
 
 
 def test_a_number_that_begins_with_its_country_code_is_shown_and_taken_without():

@@ -28,7 +28,7 @@ def observing(
             token=sandbox.token,
             profile=assumed or service,
         )
-        yield Prober(Transport(connection, door=sandbox.answer))
+        yield Prober(Transport(connection, handler=sandbox.answer))
 
 
 def observe(

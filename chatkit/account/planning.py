@@ -258,7 +258,7 @@ def _ambiguous(
     noun = declared.noun
     records = [
         f"{row['id']} ({state})"
-        if (state := " ".join(filter(None, map(row.get, declared.weighed))))
+        if (state := " ".join(filter(None, map(row.get, declared.lossy_fields))))
         else str(row["id"])
         for row in matches
     ]

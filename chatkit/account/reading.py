@@ -51,7 +51,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 #: The columns that name a contact, and the parts that the service keeps of its name.
 CONTACT = ContactEndpoints.account_key
-NAME_PARTS = ContactEndpoints.weighed
+NAME_PARTS = ContactEndpoints.lossy_fields
 #: The columns of contacts: what can be sent, and those parts.
 CONTACT_COLUMNS = (*CONTACT, *FIELDS[ContactEndpoints.noun], *NAME_PARTS)
 
@@ -290,7 +290,7 @@ def record_rows(
     """Yield the name and the fields of each record; None names one without a whole name."""
     named = {*frame.index.names} & {*declared.account_key, "id"}
     table = frame.reset_index(level=list(named)) if named else frame
-    counts = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.weighed}
+    counts = {"id", *declared.account_key, *FIELDS[declared.noun], *declared.lossy_fields}
     table = table[[name for name in table.columns if name in counts]]
     for fields in records(table, range(len(table))):
         parts = tuple(fields.get(name) for name in declared.account_key)

@@ -79,13 +79,15 @@ class Answer:
             return Envelope(success=True)
         if "json" not in (kind := self.headers.get("content-type", "").lower()):
             kind = _plain(kind.split(";")[0]) or "of no known type"
-            raise self._bad(f"the answer is {kind}, not JSON: {self._told()[0] or '(empty)'}")
+            raise self._bad(
+                f"the answer is {kind}, not JSON: {self._message_and_fields()[0] or '(empty)'}"
+            )
         try:
             envelope = _decode_envelope(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise self._bad(f"the answer is not the documented envelope ({error})") from None
         if not envelope.success:
-            reason, fields = self._told()
+            reason, fields = self._message_and_fields()
             raise Refused(
                 self.call,
                 f"the service answered {self.status} but says success: false. {reason}".strip(),
@@ -103,17 +105,18 @@ class Answer:
         if not value:
             return None
         if _NUMBER.fullmatch(value.strip()):
-            told = float(value)
-            if told < 1e9:  # a span
-                return max(0.0, told)
-            then: float | None = told / 1000 if told > 1e11 else told  # some count milliseconds
+            content = float(value)
+            if content < 1e9:  # a span
+                return max(0.0, content)
+            # some count milliseconds
+            then: float | None = content / 1000 if content > 1e11 else content
         else:
             then = http_date(value)
         now = http_date(self.headers.get("date"))
         return None if then is None or now is None else max(0.0, then - now)
 
     def _failure(self, profile: ServiceProfile) -> CallError:
-        reason, fields = self._told()
+        reason, fields = self._message_and_fields()
         text = f"{self.status} {reason or _PHRASES.get(self.status, '')}".strip()
         if self.status == 429:
             return RateLimited(self.call, text, status=self.status, retry_after=self.retry_after())
@@ -141,30 +144,30 @@ class Answer:
     def _bad(self, reason: str) -> BadAnswer:
         return BadAnswer(self.call, reason, status=self.status)
 
-    def _told(self) -> tuple[str, list[tuple[str, str]]]:
+    def _message_and_fields(self) -> tuple[str, list[tuple[str, str]]]:
         """Find the human text in an error body of any shape, and the fields it names."""
         try:
-            told = msgspec.json.decode(self.body)
+            content = msgspec.json.decode(self.body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            told = None
+            content = None
         whole = _plain(self.body[:20_000].decode("utf-8", "replace"))
-        if not isinstance(told, dict):
-            return (_text(told) or whole), []
-        fields = _fields(told.get("errors"))
-        text = next((text for key in _TEXTS if (text := _text(told.get(key)))), "")
+        if not isinstance(content, dict):
+            return (_text(content) or whole), []
+        fields = _fields(content.get("errors"))
+        text = next((text for key in _TEXTS if (text := _text(content.get(key)))), "")
         details = [f"{field}: {message}" for field, message in fields]
         parts = [text, *(detail for detail in details if detail not in text)]
         return ("; ".join(filter(None, parts)) or whole), fields
 
 
-def _text(told: Any) -> str:
+def _text(content: Any) -> str:
     """Read a text, a list of texts, or an object that holds one; anything else is no text."""
-    if isinstance(told, str):
-        return _plain(told)
-    if isinstance(told, list):
-        return "; ".join([_plain(t) for t in told[:10] if isinstance(t, str)])
-    if isinstance(told, dict):
-        return next((_plain(t) for key in _TEXTS if isinstance(t := told.get(key), str)), "")
+    if isinstance(content, str):
+        return _plain(content)
+    if isinstance(content, list):
+        return "; ".join([_plain(t) for t in content[:10] if isinstance(t, str)])
+    if isinstance(content, dict):
+        return next((_plain(t) for key in _TEXTS if isinstance(t := content.get(key), str)), "")
     return ""
 
 
@@ -190,9 +193,9 @@ def _plain(text: str) -> str:
 
 
 def http_date(value: str | None) -> float | None:
-    """Read a moment as HTTP writes it, in seconds since 1970; None where it is none."""
+    """Read a time as HTTP writes it, in seconds since 1970; None where it is none."""
     try:
-        moment = parsedate_to_datetime(value or "")
-        return moment.replace(tzinfo=moment.tzinfo or UTC).timestamp()
+        time = parsedate_to_datetime(value or "")
+        return time.replace(tzinfo=time.tzinfo or UTC).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None

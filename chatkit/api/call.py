@@ -96,8 +96,8 @@ def why_no_segment(text: str) -> str:
     if _UNRESERVED.issuperset(text):
         return ""
     # Control, format (bidirectional, zero-width), surrogate, private, unassigned.
-    if odd := next((c for c in text if unicodedata.category(c)[0] == "C"), None):
-        return f"holds the invisible character U+{ord(odd):04X}"
+    if hidden := next((c for c in text if unicodedata.category(c)[0] == "C"), None):
+        return f"holds the invisible character U+{ord(hidden):04X}"
     if text != text.strip():  # some servers strip it, and find another record
         return "begins or ends with a space" if text.strip() else "is only spaces"
     return ""

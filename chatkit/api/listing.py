@@ -94,7 +94,7 @@ class ListReader:
         self._idle = 0
         self._previous = b""
         self._totals: list[int] = []  # the latest, and the least and the most
-        self._odd: Counter[str] = Counter()
+        self._signs: Counter[str] = Counter()
 
     @property
     def total(self) -> int | None:
@@ -109,10 +109,10 @@ class ListReader:
     @property
     def moved(self) -> list[str]:
         """The signs that the list moved, each in a few words; none if it stayed quiet."""
-        odd = [what if n == 1 else f"{what} ({n} times)" for what, n in self._odd.items()]
+        signs = [what if n == 1 else f"{what} ({n} times)" for what, n in self._signs.items()]
         if len({*self._totals}) > 1:
-            odd.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
-        return odd
+            signs.append(f"its total was between {min(self._totals)} and {max(self._totals)}")
+        return signs
 
     def read(self) -> Generator[int, None, None]:
         """Read all pages; yield how many rows each one had.
@@ -162,7 +162,7 @@ class ListReader:
                 last = len(keys)
                 self._previous = data
                 if answer.pagination:
-                    self._told(answer.pagination)
+                    self._note_total(answer.pagination)
                 self._due += 1
                 self.rows += (rows := self._add(answer.data))
                 self._largest = max(self._largest, rows)
@@ -203,17 +203,17 @@ class ListReader:
 
     def _take(self, answer: Envelope | Refused) -> int:
         """Take the page that is due, or note why it has nothing new. Returns its rows."""
-        page, rows, odd = self._due, 0, "a page that it announced was empty"
+        page, rows, sign = self._due, 0, "a page that it announced was empty"
         self._due += 1
         if isinstance(answer, Refused):
-            odd = f"a page that it announced was refused ({answer.reason})"
+            sign = f"a page that it announced was refused ({answer.reason})"
         elif self._previous == (data := bytes(answer.data)):
-            odd = "a page came twice"
+            sign = "a page came twice"
         else:
             rows = self._add(answer.data)
             self._previous = data if rows else self._previous
         if not rows and page <= self._announced:
-            self._odd[odd] += 1
+            self._signs[sign] += 1
         self.rows += rows
         self._largest = max(self._largest, rows)
         if not isinstance(answer, Refused) and answer.pagination:
@@ -223,21 +223,21 @@ class ListReader:
             self._last = page
         return rows
 
-    def _follow(self, said: Pagination, page: int) -> None:
+    def _follow(self, pagination: Pagination, page: int) -> None:
         """Look how far the list goes: by its number of pages, and by the rows still to come."""
-        self._told(said)
-        self._announced = max(self._announced, self._first + said.total_pages - 1)
-        to_come = max(0, said.total_count - self.rows)
+        self._note_total(pagination)
+        self._announced = max(self._announced, self._first + pagination.total_pages - 1)
+        to_come = max(0, pagination.total_count - self.rows)
         last = max(self._last, self._announced, page + -(-to_come // self._largest))
         if self._limit is None:
             self._limit = last + (last - self._first) + _PATIENCE
         if last > self._limit:
-            self._odd["it grew faster than it could be read"] = 1
+            self._signs["it grew faster than it could be read"] = 1
         self._last = min(last, self._limit)
 
-    def _told(self, said: Pagination) -> None:
+    def _note_total(self, pagination: Pagination) -> None:
         """Keep what a page tells of all rows: a list may have a million pages."""
-        total = said.total_count
+        total = pagination.total_count
         self._totals = [total, min([total, *self._totals]), max([total, *self._totals])]
 
 

@@ -34,7 +34,7 @@ def _no_flag(value: Any) -> Any:
     return value
 
 
-def moment(value: Any) -> datetime | None:
+def as_time(value: Any) -> datetime | None:
     """Read a time whose form the API document does not show: ISO 8601, or since 1970.
 
     A number counts seconds, milliseconds, microseconds or nanoseconds: its size tells which
@@ -70,7 +70,7 @@ def document(value: Any) -> Any:
 #: An id, which some services print as text.
 Id = Annotated[int, BeforeValidator(_no_flag)]
 #: A time in a form that the API document does not show.
-Moment = Annotated[datetime | None, BeforeValidator(moment)]
+Time = Annotated[datetime | None, BeforeValidator(as_time)]
 #: A JSON object, which some services show as its text.
 Document = Annotated[dict[str, Any], BeforeValidator(document)]
 
@@ -219,18 +219,18 @@ class Body(BaseModel):
     @classmethod
     def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:
         """Return the errors of pydantic in our words, one problem for each place."""
-        found: dict[str, Problem] = {}
+        problems: dict[str, Problem] = {}
         for detail in error.errors(include_url=False, include_input=False):
             field, value = _place(detail["loc"], fields)
             reason = _reason(detail, value)
             like = get_close_matches(field, cls.model_fields)
             if like and detail["type"] in _UNKNOWN and len(detail["loc"]) == 1:
                 reason += f"; did you mean {like[0]}?"
-            if field in found:  # a field that may be this or that is neither
-                reason = f"{found[field].reason} or {reason.removeprefix('must be ')}"
-            shown = "" if detail["type"] == "missing" else _short(value, field)
-            found[field] = Problem(field, shown, reason)
-        return list(found.values())
+            if field in problems:  # a field that may be this or that is neither
+                reason = f"{problems[field].reason} or {reason.removeprefix('must be ')}"
+            text = "" if detail["type"] == "missing" else _short(value, field)
+            problems[field] = Problem(field, text, reason)
+        return list(problems.values())
 
 
 @cache

@@ -80,8 +80,8 @@ class Secret:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Secret):
             return NotImplemented
-        mine, theirs = (s._text.encode("utf-8", "surrogatepass") for s in (self, other))
-        return hmac.compare_digest(mine, theirs)
+        first, second = (s._text.encode("utf-8", "surrogatepass") for s in (self, other))
+        return hmac.compare_digest(first, second)
 
     __hash__ = None  # type: ignore[assignment]  # a hash can be looked up in a table of guesses
 

@@ -90,7 +90,7 @@ class Window:
         """Count calls that have gone out."""
         self._unanswered.extend([now] * count)
 
-    def landed(self, now: float, count: int = 1) -> None:
+    def completed(self, now: float, count: int = 1) -> None:
         """Count calls that are answered, or given up."""
         for _ in range(count):
             if self._early:
@@ -133,9 +133,9 @@ class Throttle:
         """Count calls that have started."""
         self._window.take(self._clock(), count)
 
-    def landed(self, count: int) -> None:
+    def completed(self, count: int) -> None:
         """Count calls that have come back, with an answer or without."""
-        self._window.landed(self._clock(), count)
+        self._window.completed(self._clock(), count)
 
     def hold(self, seconds: float) -> None:
         """Start none for a while."""

@@ -40,10 +40,10 @@ from chatkit.util import background
 from chatkit.util.progress import Pace
 
 if TYPE_CHECKING:
-    from chatkit.api.wire import Door, Wire
+    from chatkit.api.wire import Handler, Wire
 
 Outcome = tuple[Call, Answer | CallError]
-Landed = queue.SimpleQueue[Outcome | BaseException]
+Completed = queue.SimpleQueue[Outcome | BaseException]
 
 
 class Transport:
@@ -51,7 +51,7 @@ class Transport:
 
     Args:
         connection: Base address, account, token and profile.
-        door: A service in this process that answers in place of the network.
+        handler: A service in this process that answers in place of the network.
         retry: What is sent again, and when; None: nothing is.
         deadline: Seconds for a whole call: waiting, retries and the last byte included; without
             it that of the policy.
@@ -64,7 +64,7 @@ class Transport:
         self,
         connection: Connection,
         *,
-        door: Door | None = None,
+        handler: Handler | None = None,
         retry: RetryPolicy | None = DEFAULT,
         deadline: float | None = None,
     ) -> None:
@@ -73,9 +73,9 @@ class Transport:
         self.profile = connection.profile
         self.latency = 0.0  #: seconds that an answer takes, about, as the latest ones have
         self.token_refused = False  #: whether the latest answer refused the access token
-        self.connection, self._door = connection, door
+        self.connection, self._handler = connection, handler
         self._date: str | None = None  # of the latest answer
-        self._wire = None if door else self._new_wire()
+        self._wire = None if handler else self._new_wire()
         self._throttle = AdaptiveThrottle(max(PATIENCE, self.retry.deadline))
         background.take_in(self)
 
@@ -114,7 +114,7 @@ class Transport:
     def with_token(self, token: Secret) -> Transport:
         """Return another transport to the same account, for another access token."""
         connection = self.connection.model_copy(update={"token": token})
-        return Transport(connection, door=self._door, retry=self.retry)
+        return Transport(connection, handler=self._handler, retry=self.retry)
 
     def pace(self, concurrency: int = 8, rate: float | None = None) -> Pace:
         """Return the pace of calls to this account, as it was so far.
@@ -145,14 +145,14 @@ class Transport:
         What the service stamps is compared with this and not with the clock of this machine,
         which may be wrong. Without an answer that has a Date it is the time of this machine.
         """
-        told = http_date(self._date)
-        return datetime.now(UTC) if told is None else datetime.fromtimestamp(told, UTC)
+        time = http_date(self._date)
+        return datetime.now(UTC) if time is None else datetime.fromtimestamp(time, UTC)
 
     def _new_wire(self) -> Wire:
         """Make the way to the service. It loads the HTTP libraries, which takes its time."""
         from chatkit.api.wire import Wire
 
-        return Wire(self.connection, self._door)
+        return Wire(self.connection, self._handler)
 
     def close(self) -> None:
         """Close the connections. The transport opens new ones when it is used again."""
@@ -222,7 +222,7 @@ class Transport:
                 return call, DeadlinePassed(call, f"no whole answer in {self.retry.deadline:g} s")
             finally:
                 self._throttle.out -= 1
-                self._throttle.landed(1)
+                self._throttle.completed(1)
             wait = self._retry_wait(outcome, tries, began)
             if wait is None or time.monotonic() + wait >= end:
                 return call, outcome
@@ -263,7 +263,7 @@ class Flight:
         self._loop = background.loop()
         self._waiting: deque[tuple[Call, bytes | None]] = deque()
         self._flying: set[asyncio.Task[Outcome]] = set()
-        self._landed: Landed = queue.SimpleQueue()
+        self._completed: Completed = queue.SimpleQueue()
 
     def __enter__(self) -> Self:
         return self
@@ -284,14 +284,14 @@ class Flight:
             self._waiting.extend(batch)
             self._loop.call_soon_threadsafe(self._fill)
 
-    def landed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
+    def completed(self, wait: float | None = None) -> list[tuple[Call, Envelope] | Fault]:
         """Wait for at least one outcome and take all that are there; none after `wait` seconds."""
         return [self._transport.unwrapped(*outcome) for outcome in self.outcomes(wait)]
 
     def outcomes(self, wait: float | None = None) -> list[Outcome]:
-        """Do as `landed` does; answers are still in their envelopes."""
+        """Do as `completed` does; answers are still in their envelopes."""
         back = []
-        for outcome in _wait_for_some(self._landed, wait):
+        for outcome in _wait_for_some(self._completed, wait):
             if isinstance(outcome, BaseException):
                 raise outcome
             back.append(outcome)
@@ -312,23 +312,23 @@ class Flight:
         # Not the task itself: Python swallows an interrupt that comes while one is freed.
         self._flying.discard(task)
         if not task.cancelled():
-            self._landed.put(task.exception() or task.result())
+            self._completed.put(task.exception() or task.result())
         self._fill()
 
 
-def _wait_for_some(landed: Landed, wait: float | None) -> list[Outcome | BaseException]:
+def _wait_for_some(completed: Completed, wait: float | None) -> list[Outcome | BaseException]:
     """Wait for one, then take what else has come."""
     end = math.inf if wait is None else time.monotonic() + wait
     while True:
         left = max(0.0, end - time.monotonic())
         try:
-            back = [landed.get(timeout=min(left, 0.2))]  # on Windows an interrupt waits for this
+            back = [completed.get(timeout=min(left, 0.2))]  # on Windows an interrupt waits for this
         except queue.Empty:
             if time.monotonic() < end:
                 continue
             return []
-        while not landed.empty():
-            back.append(landed.get())
+        while not completed.empty():
+            back.append(completed.get())
         return back
 
 

@@ -2,7 +2,7 @@
 
 A call becomes an httpx request. What carries it is an httpx transport: aiohttp's
 connection pool for the network (httpx's own looks at every connection for every call, and
-stands still at a hundred of them), or the door of a service in this process. Both raise what
+stands still at a hundred of them), or the handler of a service in this process. Both raise what
 aiohttp raises: httpx has no error that tells whether a request has left.
 
 The library httpx-aiohttp would do the same. Measured in November 2026 it took 2.3 times the CPU of
@@ -38,7 +38,7 @@ from chatkit.errors import BadAnswer, CallError, InDoubt, SettingsError, Unreach
 from chatkit.util import background
 
 #: A service in this process: method, target, header fields, body -> status, fields, body.
-Door = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]
+Handler = Callable[[str, str, Mapping[str, str], bytes], tuple[int, Mapping[str, str], bytes]]
 
 #: Bytes of a decoded answer; more is refused. An upstream flow document may have 10 MB.
 MAX_ANSWER = 16 * 1024 * 1024
@@ -57,7 +57,7 @@ class Wire:
         SettingsError: The proxy of the environment cannot be used.
     """
 
-    def __init__(self, connection: Connection, door: Door | None = None) -> None:
+    def __init__(self, connection: Connection, handler: Handler | None = None) -> None:
         self._token = connection.token
         self._plain = self._fields({})
         self._json = self._fields({"Content-Type": "application/json"})
@@ -66,7 +66,7 @@ class Wire:
         )
         # A service on this machine is never asked through a proxy: it would see the token.
         self._proxy = None if connection.loopback else proxy_for(connection.base_url)
-        self._carrier: httpx.AsyncBaseTransport | None = _InProcess(door) if door else None
+        self._carrier: httpx.AsyncBaseTransport | None = _InProcess(handler) if handler else None
         self._session: aiohttp.ClientSession | None = None
         self._finalizer: weakref.finalize[..., Any] | None = None
 
@@ -231,19 +231,19 @@ class _Body(httpx.AsyncByteStream):
 
 
 class _InProcess(httpx.AsyncBaseTransport):
-    """Carries requests to a service in this process, through its door."""
+    """Carries requests to a service in this process, through its handler."""
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, handler: Handler) -> None:
+        self._handler = handler
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Have a request answered in a thread: the loop is everybody's, and must not wait."""
         fields = {name.lower(): value for name, value in request.headers.items()}
         target = request.url.raw_path.decode("ascii")
-        status, told, body = await asyncio.to_thread(
-            self._door, request.method, target, fields, _body_of(request)
+        status, headers, body = await asyncio.to_thread(
+            self._handler, request.method, target, fields, _body_of(request)
         )
-        return httpx.Response(status, headers=dict(told), content=body)
+        return httpx.Response(status, headers=dict(headers), content=body)
 
 
 class _Connector(aiohttp.TCPConnector):

@@ -46,11 +46,11 @@ KINDS: tuple[Kind, ...] = ("delete", "update", "create")
 
 
 class PlanTarget(Protocol):
-    """Where the records of a plan are: one resource, many templates, or a whole account."""
+    """The records of a plan: one resource, many templates, or a whole account."""
 
     @property
     def transport(self) -> Transport:
-        """What sends the calls."""
+        """The transport that sends the calls."""
 
     def of(self, code: str | None, noun: str | None = None) -> Endpoints[Any]:
         """Return the endpoints of a template code; those without codes return themselves.
@@ -326,8 +326,8 @@ class Run:
                     continue
                 # not longer than until more may go out, or the run may have to stop
                 wait = self._throttle.wait() if ready and not self._ended() else 0.0
-                outcomes = flight.landed(min(wait, 0.2) or 0.2)
-                self._throttle.landed(len(outcomes))
+                outcomes = flight.completed(min(wait, 0.2) or 0.2)
+                self._throttle.completed(len(outcomes))
                 for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     unknown += self._returned(in_flight.pop(id(call)), outcome, ready)
@@ -344,7 +344,7 @@ class Run:
             self._unproved.append(row)
         elif row.stage:
             ready.appendleft(row)
-        elif row.open and not row.done and not row.given_up:
+        elif row.open and not row.done and not row.abandoned:
             row.since = time.monotonic()
             return [row]
         return []

@@ -101,7 +101,7 @@ NOT_JSON = (TypeError, ValueError, RecursionError)
 #: As for a call: the standard library's writer refuses what JSON has not, others write null.
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 #: More problems than this are only counted.
-_TOLD = 20
+_LISTED = 20
 
 
 def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
@@ -117,12 +117,12 @@ def change_texts(changes: Iterable[Change]) -> Iterator[tuple[Change, str]]:
             text.encode()
         except NOT_JSON as error:
             count += 1
-            if count <= _TOLD:
+            if count <= _LISTED:
                 problems.append(_unwritable(change, error))
         else:
             yield change, text
     if problems:
-        these = f"the first {_TOLD} of {count}" if count > _TOLD else "these"
+        these = f"the first {_LISTED} of {count}" if count > _LISTED else "these"
         heading = f"JSON cannot hold some of the rows, so nothing was sent; {these}:"
         raise InputError(heading, problems)
 

@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from chatkit.api.record import moment
+from chatkit.api.record import as_time
 from chatkit.bulk.matching import (
     DELETE,
     Identity,
@@ -218,7 +218,7 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
         if name not in key and len(rows):
             cells = left[name] if name in left else _nothing_of(right[name], left)
             other_cells = right[name] if name in right else _nothing_of(left[name], right)
-            if len(differs := _differing_sides(cells, other_cells, pick, other)):
+            if len(differs := _differing_either(cells, other_cells, pick, other)):
                 changed[name] = (places[differs], rows[differs])
     return FrameDifferences(np.flatnonzero(alone[0]), np.flatnonzero(alone[1]), changed)
 
@@ -238,7 +238,7 @@ def _nothing_of(cells: Cells, frame: pd.DataFrame) -> Cells:
     return pd.Series(None, index=frame.index, dtype=cells.dtype)
 
 
-def _differing_sides(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
+def _differing_either(left: Cells, right: Cells, places: _Pick, rows: _Pick) -> Rows:
     """Find where two columns differ, an empty cell of the right one among them."""
     empty = right.isna()
     if not empty.any():
@@ -470,7 +470,7 @@ def _read_times(edited: Any) -> Iterator[datetime]:
         with suppress(ValueError, OverflowError):
             if 0 < edited < _SPREADSHEET_DAYS:
                 yield datetime(1899, 12, 30) + timedelta(seconds=round(edited * 86400))
-            elif time := moment(edited):
+            elif time := as_time(edited):
                 yield time
     elif isinstance(edited, str):
         with suppress(ValueError):

@@ -110,7 +110,8 @@ class Declaration:
     code: str | None = None  #: the template code, for contents
     #: The field that has another value after each change of a record; "" if there is none.
     version: ClassVar[str] = "updated_at"
-    weighed: ClassVar[tuple[str, ...]] = ()  #: fields that tell how well a change can be undone
+    #: Fields that tell how well a change can be undone.
+    lossy_fields: ClassVar[tuple[str, ...]] = ()
     #: The columns that name a record in every account, and what joins them to one text.
     account_key: ClassVar[tuple[str, ...]]
     separator: ClassVar[str] = "/"
@@ -270,11 +271,11 @@ class AnswerMixin(CallMixin, Generic[R]):
         self.same_key(call, getattr(record, self.key), key)
         return record
 
-    def same_key(self, call: Call, found: object, key: Key) -> None:
+    def same_key(self, call: Call, answered: object, key: Key) -> None:
         """Refuse an answer that is about another record than the one that was asked for."""
-        if found != self.checked(key):
+        if answered != self.checked(key):
             raise BadAnswer(
-                call, f"the answer is about the {self.noun} {found!r:.60}, not about {key!r:.60}"
+                call, f"the answer is about the {self.noun} {answered!r:.60}, not about {key!r:.60}"
             )
 
     def holds(self, call: Call, envelope: Envelope, key: Key) -> bool | None:
@@ -295,14 +296,14 @@ class AnswerMixin(CallMixin, Generic[R]):
         try:
             return cast(list[R], self._many.validate_json(bytes(data)))
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)
+            problems = error.errors(include_url=False, include_input=False)
             whose = _keys(self.key, data)
-            odd = "; ".join(
+            reasons = "; ".join(
                 f"{'.'.join(map(str, e['loc'][1:])) or 'data'}: {e['msg']}"
                 f"{whose.get(e['loc'][0], '') if e['loc'] else ''}"
-                for e in found
+                for e in problems
             )
-            raise BadAnswer(call, f"the {self.noun} is not as documented: {odd}") from None
+            raise BadAnswer(call, f"the {self.noun} is not as documented: {reasons}") from None
 
     def key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
         """Find the key of what was just created."""
@@ -328,7 +329,7 @@ class FrameMixin(AnswerMixin[R]):
                 for rows in listing.read():
                     progress.total = listing.total
                     progress.add(rows)
-                    self.tell_time(forecast, listing.total or listing.rows, *listing.calls)
+                    self.print_time(forecast, listing.total or listing.rows, *listing.calls)
             frame = columns.frame(self.key)
             self.warn_moved(self.moved(listing, frames.repeated(frame)))
             frame = frames.without_repeats(frame)
@@ -344,7 +345,7 @@ class FrameMixin(AnswerMixin[R]):
             raise BadAnswer(self.list_call(filters=filters), reason) from None
         return self.kept(self._finished(frame), whole=not filters)
 
-    def tell_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
+    def print_time(self, forecast: Forecast, records: int, done: int, left: int) -> None:
         """Print how long it takes to read so many records, where that is long."""
         connection = self.transport.connection
         where = account_words(connection.account, connection.name)
@@ -362,7 +363,7 @@ class FrameMixin(AnswerMixin[R]):
         """
         from chatkit.frames import frame as frames
 
-        columns = frames.Columns(frames.kinds(self.record, self._shown()))
+        columns = frames.Columns(frames.kinds(self.record, self._full_fields()))
         answers = answers_in_order(self.transport, map(self.get_call, keys), kept=(NotFound,))
         read: list[Key] = []
 
@@ -375,10 +376,10 @@ class FrameMixin(AnswerMixin[R]):
         try:
             with Progress(f"{self.noun}s", len(keys)) as progress:
                 forecast = Forecast()
-                self.tell_time(forecast, len(keys), 0, len(keys))
+                self.print_time(forecast, len(keys), 0, len(keys))
                 for page in pages_of(rows()):
                     progress.add(columns.add(page))
-                    self.tell_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
+                    self.print_time(forecast, len(keys), columns.rows, len(keys) - columns.rows)
             frame = columns.frame(self.key)
         except frames.WrongRows as error:
             reason = f"the {self.noun} is not as documented: {error}"
@@ -396,7 +397,7 @@ class FrameMixin(AnswerMixin[R]):
         columns, frame = self._full(list(keys))
         return self._uniform(frame.drop(columns=columns.missing))
 
-    def _shown(self) -> list[str]:
+    def _full_fields(self) -> list[str]:
         """Name the fields that `get` shows: the columns of a full frame."""
         return list(self.record.model_fields)
 
@@ -443,18 +444,18 @@ class FrameMixin(AnswerMixin[R]):
 
     def moved(self, listing: ListReader, doubles: int) -> list[str]:
         """Return the signs that a list moved while it was read; `doubles` rows came twice."""
-        odd = listing.moved
+        signs = listing.moved
         if doubles:
-            odd.append(f"{doubles} rows came twice")
+            signs.append(f"{doubles} rows came twice")
         if listing.total not in (None, different := listing.rows - doubles):
-            odd.append(f"{different} different rows came of {listing.total}")
-        return odd
+            signs.append(f"{different} different rows came of {listing.total}")
+        return signs
 
-    def warn_moved(self, odd: Sequence[str]) -> None:
-        """Warn that a list moved while it was read; nothing if nothing was odd."""
-        if odd:
+    def warn_moved(self, signs: Sequence[str]) -> None:
+        """Warn that a list moved while it was read; nothing if there is no sign of that."""
+        if signs:
             warnings.warn(
-                f"The list of {self.noun}s moved while it was read: {'; '.join(odd)}. "
+                f"The list of {self.noun}s moved while it was read: {'; '.join(signs)}. "
                 "Read it again when it is quiet.",
                 ListMoved,
                 stacklevel=5,
@@ -518,10 +519,10 @@ class BodyMixin(CallMixin, Generic[R]):
     def whole(self, live: R) -> bool:
         """Return whether a record from a list shows all that could be sent."""
         kind = self.record
-        told = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
-        return told <= self.sendable(live).keys()
+        sent = {n for n in self.body.updatable() if n in kind.model_fields or hasattr(kind, n)}
+        return sent <= self.sendable(live).keys()
 
-    def shown(self, live: R) -> dict[str, Any]:
+    def visible_fields(self, live: R) -> dict[str, Any]:
         """Return all that a live record shows, as it could have been sent."""
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
 
@@ -562,7 +563,9 @@ class CheckMixin:
         """Check what the document in a field says, as the platform will."""
         return ()
 
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+    def record_findings(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> list[Finding]:
         """Check one record as it would be once these fields are sent.
 
         Errors stop the call; warnings are told. Pointers lead into the record.
@@ -574,13 +577,13 @@ class CheckMixin:
         return []
 
     def compared(self, fields: Mapping[str, Any]) -> bool:
-        """Return whether `judged` needs the record as it is, for an update of these fields."""
+        """Return whether `record_findings` needs the live record, for an update of these fields."""
         return False
 
     def examined(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull
     ) -> Mapping[int, Sequence[Finding]]:
-        """Check all records of a plan as `judged` does, at once.
+        """Check all records of a plan as `record_findings` does, at once.
 
         Args:
             changes: Creates, updates and deletes.

@@ -272,7 +272,7 @@ class RunRow(Row):
     fields: dict[str, Any] = field(default_factory=dict)  #: what of it could be sent
     read_at: float | None = None  #: when its record was read
     since: float = 0.0  #: when its outcome became unknown; 0: not in this process
-    given_up: bool = False  #: whether it could not be read, for this time
+    abandoned: bool = False  #: whether it could not be read, for this time
     counted: bool = False  #: whether the progress bar shows it
     failed_reads: int = 0
     sent_before: int | None = None  #: how often it was sent by earlier processes
@@ -381,7 +381,7 @@ class RunRow(Row):
             refusal = f"{self.refusal.reason}; " if self.refusal is not None else ""
             self.note("conflict", reason=refusal + reason)
         else:
-            self.given_up = True
+            self.abandoned = True
             self.note("in doubt", reason=reason)
 
     # --- what came back -------------------------------------------------------------
@@ -486,7 +486,7 @@ class RunRow(Row):
         if change.kind == "delete":
             return None
         only_key = record is None or record.model_fields_set <= {endpoints.key}
-        live = {} if only_key else endpoints.shown(record)
+        live = {} if only_key else endpoints.visible_fields(record)
         was = change.before.get(endpoints.key)
         if create and was not in (None, key):  # an undo brings back
             self.note("differs", reason=f"it came back as {key}, not as {was}", live=live)
@@ -640,7 +640,7 @@ class RunRow(Row):
         if self.stage == "check":  # it took effect, which is what counts
             self.note("unchecked", reason=f"it could not be read back: {reason}")
         else:
-            self.given_up = True
+            self.abandoned = True
             self.reason = f"it could not be read: {reason}"
         return None
 

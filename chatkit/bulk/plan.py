@@ -300,7 +300,7 @@ class Plan(Report):
             where = "" if self._at is None else store.location
             begun = kept.has(self.id)
             if not begun and watch is None:
-                self._tell_time(remaining(self, concurrency, rate, gap), where)
+                self._print_time(remaining(self, concurrency, rate, gap), where)
             with (
                 kept.open(self.id) if begun else kept.create(self._header(), self.changes)
             ) as journal:
@@ -320,7 +320,7 @@ class Plan(Report):
                     self._target.keep(self._written, self.id)
                 if begun and watch is None:
                     left = remaining(self, concurrency, rate, gap, (journal, run.rows))
-                    self._tell_time(left, where)
+                    self._print_time(left, where)
                 self._at_work = run.rows
                 try:
                     with self._target.transport.up_to(run.rate):
@@ -329,7 +329,7 @@ class Plan(Report):
                     self._at_work = None
             self.secrets |= run.state.secrets
             if run.state.secrets and self._setting.parts:  # among many rows nobody looks for them
-                say(_secrets_told(run.state.secrets, run.rows))
+                say(_secrets_note(run.state.secrets, run.rows))
             result = rendering.result_frame(
                 run.rows, self.id, self._setting.names, run.state.stopped, where
             )
@@ -341,7 +341,7 @@ class Plan(Report):
                 say(f"{rendering.result_summary(result)}{how}")
         return result
 
-    def _tell_time(self, left: Remaining, home: str) -> None:
+    def _print_time(self, left: Remaining, home: str) -> None:
         """Print how long it takes to apply, where that is long, and that it can be stopped.
 
         Args:
@@ -509,7 +509,7 @@ def _within(noun: str, label: Any) -> tuple[str, Any]:
     return noun, "/".join(map(str, parts)) if len(parts) > 1 else parts[0]
 
 
-def _secrets_told(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
+def _secrets_note(kept: Mapping[Any, Secret], rows: Iterable[Row]) -> str:
     """Name where the signing secrets of new webhooks are; the service never shows them again."""
     made = {row.key: row.change.label for row in rows if row.key in kept and row.done}
     named = ", ".join(f"{made[key]} ({key})" if key in made else str(key) for key in kept)

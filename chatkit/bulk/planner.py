@@ -39,7 +39,7 @@ from chatkit.report import (
     finding_text,
 )
 from chatkit.util.display import many
-from chatkit.util.display import values as shown
+from chatkit.util.display import values as in_words
 
 
 class PlanOptions(TypedDict, total=False):
@@ -463,7 +463,7 @@ def _find_deletes(
         whose = compare(deleted, base, identity._replace(unknown_account=True, fields=()))
         wrong = {row: (reason, step) for row, _, _, reason, step in whose.refused} | wrong
         places[list(wrong)] = -1
-    refused = [RefusedCell(keys[n], "delete", shown(keys[n]), *wrong[n]) for n in sorted(wrong)]
+    refused = [RefusedCell(keys[n], "delete", in_words(keys[n]), *wrong[n]) for n in sorted(wrong)]
     return places[places >= 0], refused
 
 
@@ -652,7 +652,7 @@ class _Planner:
                 self._rewritten[name] = None
             return np.array(edited, np.int64)
         for row, value in zip(rows[unsure].tolist(), edits.values(name, rows[unsure]), strict=True):
-            has = f"has {shown(held[row])} now" if row in held else "does not show it"
+            has = f"has {in_words(held[row])} now" if row in held else "does not show it"
             reason = f"may be your edit, or older than somebody else's: the account {has}"
             self.cells.refuse(row, name, value, reason, name_base)
             self._unsure_labels.add(self.cells.label(row))
@@ -710,7 +710,7 @@ class _Planner:
         """Plan the updates, with what tells how well each can be undone."""
         edits, endpoints, sent = self._edits, self._endpoints, self._sent
         rows = sent.rows(self.cells.bad)
-        lossy_fields = [*endpoints.weighed, *endpoints.natural_key]
+        lossy_fields = [*endpoints.lossy_fields, *endpoints.natural_key]
         if sent.hidden:  # where a field is not shown, the version shows others' edits
             lossy_fields.append(endpoints.version)
         names = [name for name in dict.fromkeys(lossy_fields) if name in self._base.columns]
@@ -737,7 +737,7 @@ class _Planner:
             label = self._label(code or self._endpoints.code, key, record)
             if self._existing == "refuse":
                 for name, value in kept.after[row].items():
-                    has = shown(held[name]) if name in held else "a value that is not shown"
+                    has = in_words(held[name]) if name in held else "a value that is not shown"
                     reason = f"{label} exists, and has {has}"
                     self.cells.refuse(row, name, value, reason, _OTHERWISE)
                 continue
@@ -1103,7 +1103,7 @@ class Cells:
 
     def refuse(self, row: int, column: str, value: Any, reason: str, next_step: str) -> None:
         """Refuse one cell of a row."""
-        text = MASK if SECRET.search(column) else shown(value)
+        text = MASK if SECRET.search(column) else in_words(value)
         self._refuse(row, column, text, reason, next_step)
 
     def _refuse(self, row: int, column: str, text: str, reason: str, next_step: str) -> None:

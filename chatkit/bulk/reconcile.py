@@ -214,7 +214,7 @@ class Search:
     def _differing(self, row: Row, record: Record) -> str:
         """Describe what of a record is not what the row has sent."""
         endpoints = self._endpoints
-        live = documented(endpoints, endpoints.shown(record))
+        live = documented(endpoints, endpoints.visible_fields(record))
         sent = documented(endpoints, row.change.after)
         if not row.was_unknown:  # it was refused as one that is there: perhaps somebody else's
             fields = endpoints.body.model_fields.items()  # what was not sent is what it begins as
@@ -431,8 +431,8 @@ class ThrottledReader:
                     if more or again:
                         time.sleep(min(self._throttle.wait(), 0.1))
                     continue
-                outcomes = flight.landed(0.1)
-                self._throttle.landed(len(outcomes))
+                outcomes = flight.completed(0.1)
+                self._throttle.completed(len(outcomes))
                 for outcome in outcomes:
                     call = outcome.call if isinstance(outcome, Fault) else outcome[0]
                     asked[call.target] += 1

@@ -59,7 +59,7 @@ Names = Sequence[str | None]
 _SIGNS = {"create": "+", "update": "~", "delete": "-", "skip": "="}
 _FOR_ACCOUNT = "Plan for the account"
 #: What stands between the two sides of a skip: the right one is not written.
-_UNLIKE = "≠"
+_NOT_EQUAL = "≠"
 
 
 # --- a plan in words ------------------------------------------------------------------
@@ -79,11 +79,11 @@ def heading(plan: Plan) -> str:
         return f"Nothing to do: {source} says what the account already holds. 0 changes{end}"
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.parts:
-        found = [many(len(part), noun) for noun, part in _by_resource(plan).items()] or [
+        counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()] or [
             "0 changes"
         ]
         about = "Plan that takes back a run of the account" if setting.undoes else _FOR_ACCOUNT
-        return f"{about}: {', '.join(found)}{refused}."
+        return f"{about}: {', '.join(counts)}{refused}."
     of = many(setting.total, setting.noun)
     about = f"Plan that takes back a run of {setting.noun}s" if setting.undoes else f"Plan for {of}"
     met = _met(setting.met, setting.noun)
@@ -215,8 +215,8 @@ def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
         in_label = (seen, *re.split("[ /]", seen), change.code)
         fields = {n: v for n, v in (change.after or change.before).items() if v not in in_label}
         values = [(n, v) for n, v in fields.items() if new or v not in (None, "", [], {})]
-        sides = [(n, _with_whole(_one(n, v), v) if whole else _one(n, v)) for n, v in values]
-        lines = [Line(n, None, side) if new else Line(n, side, None) for n, side in sides]
+        texts = [(n, _with_whole(_one(n, v), v) if whole else _one(n, v)) for n, v in values]
+        lines = [Line(n, None, text) if new else Line(n, text, None) for n, text in texts]
     return lines if whole else lines[:FIELDS] + _rest("", len(lines) - FIELDS, "more field")
 
 
@@ -313,7 +313,7 @@ def _body(change: Change, width: int) -> list[str]:
         name = f"{squeezed(field, LABEL)}: " if field else ""
         one = f"{name}{before or after}"
         if before and after:
-            arrow = _UNLIKE if change.kind == "skip" else ARROW
+            arrow = _NOT_EQUAL if change.kind == "skip" else ARROW
             lines += sides(name, before, after, width, arrow)
         elif (
             lines and change.kind in ("create", "delete") and columns(lines[-1] + one) + 2 <= width
@@ -366,7 +366,7 @@ def plan_html(plan: Plan) -> list[str]:
         html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
         "<p><strong>Refused</strong></p>" if cells else "",
         html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
-        told_html(plan),
+        notes_html(plan),
         html_list("objections", "Blocked:", objections) or does,
     ]
 
@@ -375,7 +375,7 @@ _ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"
 _FIGURE = "margin: 0.4em 0; max-width: 22em; min-width: 14em"
 
 
-def told_html(plan: Plan, *more: str, rows: bool = True) -> str:
+def notes_html(plan: Plan, *more: str, rows: bool = True) -> str:
     """List in HTML what else is to be known, each with its picture if it has one.
 
     Args:
@@ -747,26 +747,26 @@ def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
 class ClickableFrame(pd.DataFrame):
     """A frame that a notebook shows as a widget; whatever is made of it is a frame as any other.
 
-    `shown` makes the widget of it; None stands for the look of a frame.
+    `widget_of` makes the widget of it; None stands for the look of a frame.
     """
 
     _metadata: ClassVar[list[str]] = []
-    _shown: Callable[[pd.DataFrame], Any] | None = None
+    _widget_of: Callable[[pd.DataFrame], Any] | None = None
 
     @classmethod
     def of(cls, frame: pd.DataFrame, widget_of: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
         """Make it of a frame."""
         made = cls(frame)
         made.attrs = frame.attrs
-        object.__setattr__(made, "_shown", widget_of)
+        object.__setattr__(made, "_widget_of", widget_of)
         return made
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        widget = self._shown(self) if self._shown and _html_wanted() else None
+        widget = self._widget_of(self) if self._widget_of and _shows_html() else None
         return {} if widget is None else widget._repr_mimebundle_(**options)
 
 
-def _html_wanted() -> bool:
+def _shows_html() -> bool:
     return bool(pd.get_option("display.notebook_repr_html"))
 
 

@@ -26,7 +26,7 @@ from msgspec.json import decode, encode
 from msgspec.structs import astuple
 from pydantic import BaseModel
 
-from chatkit.api.record import Document, Moment, document, moment
+from chatkit.api.record import Document, Time, as_time, document
 from chatkit.api.secret import SECRET, hidden
 from chatkit.frames.snapshot import remember
 
@@ -40,7 +40,7 @@ _MOST_FIELDS = 1000
 #: For thousands of small chunks the system's allocator is steadier than Arrow's own.
 _MEMORY = pa.system_memory_pool()
 #: Names that msgspec cannot look for in JSON: a page that has one is read the slow way.
-_ODD_NAME = re.compile(r'[\x00-\x1f"\\]')
+_SPECIAL_NAME = re.compile(r'[\x00-\x1f"\\]')
 
 #: What Arrow holds of many rows, for who imports neither.
 Table: TypeAlias = "pa.Table"
@@ -57,9 +57,9 @@ class WrongRows(ValueError):
     """Rows that are not as documented: which row (the first is 0), which field, what is there."""
 
 
-def _wrong(row: int, field: str, kind: Kind, found: object, whose: str = "") -> WrongRows:
-    said = f"row {row}, field {field}: expected {_STORED[kind].said}, got {found!r:.60}"
-    return WrongRows(f"{said} ({whose})" if whose else said)
+def _wrong(row: int, field: str, kind: Kind, value: object, whose: str = "") -> WrongRows:
+    message = f"row {row}, field {field}: expected {_STORED[kind].name}, got {value!r:.60}"
+    return WrongRows(f"{message} ({whose})" if whose else message)
 
 
 # --- kinds of columns -------------------------------------------------------------------
@@ -72,7 +72,7 @@ def kinds(record: type[BaseModel], names: Iterable[str]) -> dict[str, Kind]:
 
 _KINDS: dict[Any, Kind] = {
     int: "number", str: "text", bool: "flag", datetime: "time",
-    Moment: "moment", Document: "document",
+    Time: "moment", Document: "document",
 }  # fmt: skip
 
 
@@ -113,14 +113,14 @@ def _times(values: Sequence[Any]) -> Any:
     try:
         return pc.cast(texts, _STORED["time"].arrow, memory_pool=_MEMORY)
     except pa.ArrowInvalid:  # finer than microseconds, without an offset, or no time at all
-        return pa.array(map(_moment, values), _STORED["time"].arrow)
+        return pa.array(map(_time_of_text, values), _STORED["time"].arrow)
 
 
-def _moments(values: Sequence[Any]) -> Any:
-    return pa.array(map(moment, values), _STORED["time"].arrow)
+def _loose_times(values: Sequence[Any]) -> Any:
+    return pa.array(map(as_time, values), _STORED["time"].arrow)
 
 
-def _moment(text: str | None) -> datetime | None:
+def _time_of_text(text: str | None) -> datetime | None:
     """Read ISO 8601 as Python does. A time without an offset is UTC."""
     if text is None:
         return None
@@ -147,7 +147,7 @@ def _nested(values: Sequence[Raw]) -> bytes:
 class _Stored(NamedTuple):
     """One kind of column: its name in messages, its types in Arrow and pandas."""
 
-    said: str
+    name: str
     array: Callable[[Sequence[Any]], Any]
     arrow: Any
     dtype: Any
@@ -162,7 +162,7 @@ _STORED: dict[Kind, _Stored] = {
         "an ISO 8601 time", _times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
     ),
     "moment": _Stored(
-        "a time", _moments, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
+        "a time", _loose_times, pa.timestamp("us", "UTC"), pd.DatetimeTZDtype("us", "UTC")
     ),
     "json": _Stored("JSON", _nested, None, None),
     "document": _Stored("JSON", _nested, None, None),
@@ -302,7 +302,7 @@ class Columns:
         names = {}
         for number, (name, kind) in enumerate(self._kinds.items()):
             slot = f"__{number}__"
-            names[slot] = slot if _ODD_NAME.search(name) else name
+            names[slot] = slot if _SPECIAL_NAME.search(name) else name
             default = [UNSET] if name in self._optional else []
             fields.append((slot, Raw if kind in _NESTED else Any, *default))
         self._row = msgspec.defstruct(
@@ -324,8 +324,8 @@ class Columns:
             try:
                 rows.append(decode(row, type=dict[str, Raw]))
             except msgspec.ValidationError:
-                found = decode(row)
-                raise WrongRows(f"row {number}: expected an object, got {found!r:.60}") from None
+                value = decode(row)
+                raise WrongRows(f"row {number}: expected an object, got {value!r:.60}") from None
         self._flush()
         for name in (name for row in rows for name in row):
             self._kinds.setdefault(name, "json")
@@ -475,8 +475,8 @@ def sorted_by_key(frame: pd.DataFrame, order: Callable[[list[str]], list[str]]) 
         numbers, keys = pd.factorize(index)
     texts = [str(key) for key in keys]
     ranks = {text: rank for rank, text in enumerate(order(texts))}
-    wanted = np.lexsort([np.array([ranks[text] for text in texts], int)[numbers], groups])
-    return frame if (wanted[1:] > wanted[:-1]).all() else frame.iloc[wanted]
+    ranked = np.lexsort([np.array([ranks[text] for text in texts], int)[numbers], groups])
+    return frame if (ranked[1:] > ranked[:-1]).all() else frame.iloc[ranked]
 
 
 def sorted_rows(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

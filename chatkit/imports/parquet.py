@@ -243,7 +243,7 @@ class _Export:
                     progress.add(self.columns.rows - self.pages_end)
                     self.pages_end, self.position = self.columns.rows, listing.rows
                     remaining = (listing.total or listing.rows) - self.rows
-                    endpoints.tell_time(forecast, remaining, *listing.calls)
+                    endpoints.print_time(forecast, remaining, *listing.calls)
                     if self.pages_end - self.written >= PART_ROWS:
                         self.write()
         except (frames.WrongRows, *_NOT_JSON) as error:

@@ -218,7 +218,9 @@ class ContentEndpoints(Endpoints[Content]):
         self.by_rule = False  #: whether they only replace texts, and translate nothing
         self.path = ("templates", code, "contents")
 
-    def judged(self, fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> list[Finding]:
+    def record_findings(
+        self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
+    ) -> list[Finding]:
         """Check a content as it would then be, and whether it goes live with what is refused."""
         findings = check_edit(fields, live)
         if live is not None and not live and (lang := fields.get("lang_code")):
@@ -402,7 +404,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             say(f"{new}.")
         return made
 
-    def _landed(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
+    def _took_effect(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Write into the ledger from which source the texts were made, as a plan does."""
         from chatkit.localization.content import texts_in
         from chatkit.localization.ledger import LedgerFile, TranslationKey, WrittenText

@@ -130,7 +130,7 @@ class ContentForm(Panel):
         self._origin = None if self.source is None else self._record(self.source)
 
     def _record(self, lang_code: str) -> dict[str, Any]:
-        return self._endpoints.shown(self.resource.get(lang_code))
+        return self._endpoints.visible_fields(self.resource.get(lang_code))
 
     def _begin(self, mine: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Show what is there, and what was typed over it.

@@ -220,7 +220,7 @@ class Form(Panel):
     def _unmoved(self, key: Key, values: Mapping[str, Any]) -> None:
         """Refuse to write over what somebody has changed since the form was opened."""
         live, old = self.resource.get(key), self._known() or {}
-        now = self._endpoints.shown(live)
+        now = self._endpoints.visible_fields(live)
         moved = [n for n in values if n in now and now[n] not in (old.get(n), values[n])]
         self.record = self._with_secrets(live)
         if moved:
@@ -250,7 +250,7 @@ class Form(Panel):
 
     def _known(self) -> dict[str, Any] | None:
         """Return what the record holds, as it could be sent."""
-        return None if self.record is None else self._endpoints.shown(self.record)
+        return None if self.record is None else self._endpoints.visible_fields(self.record)
 
     def _changed(self) -> None:
         """Show the line that what is typed now would run."""

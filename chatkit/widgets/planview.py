@@ -694,7 +694,7 @@ def heading_of(plan: Plan | FleetPlan, *, run: bool = False) -> str:
 def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     """Write the notes of a plan, each once for all accounts that have it."""
     if not isinstance(plan, FleetPlan):
-        return rendering.told_html(plan, *more, rows=False)
+        return rendering.notes_html(plan, *more, rows=False)
     accounts_by_note: dict[str, list[str]] = {}
     for label, part in plan.plans.items():
         of_rows = rendering.row_notes(part)

@@ -35,7 +35,7 @@ def sent(window: Window, asks: list[float]) -> list[float]:
         now += span
         free = window.free(now)
         window.take(now, free)
-        window.landed(now, free)
+        window.completed(now, free)
         gone += [now] * free
     return gone
 
@@ -65,12 +65,12 @@ def test_no_second_has_more_calls_than_the_rate_where_the_service_counts_them(
     under_way: list[float] = []  # when the answers come
     counted: list[float] = []
     window.take(0.0)
-    window.landed(steady)  # one call that was as quick as can be
+    window.completed(steady)  # one call that was as quick as can be
     for span, later, at in steps:
         now += span
         back = [answered for answered in under_way if answered <= now]
         under_way = [answered for answered in under_way if answered > now]
-        window.landed(now, len(back))
+        window.completed(now, len(back))
         if window.free(now) > 0:
             window.take(now)
             counted.append(now + steady + at * later)
@@ -89,7 +89,7 @@ def seconds(latencies: Iterator[float], calls: int = 1000) -> float:
             now += 0.001
             while out and out[0] <= now:
                 heappop(out)
-                window.landed(now)
+                window.completed(now)
         window.take(now)
         heappush(out, now + next(latencies))
     return now
@@ -124,7 +124,7 @@ def test_wait_tells_when_the_next_one_may_go_out() -> None:
     window = Window(2)
     assert window.wait(5.0) == 0
     window.take(5.0, 2)
-    window.landed(5.0, 2)
+    window.completed(5.0, 2)
     assert window.free(5.0) == 0
     moment = 5.0 + window.wait(5.0)
     assert 6.0 <= moment < 6.1
@@ -135,7 +135,7 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
     window = Window(4)
     for moment in (1.0, 1.2, 1.4, 1.6):
         window.take(moment)
-        window.landed(moment)
+        window.completed(moment)
     window.allow(2)
     assert window.free(1.7) <= 0
     moment = 1.7 + window.wait(1.7) + 1e-9
@@ -146,7 +146,7 @@ def test_a_lower_rate_counts_what_has_gone_out_already() -> None:
 def test_fewer_than_one_call_a_second_is_fine() -> None:
     window = Window(0.1)
     window.take(1.0)
-    window.landed(1.0)
+    window.completed(1.0)
     assert 10 <= window.wait(1.0) < 11
 
 
@@ -202,11 +202,11 @@ def test_a_call_counts_as_much_later_as_its_answer_was_late() -> None:
     throttle = Throttle(8, rate=5, clock=(clock := Clock()))
     throttle.took(5)
     clock.now += 0.1
-    throttle.landed(3)
+    throttle.completed(3)
     clock.now += 0.03
-    throttle.landed(1)
+    throttle.completed(1)
     clock.now += 0.5
-    throttle.landed(1)
+    throttle.completed(1)
     clock.now += 0.38  # 1.01 s after they left
     assert throttle.free(0) == 3
     assert throttle.wait() == 0
@@ -221,7 +221,7 @@ def test_slots_and_rate_both_count() -> None:
     assert throttle.free(0) == 5
     throttle.took(5)
     assert throttle.free(5) == 0
-    throttle.landed(5)
+    throttle.completed(5)
     assert 1.0 <= throttle.wait() <= 1.1
     clock.now += throttle.wait()
     assert throttle.free(5) == 3  # slots that are left, though the rate would allow five
@@ -251,7 +251,7 @@ def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, s
         if what == "pass":
             clock.now += value
         elif what == "land":
-            throttle.landed(out)
+            throttle.completed(out)
             out = 0
         else:
             throttle.hold(value)
@@ -268,7 +268,7 @@ def test_whatever_happens_all_limits_hold_and_waiting_helps(concurrency, rate, s
         most = math.ceil(rate)
         late = gone[most:]
         assert all(b - a >= most / rate for a, b in zip(gone, late, strict=False))
-    throttle.landed(out)
+    throttle.completed(out)
     clock.now += throttle.wait() + 1e-6
     assert throttle.free(0) > 0
 
@@ -365,7 +365,7 @@ async def send(throttle: AdaptiveThrottle, service: Service, count: int, workers
                 began = asyncio.get_running_loop().time()
                 taken, told = await service.ask()
                 throttle.out -= 1
-                throttle.landed(1)
+                throttle.completed(1)
                 if taken:
                     throttle.answered(began)
                 else:

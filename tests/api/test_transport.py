@@ -761,7 +761,7 @@ def test_a_door_is_asked_in_place_of_the_network() -> None:
         heard.append((method, target, dict(headers), body))
         return 200, {"content-type": "application/json"}, OK
 
-    transport = Transport(connection("http://localhost"), door=door)
+    transport = Transport(connection("http://localhost"), handler=door)
     assert transport.send(Call("GET", ("contacts", "a b"), {"q": "ä"})).success
     assert len(list(transport.send_all([POST] * 5))) == 5
     transport.close()
@@ -785,7 +785,7 @@ def test_the_door_has_the_same_rules(quick: list[tuple[float, float]]) -> None:
             raise answer
         return answer[0], {"content-type": "application/json"}, answer[1]
 
-    transport = Transport(connection("http://localhost"), door=door)
+    transport = Transport(connection("http://localhost"), handler=door)
     assert transport.send(GET).success
     assert next(seen) == 4
 
@@ -794,7 +794,7 @@ def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
     def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ConnectionError
 
-    assert type(failure(Transport(connection("http://localhost"), door=door), POST)) is InDoubt
+    assert type(failure(Transport(connection("http://localhost"), handler=door), POST)) is InDoubt
 
 
 def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
@@ -802,7 +802,7 @@ def test_a_bug_behind_the_door_is_raised_as_itself() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        Transport(connection("http://localhost"), door=door).send(POST)
+        Transport(connection("http://localhost"), handler=door).send(POST)
 
 
 # --- a flight ----------------------------------------------------------------------------
@@ -816,7 +816,7 @@ def test_a_flight_brings_back_what_was_started() -> None:
             assert flight.out == len(WRITES)
             came: list[Call] = []
             while flight.out:
-                came += [outcome[0] for outcome in flight.landed() if isinstance(outcome, tuple)]
+                came += [outcome[0] for outcome in flight.completed() if isinstance(outcome, tuple)]
         transport.close()
     assert sorted(map(repr, came)) == sorted(map(repr, WRITES))
 
@@ -826,7 +826,7 @@ def test_a_flight_waits_no_longer_than_it_is_told() -> None:
         transport = server.transport()
         with transport.flight() as flight:
             flight.start([GET])
-            assert flight.landed(0.1) == []
+            assert flight.completed(0.1) == []
             assert flight.out == 1
         transport.close()
 
@@ -839,7 +839,7 @@ def test_a_flight_that_ends_cancels_what_is_out() -> None:
             while not server.asked:
                 time.sleep(0.01)
         flight.start([])
-        assert flight.landed(0.8) == []
+        assert flight.completed(0.8) == []
         transport.close()
 
 

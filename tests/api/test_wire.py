@@ -727,12 +727,12 @@ def test_a_slow_service_in_this_process_holds_up_nobody_else() -> None:
 
     connection = Connection(base_url="http://localhost", account_id="1", token=Secret(TOKEN))
     waiting = threading.Thread(
-        target=lambda: list(Transport(connection, door=slow).send_all([Call("GET", ("flows",))]))
+        target=lambda: list(Transport(connection, handler=slow).send_all([Call("GET", ("flows",))]))
     )
     waiting.start()
-    assert Transport(connection, door=quick).send(Call("GET", ("flows",))).success
+    assert Transport(connection, handler=quick).send(Call("GET", ("flows",))).success
     with pytest.raises(DeadlinePassed):
-        Transport(connection, door=slow, deadline=0.1).send(Call("GET", ("flows",)))
+        Transport(connection, handler=slow, deadline=0.1).send(Call("GET", ("flows",)))
     answered.set()
     waiting.join()
 
@@ -745,7 +745,7 @@ def test_a_token_that_comes_back_in_an_answer_is_masked(status: int, kind: str) 
 
     connection = Connection(base_url="http://localhost", account_id="1", token=Secret(TOKEN))
     with pytest.raises(ChatkitError) as caught:
-        Transport(connection, door=echo, deadline=0.5).send(Call("POST", ("flows",), body={}))
+        Transport(connection, handler=echo, deadline=0.5).send(Call("POST", ("flows",), body={}))
     assert TOKEN not in str(caught.value)
 
 
@@ -774,7 +774,7 @@ def told(token: str, body: bytes, **headers: str) -> Answer:
         return 200, {"content-type": "application/json", **headers}, body
 
     connection = Connection(base_url="http://localhost", account_id="1", token=Secret(token))
-    return Transport(connection, door=echo).answer(Call("GET", ("contacts",)))
+    return Transport(connection, handler=echo).answer(Call("GET", ("contacts",)))
 
 
 @pytest.mark.parametrize("token", ["test", "4915112345678", "a", "x" * (LEAST - 1)])

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 import msgspec
 
-from chatkit.api.record import moment
+from chatkit.api.record import as_time
 
 
 class Differs(Exception):
@@ -140,7 +140,7 @@ def _is_time(value: Any) -> bool:
 def _is_moment(value: Any) -> bool:
     """Whether a value is a time in some form: ISO 8601, or a number since 1970."""
     try:
-        return moment(value) is not None
+        return as_time(value) is not None
     except (TypeError, ValueError, OverflowError):
         return False
 

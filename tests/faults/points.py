@@ -34,7 +34,7 @@ POINTS = _both(
     "bulk.outcomes:RunRow.note",
     "api.transport:Flight.start",
     "api.wire:Wire.ask",
-    "api.transport:Flight.landed",
+    "api.transport:Flight.completed",
     "bulk.apply:Run._returned",
     "bulk.outcomes:RunRow.evaluate",
     "bulk.outcomes:RunRow.compare",

@@ -54,7 +54,7 @@ def templates(answer):
 
     service = Service(answer)
     connection = Connection(base_url="http://localhost", account_id="1", token=Secret("tok_0"))
-    return Templates(Transport(connection, door=service)), service
+    return Templates(Transport(connection, handler=service)), service
 
 
 def row(lang="en", **fields):

@@ -260,7 +260,7 @@ def test_health_without_a_date_in_the_answers_is_judged_by_this_machine():
     with chatkit.Sandbox(seed="empty") as service, chatkit.connect(service) as account:
         account.webhooks.create(**HOOK)
         before = datetime.now(UTC)
-        undated = Transport(account.connection, door=silent)
+        undated = Transport(account.connection, handler=silent)
         undated.send(Call("GET", ("webhooks",)))
         assert before <= undated.service_time() <= datetime.now(UTC)
 

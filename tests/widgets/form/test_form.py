@@ -63,7 +63,7 @@ def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_s
         assert part(form, Code).text == line  # what was run stays until something is edited
         room.delete(form.key)
         again = eval(line, {"client": client})
-        assert endpoints_of(room).label(endpoints_of(room).shown(again)) == endpoints_of(
+        assert endpoints_of(room).label(endpoints_of(room).visible_fields(again)) == endpoints_of(
             room
         ).label(fields)
 

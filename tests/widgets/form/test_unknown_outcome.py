@@ -52,7 +52,7 @@ def test_a_create_that_has_landed_is_found_in_every_resource() -> None:
             record = doubtful(service, resource, lost, sent).look()
             assert record is not None
             assert endpoints_of(resource).label(
-                endpoints_of(resource).shown(record)
+                endpoints_of(resource).visible_fields(record)
             ) == endpoints_of(resource).label(sent)
 
 
