@@ -130,7 +130,7 @@ class FleetPlan(Report):
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `account`, and the columns of `Plan.refused`."""
         tables = {name: plan.refused for name, plan in self.plans.items()}
-        return rendering.fleet_table(tables, rendering.refused_frame((), _NO_NAMES))
+        return rendering.fleet_table(tables, rendering.refused_frame(()))
 
     @property
     def left_out(self) -> pd.DataFrame:

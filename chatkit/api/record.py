@@ -212,9 +212,10 @@ class Body(BaseModel):
         return [name for name, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
-    def updatable(cls) -> list[str]:
+    @cache
+    def updatable(cls) -> tuple[str, ...]:
         """Name the fields an update may send."""
-        return [name for name in cls.model_fields if name not in cls.create_only]
+        return tuple(name for name in cls.model_fields if name not in cls.create_only)
 
     @classmethod
     def _problems(cls, error: ValidationError, fields: Mapping[str, Any]) -> list[Problem]:

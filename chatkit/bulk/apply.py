@@ -17,6 +17,7 @@ import time
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice
 from types import FrameType
@@ -99,15 +100,15 @@ class Run:
         self._reader = ThrottledReader(target.transport, throttle, self._ended)
         self._pages: dict[tuple[str, str | None], Pages] = {}
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
-        self.rows = replayed(journal, self._row)
-        for row in self.rows:
-            if row.key is not None:
-                row.taken.add(row.key)
+        of = cache(target.of)  # a resource for each row is the same for all of one code
 
-    def _row(self, n: int, change: Change) -> RunRow:
-        return RunRow(
-            n, change, run=self.state, endpoints=self._target.of(change.code, change.noun)
-        )
+        def row(n: int, change: Change) -> RunRow:
+            return RunRow(n, change, run=self.state, endpoints=of(change.code, change.noun))
+
+        self.rows = replayed(journal, row)
+        for each in self.rows:
+            if each.key is not None:
+                self.state.taken[each.change.noun].add(each.key)
 
     def go(self) -> None:
         """Send what is to be sent, until all is done or the run must stop."""
@@ -115,7 +116,7 @@ class Run:
         if not left and self._finished:
             return
         for row in self.rows:
-            if not row.done:
+            if row.open and not row.done:
                 row.reopened()
         with Progress("changes", len(self.rows), self._watch) as self._progress:
             self._progress.add(len(self.rows) - left)
@@ -203,7 +204,7 @@ class Run:
                 parts.setdefault(row.change.noun, {}).setdefault(row.change.kind, []).append(row)
         for part in parts.values():
             for kind in KINDS:
-                for group in _in_order(part.get(kind, [])):
+                for group in _in_order(part[kind]) if kind in part else ():
                     if fresh and len(group) > CANARY:
                         yield group[:CANARY]
                         self._check_canary(group[:CANARY])
@@ -433,11 +434,11 @@ def _in_order(rows: list[RunRow]) -> list[list[RunRow]]:
     """Part rows of a kind into groups, so that a natural key is given away before it is taken."""
     gives: dict[tuple[str | None, str], int] = {}
     takes: dict[int, tuple[str | None, str]] = {}
-    for row in rows:
-        change, endpoints = row.change, row.endpoints
-        if change.kind != "update" or not endpoints.single:
-            continue
-        if change.after.keys().isdisjoint(endpoints.named_by()):
+    endpoints = rows[0].endpoints
+    names = endpoints.named_by() if rows[0].change.kind == "update" and endpoints.single else ()
+    for row in rows if names else ():
+        change = row.change
+        if change.after.keys().isdisjoint(names):
             continue
         old = endpoints.natural(change.before)
         new = endpoints.natural({**change.before, **change.after})

@@ -68,7 +68,8 @@ def compare(
     """
     if not isinstance(frame, pd.DataFrame):
         raise InputError(f"A plan is made from a DataFrame, not from {type(frame).__name__}.")
-    frame = levels_as_columns(check_frame(frame), base, who.key)
+    frame = levels_as_columns(check_frame(frame), base, who.key).copy(deep=False)
+    frame.attrs = {}  # pandas copies them with each column that is taken out
     marked = DELETE in frame.columns and DELETE not in base.columns
     deleted, refused = np.zeros(len(frame), bool), list[Refusal]()
     if marked:

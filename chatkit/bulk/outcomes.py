@@ -319,7 +319,7 @@ class RunRow(Row):
             case "write", "delete":
                 return endpoints.delete_call(self.known_key)
             case "write", _:
-                carried = endpoints.carried(self.record)
+                carried = endpoints.carried(self.record) if endpoints.repeats else {}
                 return endpoints.update_call(self.known_key, {**carried, **after})
             case "look", _:
                 live = self.live if self.record is None else self.fields

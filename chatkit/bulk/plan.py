@@ -167,7 +167,7 @@ class Plan(Report):
     @property
     def refused(self) -> pd.DataFrame:
         """The cells that cannot be planned: `row`, `column`, `value`, `reason`, `next_step`."""
-        return rendering.refused_frame(self._cells, self._setting.names)
+        return rendering.refused_frame(self._cells)
 
     @property
     def left_out(self) -> pd.DataFrame:
@@ -455,7 +455,6 @@ def join_plans(
     target: PlanTarget,
     plans: Iterable[Plan],
     *,
-    notes: Sequence[str] = (),
     cells: Sequence[RefusedCell] = (),
     skip_invalid: bool = False,
 ) -> Plan:
@@ -468,15 +467,14 @@ def join_plans(
     Args:
         target: Where the records of all of them are.
         plans: Plans for different resources of one account, none of them applied.
-        notes: What else is to be known of the whole.
         cells: What else cannot be planned; the rows begin with a resource.
         skip_invalid: Plan the good rows although others cannot be planned.
     """
     plans = list(plans)
-    all_notes, changes, refused = list(notes), [], list(cells)
+    notes, changes, refused = list[str](), [], list(cells)
     for plan in plans:
         noun = plan._setting.noun
-        all_notes += [note for note in plan.notes if note not in all_notes]
+        notes += [note for note in plan.notes if note not in notes]
         changes += [
             structs.replace(change, noun=noun, row=_within(noun, change.row))
             for change in plan.changes
@@ -497,7 +495,7 @@ def join_plans(
         setting,
         changes,
         refused,
-        notes=all_notes,
+        notes=notes,
         skip_invalid=skip_invalid,
         written=[text for plan in plans for text in plan._written],
     )

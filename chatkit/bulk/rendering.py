@@ -160,21 +160,19 @@ def row_notes(plan: Plan) -> set[str]:
     return {visible(note) for note in plan.notes if isinstance(note, FindingNote)}
 
 
-def by_kind(plan: Plan) -> list[Sequence[Change]]:
+def by_kind(plan: Plan) -> list[list[Change]]:
     """Put the changes of each kind together, of each resource where there are several."""
-    kinds: list[Sequence[Change]] = [
-        [change for change in changes if change.kind == kind]
-        for _, changes in _by_resource(plan).items()
-        for kind in _SIGNS
-    ]
-    return [changes for changes in kinds if changes]
+    kinds: dict[tuple[str | None, str], list[Change]] = {}
+    for n in order_by_kind(plan):
+        change = plan.changes[n]
+        kinds.setdefault((change.noun, change.kind), []).append(change)
+    return list(kinds.values())
 
 
 def order_by_kind(plan: Plan) -> list[int]:
     """Return the numbers of the changes in the order in which `by_kind` shows them."""
-    own, kinds = plan._setting.noun, list(_SIGNS)
-    nouns = {noun: n for n, noun in enumerate(_by_resource(plan))}
-    ranks = [(nouns[each.noun or own], kinds.index(each.kind)) for each in plan.changes]
+    nouns, kinds = list(dict.fromkeys(each.noun for each in plan.changes)), list(_SIGNS)
+    ranks = [(nouns.index(each.noun), kinds.index(each.kind)) for each in plan.changes]
     return sorted(range(len(ranks)), key=ranks.__getitem__)
 
 
@@ -396,7 +394,7 @@ def record_noun(plan: Plan) -> str:
     return "record" if plan._setting.parts else plan._setting.noun
 
 
-def _name_parts(plan: Plan, kinds: list[Sequence[Change]], rows: list[list[str]]) -> None:
+def _name_parts(plan: Plan, kinds: Sequence[Sequence[Change]], rows: list[list[str]]) -> None:
     """Put the name of each resource before the first of its rows."""
     named = set()
     for changes, bodies in zip(kinds, rows, strict=True):
@@ -462,33 +460,30 @@ def _html_refused(cell: RefusedCell) -> str:
 def changes_frame(rows: Sequence[Change], names: Names) -> pd.DataFrame:
     """Make the frame of a plan."""
     columns = ("kind", "key", "label", "before", "after", "undo", "loss")
-    frame = _frame(
-        {name: [getattr(row, name) for row in rows] for name in columns},
-        [row.row for row in rows],
-        names,
-        texts=("kind", "label", "undo", "loss"),
-    )
+    cells = {name: [getattr(row, name) for row in rows] for name in columns}
+    frame = _table(cells, ("kind", "label", "undo", "loss"), [row.row for row in rows], names)
     return frame.rename(columns={"kind": "change", "loss": "undo_note"})
 
 
-def refused_frame(cells: Iterable[RefusedCell], names: Names) -> pd.DataFrame:
+def refused_frame(cells: Iterable[RefusedCell]) -> pd.DataFrame:
     """Make the table of cells that cannot be planned."""
-    rows = [cell._asdict() for cell in cells]
-    columns = ("row", "column", "value", "reason", "next_step")
-    frame = pd.DataFrame({name: [row[name] for row in rows] for name in columns})
-    remember(frame)
-    return frame.astype(dict.fromkeys(columns[1:], "str"))
+    return _listed(cells, ("row", "column", "value", "reason", "next_step"))
 
 
 def left_frame(rows: Iterable[Left]) -> pd.DataFrame:
     """Make the table of rows of a run that an undo has nothing to take back of."""
-    columns = ("row", "change", "label", "state", "reason")
+    return _listed(rows, ("row", "change", "label", "state", "reason"))
+
+
+def _listed(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> pd.DataFrame:
+    """Make a table of tuples: a label of any kind, then texts."""
+    return _table(_columns(rows, names), names[1:]).infer_objects()
+
+
+def _columns(rows: Iterable[Sequence[Any]], names: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """Turn rows into columns, also where there are none."""
     listed = list(rows)
-    frame = pd.DataFrame(
-        {name: pd.Series([getattr(row, name) for row in listed], dtype=object) for name in columns}
-    )
-    remember(frame)
-    return frame.astype(dict.fromkeys(columns[1:], "str"))
+    return {name: [row[n] for row in listed] for n, name in enumerate(names)}
 
 
 _RESULT = ("change", "key", "label", "state", "reason", "evidence", "sent", "checked_ago")
@@ -506,17 +501,15 @@ def result_frame(
         stopped: Why the run stopped; empty if it did not.
         home: Where its journal lies, without a password; empty: where those of this user do.
     """
-    columns: dict[str, list[Any]] = {name: [] for name in _RESULT}
-    labels = []
-    for row in rows:  # once: those of a long run are read from its journal
-        change = row.change
-        labels.append(change.row)
-        values = change.kind, row.key, change.label, row.state, row.reason, row.evidence
-        each = *values, row.attempts, row.checked_ago
-        for column, value in zip(columns.values(), each, strict=True):
-            column.append(value)
+    rows = list(rows)
+    cells = [
+        (r.change.kind, r.key, r.change.label, r.state, r.reason, r.evidence, r.attempts,
+         r.checked_ago)
+        for r in rows
+    ]  # fmt: skip
     texts = ("change", "label", "state", "reason", "evidence")
-    frame = _frame(columns, labels, names, texts)
+    columns = _columns(cells, _RESULT)
+    frame = _table(columns, texts, [row.change.row for row in rows], names)
     frame["checked_ago"] = pd.to_timedelta(frame["checked_ago"].astype("float64"), unit="s")
     where = {"at": home} if home else {}
     remember(frame, run=run, rows=str(len(frame)), stopped=stopped, **where)
@@ -698,32 +691,23 @@ def _rows_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
         *(name for name in columns if name not in last),
         *(n for n in last if n in columns),
     ]
-    frame = pd.DataFrame(
-        {name: pd.Series([row.get(name) for row in rows], dtype=object) for name in names}
-    )
-    remember(frame)
-    return frame
+    return _table({name: [row.get(name) for row in rows] for name in names})
 
 
 def journal_frame(events: Iterable[Any], rows: Sequence[Row]) -> pd.DataFrame:
     """Make the frame of all that a run has noted, in its order."""
     kept = list(events)
     of = [None if event.n is None else rows[event.n].change for event in kept]
-    details = [event.detail for event in kept]
-    frame = pd.DataFrame(
-        {
-            "at": _moments([event.at for event in kept]),
-            "row": pd.Series([None if c is None else c.row for c in of], dtype=object),
-            "change": pd.Series([None if c is None else c.kind for c in of], dtype="str"),
-            "label": pd.Series([None if c is None else c.label for c in of], dtype="str"),
-            "event": pd.Series([event.what for event in kept], dtype="str"),
-            "reason": pd.Series([d.get("reason", "") for d in details], dtype="str"),
-            "detail": pd.Series(
-                [{k: v for k, v in d.items() if k != "reason"} for d in details], dtype=object
-            ),
-        }
-    )
-    remember(frame)
+    texts = {
+        "row": [None if c is None else c.row for c in of],
+        "change": [None if c is None else c.kind for c in of],
+        "label": [None if c is None else c.label for c in of],
+        "event": [event.what for event in kept],
+        "reason": [event.detail.get("reason", "") for event in kept],
+        "detail": [{k: v for k, v in e.detail.items() if k != "reason"} for e in kept],
+    }
+    frame = _table(texts, ("change", "label", "event", "reason"))
+    frame.insert(0, "at", _times([event.at for event in kept]))
     return frame
 
 
@@ -738,7 +722,7 @@ def runs_frame(runs: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
         {name: [run.get(name, None if name in times else 0) for run in runs] for name in columns}
     )
     for name in times:
-        frame[name] = _moments(frame[name])
+        frame[name] = _times(frame[name])
     texts = ("run", "connection", "account", "noun", "state", "undoes", "reason")
     remember(frame)
     return frame.astype(dict.fromkeys(texts, "str")).set_index("run")
@@ -762,31 +746,30 @@ class ClickableFrame(pd.DataFrame):
         return made
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
-        widget = self._widget_of(self) if self._widget_of and _shows_html() else None
+        html = pd.get_option("display.notebook_repr_html")
+        widget = self._widget_of(self) if self._widget_of and html else None
         return {} if widget is None else widget._repr_mimebundle_(**options)
 
 
-def _shows_html() -> bool:
-    return bool(pd.get_option("display.notebook_repr_html"))
-
-
-def _moments(texts: Iterable[Any]) -> pd.Series[Any]:
+def _times(texts: Iterable[Any]) -> pd.Series[Any]:
     # As the journal reads them: pandas refuses some times that are valid there.
     times = [datetime.fromisoformat(text) if isinstance(text, str) else text for text in texts]
     moments = pd.Series(pd.to_datetime(times, utc=True))
     return moments.astype("datetime64[us, UTC]")
 
 
-def _frame(
-    columns: Mapping[str, list[Any]], labels: list[Any], names: Names, texts: Iterable[str]
+def _table(
+    columns: Mapping[str, Sequence[Any]],
+    texts: Iterable[str] = (),
+    labels: Sequence[Any] | None = None,
+    names: Names = (),
 ) -> pd.DataFrame:
-    if len(names) > 1:
-        index: pd.Index[Any] = pd.MultiIndex.from_tuples(labels, names=list(names))
-    else:
-        index = pd.Index(labels, name=names[0], tupleize_cols=False)
-    frame = pd.DataFrame(
-        {name: pd.Series(values, dtype=object) for name, values in columns.items()}
-    ).set_axis(index)
+    """Make a frame of objects; `texts` are columns of text, `labels` its index if it has one."""
+    frame = pd.DataFrame({n: pd.Series(list(v), dtype=object) for n, v in columns.items()})
+    if labels is not None and len(names) > 1:
+        frame.index = pd.MultiIndex.from_tuples(labels, names=list(names))
+    elif labels is not None:
+        frame.index = pd.Index(labels, name=names[0], tupleize_cols=False)
     frame = frame.astype(dict.fromkeys(texts, "str"))
     remember(frame)
     if "key" in frame and all(isinstance(key, int | None) for key in columns["key"]):

@@ -91,7 +91,7 @@ def test_the_frame_of_a_plan_shows_before_and_after_as_they_are():
 @pytest.mark.parametrize("names", [("id",), (None,), ("template_code", "lang_code")])
 def test_refused_cells_are_a_table_even_when_there_are_none(names):
     for cells in ([], [RefusedCell("a" if len(names) == 1 else ("a", "b"), "c", "v", "r", "n")]):
-        frame = rendering.refused_frame(cells, names)
+        frame = rendering.refused_frame(cells)
         assert frame.columns.tolist() == ["row", "column", "value", "reason", "next_step"]
         assert {str(frame[name].dtype) for name in frame.columns[1:]} == {"str"}
         assert frame["row"].tolist() == [cell.row for cell in cells]
