@@ -227,19 +227,19 @@ def _updated(change: Change, name: str, whole: bool) -> list[Line]:
     first = (places if whole else places[:DEPTH]) or [(name, before, after)]
     lines = []
     for place, a, b in first:
-        sides = pair(a, b)
+        old, new = pair(a, b)
         if whole:
-            sides = _with_whole(sides[0], a), _with_whole(sides[1], b)
-        lines.append(Line(place, *sides))
+            old, new = _with_whole(old, a), _with_whole(new, b)
+        lines.append(Line(place, old, new))
     return lines + _rest(name, len(places) - len(first), "more difference")
 
 
-def _with_whole(side: Shown, value: Any) -> Shown:
-    if side.kind == "words":
-        return side
+def _with_whole(text: Shown, value: Any) -> Shown:
+    if text.kind == "words":
+        return text
     nested = isinstance(value, dict | list)
     text = json.dumps(value, ensure_ascii=False, indent=1, default=str) if nested else value
-    return side._replace(whole=text) if isinstance(text, str) else side
+    return text._replace(whole=text) if isinstance(text, str) else text
 
 
 def _rest(field: str, count: int, noun: str) -> list[Line]:

@@ -295,7 +295,7 @@ class Sheet:
         names = [name for name in self.columns if name in endpoints.body.model_fields]
         live = {name: self.original(name, [row])[0] for name in names if row < self.size}
         known = None if endpoints.detailed else live
-        findings = list(endpoints.judged(fields, known)) if fields else []
+        findings = list(endpoints.record_findings(fields, known)) if fields else []
         for name in endpoints.documents & fields.keys():
             inner = endpoints.findings(name, fields[name])
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
