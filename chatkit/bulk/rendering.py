@@ -234,12 +234,12 @@ def _updated(change: Change, name: str, whole: bool) -> list[Line]:
     return lines + _rest(name, len(places) - len(first), "more difference")
 
 
-def _with_whole(text: Shown, value: Any) -> Shown:
-    if text.kind == "words":
-        return text
+def _with_whole(part: Shown, value: Any) -> Shown:
+    if part.kind == "words":
+        return part
     nested = isinstance(value, dict | list)
     text = json.dumps(value, ensure_ascii=False, indent=1, default=str) if nested else value
-    return text._replace(whole=text) if isinstance(text, str) else text
+    return part._replace(whole=text) if isinstance(text, str) else part
 
 
 def _rest(field: str, count: int, noun: str) -> list[Line]:
