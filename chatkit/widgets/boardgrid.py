@@ -176,6 +176,7 @@ class BoardGrid(Panel):
         ]
         self._message.show(f"Not saved yet: {', '.join(others)}." if others else "")
         self._below.children = [self.form]
+        self.form.focus()
         return self.form
 
     @property

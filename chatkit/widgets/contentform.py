@@ -110,8 +110,8 @@ class ContentForm(Panel):
         unfolded = {*_PAIRED, "lang_code", "is_draft"}
         self._fields = Fieldset(resource, self._known, inputs, unfolded)
         self._build()
-        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._code])
-        super().__init__([self._title, self._panes, actions, self._message, self._below])
+        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, self._button])
+        super().__init__([bar, self._panes, self._message, self._code, self._below])
         self._begin()
         self._fields.watch(self._changed)
 
@@ -187,6 +187,10 @@ class ContentForm(Panel):
             InputError: There is no such field, it is fixed, or it cannot hold such a value.
         """
         self._fields.set(name, value, fixed="lang_code")
+
+    def focus(self) -> None:
+        """Put the cursor into the first field that is written by hand."""
+        self._fields.fields["text"].input.focus()
 
     @property
     def line(self) -> str:

@@ -208,6 +208,10 @@ class Message(w.HTML):  # type: ignore[misc]  # ipywidgets has no types
 
     text = ""  #: what is shown
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.add_class("chatkit-messages")
+
     def show(self, text: str, *, wrong: bool = False) -> None:
         """Show a text; an empty one shows nothing.
 

@@ -75,7 +75,7 @@ class Conversation(Follower):
         self._whole = True  #: whether these are all
         self._events: list[Event] = []
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox._store.verified_later
+        self._verified_later = inbox._store.verified_later
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
@@ -90,12 +90,12 @@ class Conversation(Follower):
         """
         with self._looking:
             if (
-                judged := self._inbox._store.verified_later - self._judged
+                newly_verified := self._inbox._store.verified_later - self._verified_later
             ):  # known ones may count now
                 self._events, self._at = [], 0
             seen = self._read()
-            self._judged += judged
-            if seen or judged:
+            self._verified_later += newly_verified
+            if seen or newly_verified:
                 self._show(None)
             return seen
 
@@ -243,9 +243,9 @@ def _bubble(
         parts.append(f'<div class="cv-marks" role="note" aria-label="Reactions">{marks}</div>')
     at = f"{message.at:%H:%M}" if message.at else "no time"
     parts.append(f'<div class="cv-foot">{at}{_status(message)}</div>')
-    side = "ours" if message.outbound else "theirs"
+    author = "ours" if message.outbound else "theirs"
     failed = " cv-failed" if message.status == "failed" else ""
-    return f'<li class="{side}{failed}">{"".join(parts)}</li>'
+    return f'<li class="{author}{failed}">{"".join(parts)}</li>'
 
 
 def _folded(text: str) -> str:

@@ -48,6 +48,8 @@ class FormModel(anywidget.AnyWidget):
     _esm = joined_module(["keys.js", "elements.js", "fields.js"])
     _css = style_sheet("fields.css")
 
+    #: The control that the page puts the cursor into, once.
+    focused = traitlets.Int(0).tag(sync=True)
     #: What is drawn: each control with its label, value, help and problems, as JSON.
     tree = traitlets.Dict().tag(sync=True)
 
@@ -122,7 +124,7 @@ class Control:
 
     @property
     def value(self) -> Any:
-        """What is typed into it, ticked or chosen, as the page has it."""
+        """The text, tick or choice, as the page has it."""
         return self._value
 
     @value.setter
@@ -171,7 +173,7 @@ class Control:
 
     @property
     def problem(self) -> str:
-        """All that is wrong with it; empty if nothing is."""
+        """The problems in words; empty if there is none."""
         return " ".join(text for _, text in self.problems)
 
     def mark(self, problems: Sequence[tuple[str, str]]) -> None:
@@ -187,7 +189,8 @@ class Control:
     def focus(self) -> None:
         """Put the cursor into it, or into the first control in it."""
         if (form := self._form()) is not None:
-            form.send({"focus": self.id})
+            form.focused = 0
+            form.focused = self.id
 
     def held(self) -> AbstractContextManager[None]:
         """Send all changes of the block to the page together, at its end."""
@@ -757,7 +760,7 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     union = get_origin(field.annotation) in (Union, UnionType)
     kinds_of_field = get_args(field.annotation) if union else (field.annotation,)
     none = NoneType in kinds_of_field
-    kinds = [side for side in kinds_of_field if side is not NoneType]
+    kinds = [one for one in kinds_of_field if one is not NoneType]
     kind = kinds[0] if len(kinds) == 1 else str if str in kinds else Any
     inner: Any = (*get_args(kind), None)[0]
     unset = "(none)" if none else "choose one"

@@ -151,7 +151,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         paths = [p for p in self._paths if alone or _state(*self._files[p]) != _SAME]
         alike = [] if alone else [p for p in self._paths if _state(*self._files[p]) == _SAME]
         for n, path in enumerate(paths):
-            lines += max(side.count("\n") for side in self._files[path] if side is not None)
+            lines += max(text.count("\n") for text in self._files[path] if text is not None)
             if n == _MOST_FILES or lines > _MOST_SAVED:
                 rest = many(len(paths) - n, "more file")
                 parts.append(f"<p>… and {rest}: run the cell to see them.</p>")
@@ -240,8 +240,9 @@ def _table(columns: Sequence[tuple[str, str | None]]) -> str:
         counts = " and ".join(f"{len(lines):,}" for lines in texts)
         return f"<p>{counts} lines are too many to be shown here.</p>"
     heads = ""
-    for name, text in columns:
-        heading = marked(cut(name, LABEL)) + (": not there" if text is None else "")
+    prefixes = ("left, new: ", "right, old: ") if len(columns) > 1 else ("",)
+    for (name, text), prefix in zip(columns, prefixes, strict=True):
+        heading = prefix + marked(cut(name, LABEL)) + (": not there" if text is None else "")
         heads += f'<th scope="col" colspan="2">{heading}</th>'
     widths = '<col class="fv-n"><col>' * len(columns)
     bodies = "".join(_bodies(list(_lines(texts[0], texts[-1])), len(columns)))
@@ -263,13 +264,13 @@ def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
         for n in range(max(j - i, m - k)):
             left = one[i + n] if i + n < j else None
             right = two[k + n] if k + n < m else None
-            words = marked_words(left or "", right or "")
+            out, put = marked_words(right or "", left or "")
             if left is None or right is None:
-                words = marked(visible(left or "")), marked(visible(right or ""))
+                out, put = marked(visible(right or "")), marked(visible(left or ""))
             yield _LinePair(
                 "differs",
-                None if left is None else (i + n + 1, words[0]),
-                None if right is None else (k + n + 1, words[1]),
+                None if left is None else (i + n + 1, put),
+                None if right is None else (k + n + 1, out),
             )
 
 
@@ -295,8 +296,8 @@ def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
 
 def _row(line: _LinePair, width: int) -> str:
     cells = []
-    for side, name in ((line.left, "fv-out"), (line.right, "fv-in"))[:width]:
-        number, text = ("", "") if side is None else side
-        look = f' class="{name}"' if line.kind == "differs" and side is not None else ""
+    for cell, name in ((line.left, "fv-in"), (line.right, "fv-out"))[:width]:
+        number, text = ("", "") if cell is None else cell
+        look = f' class="{name}"' if line.kind == "differs" and cell is not None else ""
         cells.append(f'<td class="fv-n">{number}</td><td{look} dir="auto">{text}</td>')
     return f"<tr>{''.join(cells)}</tr>"

@@ -78,18 +78,19 @@ class Form(Panel):
         self._ran = ""  #: the line that was last sent, until something else is edited
         #: What is called when a record was created or saved here.
         self.saved: Callable[[], object] = lambda: None
-        self.secret_once: SecretShownOnce | None = None
+        self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretShownOnce(resource, self._forget_secret)
+            self.secret_once = SecretHandover(resource, self._forget_secret)
         self._fields = Fieldset(resource, self._known())
         self._fields.watch(self._changed)
         self._title, self._code = w.HTML(), Code()
         self._button = ActionButton("", self._clicked, "primary", enter=self._css_classes[0])
         self._new = ActionButton("", self.new)
-        actions = boxed(w.HBox, "chatkit-actions", [self._button, self._new, self._code])
+        actions = [self._title, self._button, self._new]
+        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", actions)
         secret = [self.secret_once] if self.secret_once else []
         form = FormModel(FormGroup(self._fields.controls))
-        super().__init__([self._title, form, actions, self._message, *secret])
+        super().__init__([bar, form, self._message, self._code, *secret])
         self._paint()
 
     @steady
@@ -127,6 +128,10 @@ class Form(Panel):
     def problems(self) -> dict[str, str]:
         """The problems that the form shows, by field."""
         return self._fields.wrong
+
+    def focus(self) -> None:
+        """Put the cursor into the first field."""
+        self._fields.controls[0].focus()
 
     @property
     def line(self) -> str:
@@ -338,7 +343,7 @@ class Form(Panel):
         self._paint()
 
 
-class SecretShownOnce(anywidget.AnyWidget):
+class SecretHandover(anywidget.AnyWidget):
     """Hands a signing secret to a person: shown, copied, or into the keyring of this machine.
 
     The secret goes to the page as a message when a button asks for it. It is no part of the
@@ -452,7 +457,8 @@ class Registrations(Panel):
         self._boxes: dict[int, w.HBox] = {}  #: of each webhook: a button keeps the focus
         self._title, self._list = w.HTML(), w.VBox()
         again = ActionButton("Look again", self._look)
-        super().__init__([self._title, self._list, again, self._message, self.form])
+        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, again])
+        super().__init__([bar, self._message, self._list, self.form])
         self.refresh()
 
     def refresh(self) -> None:
@@ -485,13 +491,17 @@ class Registrations(Panel):
     def _row(self, row: Mapping[str, Any]) -> w.HBox:
         webhook = row["id"]
         if webhook not in self._boxes:
-            edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self.form.edit, webhook))
+            edit = ActionButton(f"Edit {webhook}", lambda: self._attempt(self._edit, webhook))
             switch = ActionButton("", lambda: self._attempt(self._clicked, webhook))
             self._boxes[webhook] = boxed(w.HBox, "rg-row", [w.HTML(), edit, switch])
         text, _, switch = self._boxes[webhook].children
         text.value = _registration_html(row)
         switch.label = f"{'Deactivate' if row['is_active'] else 'Activate'} {webhook}"
         return self._boxes[webhook]
+
+    def _edit(self, webhook: int) -> None:
+        self.form.edit(webhook)
+        self.form.focus()
 
     def _clicked(self, webhook: int) -> None:
         on = next(not row["is_active"] for row in self.rows if row["id"] == webhook)

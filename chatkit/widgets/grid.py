@@ -141,7 +141,7 @@ class Grid(Panel):
         """
         return self._sheet.frame()
 
-    def shown(self) -> pd.DataFrame:
+    def visible(self) -> pd.DataFrame:
         """Return the rows of the edited frame that are shown, in the order in which they are."""
         added = {row: self._sheet.size + n for n, row in enumerate(self._sheet.rows())}
         return self.frame().iloc[[added.get(row, row) for row in self._view.rows.tolist()]]
@@ -251,7 +251,7 @@ class Grid(Panel):
             down = {"descending": True} if view.descending else {}
             lines.append(call_code("grid.sort", view.column, **down))
         if lines:
-            lines.append("shown = grid.shown()")
+            lines.append("visible = grid.visible()")
         if edits := self._edits():
             lines.append(f"plan = {self._endpoints.place}.plan({', '.join(edits)})")
         return "\n".join(lines)
@@ -597,9 +597,9 @@ class Grid(Panel):
                 sheet.deleted.discard(now[row])
                 kept += 1
             for name in sheet.columns:
-                before, theirs = old.original(name, [row])[0], sheet.original(name, [now[row]])[0]
+                before, live = old.original(name, [row])[0], sheet.original(name, [now[row]])[0]
                 cell = sheet.cells.get((now[row], name))
-                if cell and not cell.reason and not same_value(before, theirs):
+                if cell and not cell.reason and not same_value(before, live):
                     sheet.contest(now[row], name)
         if kept:
             self._message.show(

@@ -491,9 +491,9 @@ class PlanView(Panel):
             summary += f" Taken back since: {many(len(self._taken), 'row')}."
         if self.plan.secrets:
             summary += " Keep the signing secrets now: plan.secrets alone holds them."
-        odd = set(self.result["state"]).difference(TOOK_EFFECT, ["skipped"])
+        not_applied = set(self.result["state"]).difference(TOOK_EFFECT, ["skipped"])
         self._summary = summary
-        self._message.show(summary, wrong=bool(odd))
+        self._message.show(summary, wrong=bool(not_applied))
 
     def _items(self) -> tuple[Mapping[str, int], Sequence[Item]]:
         if self.result is None:
@@ -850,12 +850,12 @@ def _draw_line(change: Change, line: rendering.Line) -> str:
     """Draw the cells of a field: its name, and both sides, those of long texts in full."""
     name = f'<td dir="auto">{marked(visible(line.field))}</td>'
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
-    texts = [side.whole if side else "" for side in (line.before, line.after)]
+    texts = [one.whole if one else "" for one in (line.before, line.after)]
     if max(map(len, texts)) <= LONG:
         return f"{name}{html_side(line.before, old)}{html_side(line.after, new)}"
     both = all(texts) and change.kind != "skip"
-    sides = marked_words(*texts) if both else map(text_html, texts)
-    return name + "".join(f'<td dir="auto">{side}</td>' for side in sides)
+    cells = marked_words(*texts) if both else map(text_html, texts)
+    return name + "".join(f'<td dir="auto">{cell}</td>' for cell in cells)
 
 
 def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:

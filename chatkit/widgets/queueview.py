@@ -16,13 +16,13 @@ from chatkit.localization.queue import Queue, Suggestion
 from chatkit.localization.rules import ContentFinding
 from chatkit.util.display import changed_words, cut, escaped, visible
 from chatkit.util.progress import working_for
-from chatkit.widgets.controls import ActionButton, Panel, joined_module, style_sheet
+from chatkit.widgets.controls import ActionButton, Panel, boxed, joined_module, style_sheet
 from chatkit.widgets.planview import PlanView
 from chatkit.widgets.preview import Preview
 
 _NAME = 80  #: characters of a template code
 _AHEAD = 3  #: texts that are sent before they are asked for
-_SIDE_BY_SIDE = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
+_COLUMNS = {"flex_flow": "row wrap", "align_items": "flex-start", "grid_gap": "8px 20px"}
 _WIDE = {"flex": "1 1 420px", "min_width": "0"}
 _LETTERS = {"": " ", "accepted": "a", "edited": "e", "skipped": "s"}
 
@@ -190,7 +190,7 @@ class QueueView(Panel):
                 f"{type(queue).__name__}."
             )
         self.queue = queue
-        self.shown: PlanView | None = None  #: the plan that was made last
+        self.plan_view: PlanView | None = None  #: the plan that was made last
         self._card = QueueCard(queue, self._show_preview, self._recheck)
         self._preview = Preview(queue.content(0)) if len(queue) else None
         if len(queue):
@@ -200,8 +200,9 @@ class QueueView(Panel):
         )
         self._below = w.VBox()
         columns = [self._card, *([self._preview] if self._preview else [])]
-        row = w.HBox(columns, layout=w.Layout(**_SIDE_BY_SIDE))
-        super().__init__([row, self._review, self._message, self._below])
+        row = w.HBox(columns, layout=w.Layout(**_COLUMNS))
+        bar = boxed(w.HBox, "chatkit-sticky", [self._review])
+        super().__init__([bar, self._message, row, self._below])
 
     def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is not None:
@@ -221,12 +222,12 @@ class QueueView(Panel):
             InputError: Nothing was answered.
             PlanRefused: The plan that was made before is being applied.
         """
-        if self.shown is not None and self.shown.running:
+        if self.plan_view is not None and self.plan_view.running:
             raise PlanRefused("The changes below are being applied: wait, or stop them there.")
         view = PlanView(self.queue.plan())
         answers = self._answers()
         view.bind(lambda: self._answers() == answers, self.plan)
-        self.shown = view
+        self.plan_view = view
         self._below.children = [view]
         self._message.show("")
         return view
@@ -235,8 +236,8 @@ class QueueView(Panel):
         return [(item.answer, item.text) for item in self.queue.items]
 
     def _recheck(self) -> None:
-        if self.shown is not None:
-            self.shown.recheck()
+        if self.plan_view is not None:
+            self.plan_view.recheck()
 
     @steady
     def __repr__(self) -> str:

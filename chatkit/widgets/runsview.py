@@ -152,9 +152,9 @@ def _summary(runs: pd.DataFrame) -> str:
     if not len(runs):
         return "No run yet: plan.apply() makes one."
     merged = _merged(runs).values()
-    open_ones, doubts = sum(one["state"] == "open" for one in merged), int(runs["unknown"].sum())
+    open_ones, unknown = sum(one["state"] == "open" for one in merged), int(runs["unknown"].sum())
     parts = [f"{open_ones:,} can be gone on with"] if open_ones else []
-    parts += [f"{many(doubts, 'change')} in doubt"] if doubts else []
+    parts += [f"{many(unknown, 'change')} in doubt"] if unknown else []
     damaged = int((runs["state"] == "damaged").sum())
     parts += [f"{damaged:,} cannot be read"] if damaged else []
     rest = f": {', '.join(parts)}" if parts else ""

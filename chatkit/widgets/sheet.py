@@ -32,7 +32,7 @@ from chatkit.frames.frame import Kind, kinds, listed, plain
 from chatkit.report import errors, finding_text
 from chatkit.util.display import values as shortly
 
-_JUDGED = 500  #: rows that are checked as a whole when they are edited at once
+_CHECKED_ROWS = 500  #: rows that are checked as a whole when they are edited at once
 #: Stands in a cell for: what the frame has.
 AS_IT_WAS: Any = object()
 
@@ -40,7 +40,7 @@ AS_IT_WAS: Any = object()
 class EditedCell(NamedTuple):
     """An entry in a cell; `typed` is what was refused, and `reason` why.
 
-    `wanted` is the value of an entry that only the other cells of its row keep from being sent.
+    `candidate` is the value of an entry that only the other cells of its row keep from being sent.
     Somebody else has changed a cell in `conflict`: what was typed is not sent before a person has
     chosen it.
     """
@@ -48,13 +48,13 @@ class EditedCell(NamedTuple):
     value: Any = AS_IT_WAS
     typed: Any = None
     reason: str = ""
-    wanted: Any = AS_IT_WAS
+    candidate: Any = AS_IT_WAS
     conflict: bool = False
 
     @property
     def waits(self) -> bool:
         """True if it may be taken once other cells are edited."""
-        return self.wanted is not AS_IT_WAS and not self.conflict
+        return self.candidate is not AS_IT_WAS and not self.conflict
 
 
 class ReplacedText(NamedTuple):
@@ -94,9 +94,9 @@ class Sheet:
         self._attrs = dict(frame.attrs)
         self.deleted: set[int] = set()
         if DELETE in check_frame(frame) and DELETE not in endpoints.record.model_fields:
-            marked, odd = delete_marks(frame[DELETE])
-            if odd:
-                problems = [Problem(DELETE, repr(o.value), o.reason) for o in odd]
+            marked, unreadable = delete_marks(frame[DELETE])
+            if unreadable:
+                problems = [Problem(DELETE, repr(o.value), o.reason) for o in unreadable]
                 raise InputError("The column delete of this frame cannot be read:", problems)
             self.deleted = set(marked.nonzero()[0].tolist())
             frame = frame.drop(columns=DELETE)
@@ -255,12 +255,14 @@ class Sheet:
     def _refusal(self, row: int, name: str, typed: Any, why: str) -> EditedCell:
         return EditedCell(self.cell(row, name).value, typed, why)
 
-    def write(self, entered: Iterable[tuple[int, str, Any]], *, judged: bool = True) -> set[int]:
+    def write(
+        self, entered: Iterable[tuple[int, str, Any]], *, whole_rows: bool = True
+    ) -> set[int]:
         """Enter values in cells: each is taken, or refused with a reason. Returns the rows.
 
         Args:
             entered: Row, column and value of each.
-            judged: Whether rows are checked as a whole too, as far as they are few.
+            whole_rows: Whether rows are checked as a whole too, as far as they are few.
         """
         columns: dict[str, dict[int, Any]] = {}
         for row, name, value in entered:
@@ -270,18 +272,18 @@ class Sheet:
                 for row, cell in self.check(name, values).items():
                     self._put(row, name, cell)
             rows = {row for values in columns.values() for row in values}
-            if judged and len(rows) <= _JUDGED:
+            if whole_rows and len(rows) <= _CHECKED_ROWS:
                 waiting = {row for (row, _), cell in self.cells.items() if cell.waits}
                 for row in sorted(rows | waiting):
-                    self._judge(row, columns)
+                    self._check_row(row, columns)
         return rows
 
-    def _judge(self, row: int, edited: Collection[str]) -> None:
+    def _check_row(self, row: int, edited: Collection[str]) -> None:
         """Refuse what the plan would refuse of a row as a whole: in the cells that were edited."""
         endpoints = self._endpoints
         cells = {name: self.cells[row, name] for name in self.columns if (row, name) in self.cells}
-        wanted = {
-            name: cell.wanted if cell.reason else cell.value
+        candidate = {
+            name: cell.candidate if cell.reason else cell.value
             for name, cell in cells.items()
             if name in endpoints.body.model_fields and not cell.conflict
         }
@@ -289,7 +291,7 @@ class Sheet:
             return  # what is typed there decides too
         fields = {
             name: None if value == "" and self.columns[name].kind != "text" else value
-            for name, value in wanted.items()
+            for name, value in candidate.items()
             if value is not AS_IT_WAS
         }
         names = [name for name in self.columns if name in endpoints.body.model_fields]
@@ -299,20 +301,20 @@ class Sheet:
         for name in endpoints.documents & fields.keys():
             inner = endpoints.findings(name, fields[name])
             findings += [replace(each, pointer=f"/{name}{each.pointer}") for each in inner]
-        found = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
+        problems = [(each.pointer.split("/")[1], finding_text(each)) for each in errors(findings)]
         if endpoints.single and not endpoints.chosen and {*fields} & {*endpoints.named_by()}:
             owner = self._owner(row, {**live, **fields})
             if owner is not None:
                 place = next(name for name in reversed(endpoints.named_by()) if name in fields)
-                found.append((place, f"row {self.label(owner)} has it"))
+                problems.append((place, f"row {self.label(owner)} has it"))
         reasons: dict[str, list[str]] = {}
-        for name, reason in found:
+        for name, reason in problems:
             if name in fields or row < self.size:  # a new row is not typed whole yet
                 places = [name] if name in fields else [n for n in fields if n in edited]
                 for place in places:
                     reasons.setdefault(place, []).append(reason)
         for name in fields:
-            cell, value = cells[name], wanted[name]
+            cell, value = cells[name], candidate[name]
             if name in reasons:
                 held, typed = (cell.value, cell.typed) if cell.reason else (AS_IT_WAS, value)
                 self._put(row, name, EditedCell(held, typed, "; ".join(reasons[name]), value))
@@ -376,9 +378,10 @@ class Sheet:
 
     def contest(self, row: int, name: str) -> None:
         """Mark an entry as in conflict with what the frame has now."""
-        theirs, mine = self.original(name, [row])[0], self.cells[row, name].value
-        reason = f"somebody has changed this to {shortly(theirs)} meanwhile, and nothing was sent"
-        self.cells[row, name] = EditedCell(AS_IT_WAS, mine, reason, mine, conflict=True)
+        live, cell = self.original(name, [row])[0], self.cells[row, name]
+        entered = cell.candidate if cell.conflict else cell.value
+        reason = f"somebody has changed this to {shortly(live)} meanwhile, and nothing was sent"
+        self.cells[row, name] = EditedCell(AS_IT_WAS, entered, reason, entered, conflict=True)
 
     def dismiss(self, row: int, name: str) -> None:
         """Forget a refused entry: the cell shows again what it holds."""
@@ -439,7 +442,7 @@ class Sheet:
 
     @property
     def steps(self) -> tuple[int, int]:
-        """How many steps can be undone, and how many done again."""
+        """The numbers of steps that can be undone and redone."""
         return len(self._past), len(self._undone)
 
     def carry(
@@ -473,7 +476,9 @@ class Sheet:
                 place = places[row], name
                 for value in (cell.value, cell.typed if cell.reason else AS_IT_WAS):
                     if value is not AS_IT_WAS:
-                        self.write([(*place, value)], judged=False)
+                        self.write([(*place, value)], whole_rows=False)
+                if place in self.cells and (cell.conflict or cell.waits):
+                    self.cells[place] = cell
                 if cell.conflict and place in self.cells:
                     self.contest(*place)
         self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
@@ -619,7 +624,7 @@ def cell_text(value: Any) -> str:
     elif isinstance(value, list | dict | tuple):
         try:
             text = json.dumps(value, ensure_ascii=False, default=str)
-        except (TypeError, ValueError, RecursionError):  # a key of an odd type, or a ring
+        except (TypeError, ValueError, RecursionError):  # a key of an unreadable type, or a ring
             text = str(value)
     else:
         text = str(value)

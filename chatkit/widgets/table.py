@@ -30,15 +30,15 @@ def marked_words(before: str, after: str) -> tuple[str, str]:
     parts = changed_words(before, after) if len(before) + len(after) <= _COMPARED else []
     if not any(kind == "same" and text.strip() for kind, text in parts):
         parts = [("out", before), ("in", after)]
-    sides = []
+    cells = []
     for mine, tag in (("out", "del"), ("in", "ins")):
         texts = [
             f"<{tag}>{text_html(text, blank=True)}</{tag}>" if kind == mine else _same_html(text)
             for kind, text in parts
             if kind in ("same", mine) and text
         ]
-        sides.append("".join(texts))
-    return sides[0], sides[1]
+        cells.append("".join(texts))
+    return cells[0], cells[1]
 
 
 def text_html(text: str, *, blank: bool = False) -> str:
@@ -48,9 +48,9 @@ def text_html(text: str, *, blank: bool = False) -> str:
         text: The text.
         blank: Whether spaces are seen where there is nothing else.
     """
-    shown = text.replace(" ", "␣") if blank and text.isspace() else text
-    html = _lines_html(shown[:_LONG])
-    return html if len(shown) <= _LONG else f"{html}{_far_html(shown[_LONG:])}"
+    spelled = text.replace(" ", "␣") if blank and text.isspace() else text
+    html = _lines_html(spelled[:_LONG])
+    return html if len(spelled) <= _LONG else f"{html}{_far_html(spelled[_LONG:])}"
 
 
 def _same_html(text: str) -> str:

@@ -118,7 +118,7 @@ class Tail(Follower):
         self._resend = _checked(resend or {})
         self._rows: deque[dict[str, Any]] = deque(maxlen=limit)
         self._at = 0  #: the id of the last delivery that was looked at
-        self._judged = inbox._store.verified_later
+        self._verified_later = inbox._store.verified_later
         self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
         self._tried = self._chosen
         super().__init__(inbox)
@@ -149,10 +149,12 @@ class Tail(Follower):
         """
         with self._looking:
             chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
-            judged = (
+            verified_later = (
                 self._inbox._store.verified_later
             )  # rows that are shown may have been verified since
-            if chosen != self._chosen or (judged != self._judged and not self.paused):
+            if chosen != self._chosen or (
+                verified_later != self._verified_later and not self.paused
+            ):
                 before, self._chosen = self._chosen, chosen
                 if any(chosen) and chosen != self._tried:
                     self.send({"busy": True})  # far back it takes seconds
@@ -162,7 +164,7 @@ class Tail(Follower):
                 except ChatkitError:
                     self._chosen = before  # until it can be read
                     raise
-                self._judged = judged
+                self._verified_later = verified_later
                 self._show(None)
                 return len(self._rows)
             if self.paused:

@@ -19,7 +19,7 @@ client.templates("rental_reminder").update("en", text=text)
 view = chatkit.QueueView(client.templates.queue(["de", "fr"], codes, only=["stale", "unknown"],
     glossary=[{"language": "fr", "address": "formal"}]))
 view"""
-MADE = """view.shown.wait()
+MADE = """view.plan_view.wait()
 print(client.templates("order_ready").get("fr").headers[0]["text"])"""
 
 
@@ -84,7 +84,7 @@ text = ready.text.replace("ready", "waiting <i>now</i>")
 waits.create(lang_code="en", text=text, variables=ready.variables)
 view = chatkit.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
 view"""
-TAKEN = """view.shown.wait()
+TAKEN = """view.plan_view.wait()
 print(waits.get("de").is_draft, waits.get("de").text)"""
 
 

@@ -74,8 +74,8 @@ def test_the_first_file_that_differs_is_shown_with_its_words_marked(
     rewrite(folder, EN, "repaired and ready", "washed and ready")
     view = chatkit.FolderView(folder, client)
     assert "en.json" in view.difference
-    assert "<del>washed</del>" in view.difference
-    assert "<ins>repaired</ins>" in view.difference
+    assert "<ins>washed</ins>" in view.difference
+    assert "<del>repaired</del>" in view.difference
     assert "lines the same" in view.difference
 
 
@@ -109,7 +109,7 @@ def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, clie
     rewrite(folder, EN, "repaired and ready", "washed")
     rewrite(folder, "webhooks.toml", "is_active = false", "is_active = true")
     tell(view, {"again": True})
-    assert "<del>washed</del>" in view.difference
+    assert "<ins>washed</ins>" in view.difference
     assert view.files()["webhooks.toml"] == "different"
 
 
@@ -139,7 +139,7 @@ def test_what_strangers_wrote_is_escaped_live_and_saved(
 def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Client) -> None:
     rewrite(folder, EN, "repaired and ready", "washed and ready")
     page = page_of(chatkit.FolderView(folder, client))
-    assert "<del>washed</del>" in page
+    assert "<ins>washed</ins>" in page
     assert "19 files without a difference" in page
 
 

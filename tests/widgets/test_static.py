@@ -5,6 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import re
+from pathlib import Path
+
+import pytest
 
 from chatkit.widgets import controls
 from chatkit.widgets.player import SCRIPTS
@@ -35,3 +38,40 @@ def test_indents_and_comment_lines_are_left_out_and_no_line_of_code():
 def test_what_each_player_puts_into_a_notebook_is_small():
     assert len(controls.packed_module(SCRIPTS)) < 30_000
     assert len(controls.joined_text(["player/player.css"])) < 16_000
+
+
+# --- one design ------------------------------------------------------------------------------
+
+TOKENS = (controls.STATIC / "tokens.css").read_text("utf-8")
+SHEETS = [one for one in sorted(controls.STATIC.rglob("*.css")) if one.name != "tokens.css"]
+COLOUR = r"#[0-9a-fA-F]{3,8}\b|\b(?:rgb|hsl)a?\(|--jp-(?!code-)|data-jp-theme"
+SIZE = r"font(?:-size)?:[^;{}]*?(?<![\w./-])(?<!/ )\d+(?:\.\d+)?(?:px|rem)(?=[ /;}])"
+RADIUS = r"border-(?:\w+-)*radius:[^;{}]*?\d(?:px|%|em)"
+SPACE = r"(?:^|[ {;])(?:margin|padding|gap)[\w-]*:[^;{}]*?(?<![\w.-])(?:[2-9]|\d\d+)px"
+RING = r"outline: \d+px solid(?! currentcolor)"
+
+
+def test_the_tokens_are_few_and_each_colour_is_that_of_the_notebook() -> None:
+    base = TOKENS[: TOKENS.index("/* A phone")]
+    declared = dict(re.findall(r"(--ck-[\w-]+): ([^;]+);", base))
+    count = {
+        kind: sum(re.fullmatch(f"--ck-{pattern}", name) is not None for name in declared)
+        for kind, pattern in {
+            "sizes": r"size-\d", "radii": "(radius-.|round)", "spaces": r"\d", "ring": "ring"
+        }.items()
+    }  # fmt: skip
+    assert count == {"sizes": 5, "radii": 3, "spaces": 7, "ring": 1}
+    others = r"--ck-(size-\d|radius-.|round|\d|ring|shadow|font|code)"
+    colours = {name: value for name, value in declared.items() if not re.fullmatch(others, name)}
+    assert len(colours) <= 16
+    for name, value in colours.items():
+        assert re.search(r"var\(--jp-[\w-]+, #\w+\)|var\(--ck-", value), name
+
+
+@pytest.mark.parametrize("sheet", SHEETS, ids=lambda sheet: sheet.name)
+def test_a_sheet_has_no_colour_size_radius_distance_or_ring_of_its_own(sheet: Path) -> None:
+    text = sheet.read_text("utf-8")
+    for pattern in (COLOUR, SIZE, RADIUS, SPACE, RING):
+        assert [match[0] for match in re.finditer(pattern, text, re.MULTILINE)] == []
+    used = set(re.findall(r"var\((--ck-[\w-]+)", text))
+    assert used <= set(re.findall(r"(--ck-[\w-]+):", TOKENS))

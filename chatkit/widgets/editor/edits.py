@@ -358,7 +358,7 @@ def _sent(document: Any, pointer: str | None = None) -> Any:
 
 
 def _led_to(document: Any, index: int) -> Any:
-    """Let the screen before a new one lead to it, and the new one go on as that did."""
+    """Lead from the screen before a new one to it, and from there on as before."""
     now, new, end = read_nodes(document), document["screens"][index], f"/screens/{index}"
     before = next((each for each in now.screens if each.index == index - 1), None)
     feet = [each for each in before.actions if each.owner.type == "Footer"] if before else []
@@ -433,7 +433,7 @@ def without_part(document: Any, pointer: str) -> Any:
 
 
 def _bypassed(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
-    """Let the one screen that leads to another go on as that other does."""
+    """Lead from the one screen before another to what follows that other."""
     feet = [each for each in screen.actions if each.owner.type == "Footer"]
     to = [each for each in before.actions if each.name == "navigate" and each.target == screen.id]
     patch: list[PatchOperation] = []

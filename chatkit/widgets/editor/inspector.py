@@ -54,7 +54,7 @@ _SLOTS = {
 
 
 class RefusedText(NamedTuple):
-    """What is typed and was not taken: why, where it stands, and what the document has there."""
+    """Input that was not taken: why, where it stands, and what the document has there."""
 
     reason: str
     control: Control

@@ -246,8 +246,8 @@ class DocumentState:
         own.remove(gone)
         line = call_code("editor.drop", pointer, target, after)
         self.replace(document, f"moving {_kind(items[index])}", line)
-        found = (one.pointer for one in read_nodes(document).components if one.value is moved)
-        return next(found, around)
+        pointers = (one.pointer for one in read_nodes(document).components if one.value is moved)
+        return next(pointers, around)
 
     def duplicate(self, pointer: str) -> str:
         """Put a copy of an item after it, with ids and names of its own; return its pointer.

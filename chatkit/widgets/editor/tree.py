@@ -105,7 +105,7 @@ class Branch:
     level: int
     kind: Kind
     name: str  # what it is: a type, an id
-    text: str  # what it says
+    text: str  # what it words
     shape: Shape | None = None  # its keys, when they are known
     into: str = ""  # the list to which a child is added; empty if there is none
     in_form: bool = False
@@ -156,7 +156,7 @@ def _mark(rows: list[Branch], findings: tuple[Finding, ...]) -> None:
 
 def _flow(document: Any) -> Iterator[Branch]:
     if not isinstance(document, dict):
-        yield Branch("", 0, "odd", "Flow", f"no object, but {_odd(document)}")
+        yield Branch("", 0, "odd", "Flow", f"no object, but {_unexpected(document)}")
         return
     version = document.get("version")
     text = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
@@ -165,7 +165,7 @@ def _flow(document: Any) -> Iterator[Branch]:
     for n, screen in enumerate(screens if isinstance(screens, list) else ()):
         pointer = f"/screens/{n}"
         if not isinstance(screen, dict):
-            yield Branch(pointer, 1, "odd", "?", _odd(screen))
+            yield Branch(pointer, 1, "odd", "?", _unexpected(screen))
             continue
         layout, inside = screen.get("layout"), f"{pointer}/layout/children"
         yield Branch(
@@ -180,13 +180,13 @@ def _components(pointer: str, level: int, values: Any, in_form: bool = False) ->
     for n, value in enumerate(values if isinstance(values, list) else ()):
         place = f"{pointer}/{n}"
         if not isinstance(value, dict):
-            yield Branch(place, level, "odd", "?", _odd(value))
+            yield Branch(place, level, "odd", "?", _unexpected(value))
             continue
         kind = value.get("type")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
         into = f"{place}/children" if kind == "Form" else _into(shape, place)
         name = _word(kind, "?")
-        yield Branch(place, level, "component", name, _says(value), shape, into, in_form)
+        yield Branch(place, level, "component", name, _content_words(value), shape, into, in_form)
         if level < _DEEPEST:
             yield from _inside(place, level + 1, value, shape, in_form or kind == "Form")
 
@@ -205,15 +205,17 @@ def _inside(
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
                 slot = child(place, case)
-                count = many(len(some), "component") if isinstance(some, list) else _odd(some)
+                count = (
+                    many(len(some), "component") if isinstance(some, list) else _unexpected(some)
+                )
                 yield Branch(slot, level, "slot", _word(case, '""'), count, None, slot)
                 yield from _components(slot, level + 1, some, in_form)
         elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
             for n, one in enumerate(inner if isinstance(inner, list) else ()):
                 name = _word(one.get("id"), "?") if isinstance(one, dict) else "?"
-                says = _says(one) if isinstance(one, dict) else _odd(one)
+                words = _content_words(one) if isinstance(one, dict) else _unexpected(one)
                 known = prop.item if isinstance(one, dict) else None
-                yield Branch(f"{place}/{n}", level, "item", name, says, known)
+                yield Branch(f"{place}/{n}", level, "item", name, words, known)
 
 
 def _into(shape: Shape | None, pointer: str) -> str:
@@ -224,7 +226,7 @@ def _into(shape: Shape | None, pointer: str) -> str:
     return ""
 
 
-def _says(value: dict[str, Any]) -> str:
+def _content_words(value: dict[str, Any]) -> str:
     """Write in few words what a component shows."""
     content = value.get("main-content")
     if isinstance(content, dict):
@@ -242,5 +244,5 @@ def _word(value: Any, missing: str = "") -> str:
     return cut(value, _LONG) if isinstance(value, str) and value else missing
 
 
-def _odd(value: Any) -> str:
+def _unexpected(value: Any) -> str:
     return f"a stray {type(value).__name__}" if value is not None else "null"

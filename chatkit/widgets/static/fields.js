@@ -162,11 +162,16 @@ function render({ model, el }) {
     if (root.parentElement !== el) el.append(root);
     drawn = kept;
   };
-  const focus = ({ focus: id }) => {
-    const one = drawn.get(id)?.el;
+  const focus = (tries = 40) => {
+    const one = drawn.get(model.get("focused"))?.el;
+    if (!one) return;
+    if (!one.checkVisibility()) return void (tries && setTimeout(() => focus(tries - 1), 50));
     const controls = "input, textarea, select, button, summary, [tabindex]";
-    if (one) (one.matches(controls) ? one : one.querySelector(controls))?.focus();
+    (one.matches(controls) ? one : one.querySelector(controls))?.focus();
+    model.set("focused", 0);
+    model.save_changes();
   };
+  const focusSoon = () => focus();
   el.classList.add("chatkit-fields");
   el.addEventListener("keydown", (event) => {
     const button = [...drawn.values()].find((one) => one.now.submit);
@@ -174,12 +179,13 @@ function render({ model, el }) {
   });
   keepKeys(el);
   model.on("change:tree", draw);
-  model.on("msg:custom", focus);
+  model.on("change:focused", focusSoon);
   draw();
+  focus();
   return () => {
     for (const one of drawn.values()) if (one.now.kind === "secret") one.input.value = "";
     model.off("change:tree", draw);
-    model.off("msg:custom", focus);
+    model.off("change:focused", focusSoon);
   };
 }
 export default { render: hearing(render) };

@@ -2,14 +2,13 @@
 // The kernel writes the HTML of a difference; here is the list, its search and its keys.
 const MOST = 500; // files that are listed at once
 const SIGNS = ["=", "~", "-", "+"];
-let lists = 0;
 function render({ model, el }) {
   const get = (name) => model.get(name);
   const root = make(el, "div", "fv-folder");
   root.style.setProperty("--fv-height", `${get("height")}px`);
   const head = make(root, "p");
   head.setAttribute("role", "status");
-  const bar = make(root, "div", "fv-bar");
+  const bar = make(root, "div", "fv-bar chatkit-sticky");
   const labelled = (text, type) => {
     const label = make(bar, "label");
     const input = make(null, "input");
@@ -30,7 +29,7 @@ function render({ model, el }) {
   const pane = make(sides, "div", "fv-pane");
   pane.tabIndex = 0;
   pane.setAttribute("role", "region");
-  const id = `fv-${++lists}`;
+  const id = `fv-${Math.random().toString(36).slice(2)}`; // of this view alone
   let listed = [];
 
   const paintList = () => {

@@ -13,7 +13,7 @@ function render({ model, el }) {
   // --- what there is -----------------------------------------------------------------
   const root = make(el, "div", "gd-grid");
   keepKeys(root);
-  const bar = make(root, "div", "gd-bar");
+  const bar = make(root, "div", "gd-bar chatkit-sticky");
   const search = make(bar, "input", "gd-search", {
     type: "search", "aria-label": `Filter ${noun}s`, placeholder: "Filter rows", dir: "auto",
   });

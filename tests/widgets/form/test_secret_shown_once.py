@@ -11,7 +11,7 @@ from widgets.screen import static, tell
 import chatkit
 from chatkit.api.secret import Secret
 from chatkit.client import Client
-from chatkit.widgets.form import SecretShownOnce
+from chatkit.widgets.form import SecretHandover
 
 TEXT = "5ec2e7" * 10
 
@@ -26,8 +26,8 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     keyring.set_keyring(before)
 
 
-def offered(client: Client) -> tuple[SecretShownOnce, list[dict]]:
-    once, heard = SecretShownOnce(client.webhooks), []
+def offered(client: Client) -> tuple[SecretHandover, list[dict]]:
+    once, heard = SecretHandover(client.webhooks), []
     once.send = lambda message, buffers=None: heard.append(message)
     once.offer(7, Secret(TEXT))
     return once, heard

@@ -140,7 +140,7 @@ def test_columns_are_filtered_by_values_by_a_text_and_by_emptiness(grid, contact
     assert grid.filter(empty={"name": False}) == names.notna().sum() - 1
     assert grid.filter(values={"name": [None]}) == names.isna().sum() + 1
     grid.set(50001, "name", "Zed")  # it stays where it is until somebody looks anew
-    assert 50001 in grid.shown().index
+    assert 50001 in grid.visible().index
     assert grid.filter() == 250
     assert grid.filter(values={"id": [50001, 50003]}) == 2
     with pytest.raises(InputError, match="no column 'nmae'"):
@@ -165,7 +165,7 @@ def test_a_text_is_replaced_in_the_rows_that_are_shown_as_one_step(grid, contact
 
 def test_a_cell_is_filled_down_over_the_rows_that_are_shown(grid, contacts, monkeypatch):
     grid.sort("name")
-    first, *below = grid.shown().index[:4]
+    first, *below = grid.visible().index[:4]
     page = Page(grid, monkeypatch)
     page.tell("fill", place=0, rows=4, columns=["country_code"])
     code = contacts.country_code[first]

@@ -228,13 +228,13 @@ def test_filters_order_and_edits_are_lines_that_do_the_same(client: Client) -> N
     codes = grid.frame().country_code[grid.frame().name.str.contains("García")]
     grid.filter("a", contains={"name": "garcia"}, values={"country_code": [*codes[:2], None]})
     grid.sort("name", descending=True)
-    expected = grid.shown().index.tolist()
+    expected = grid.visible().index.tolist()
     assert len(expected) > 1
     code = grid.code
     grid.filter()
     grid.sort(None)
     names = ran(client, grid, code)
-    plan, shown = names["plan"], names["shown"]
+    plan, shown = names["plan"], names["visible"]
     assert isinstance(shown, pd.DataFrame)
     assert shown.index.tolist() == expected
     mine = {(c.kind, c.key, *c.after.items()) for c in grid.plan().changes}

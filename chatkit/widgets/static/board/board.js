@@ -3,7 +3,7 @@ const DENSE = 10; // languages from which on a cell has room for its sign only
 const KINDS = ["live", "draft", "stale", "unknown", "broken", "missing"];
 function render({ model, el }) {
   const root = make(el, "div", "bd-board");
-  const bar = make(root, "div", "bd-bar");
+  const bar = make(root, "div", "bd-bar chatkit-sticky");
   bar.role = "group";
   bar.setAttribute("aria-label", "Show templates that have");
   const pane = make(root, "div", "bd-pane");

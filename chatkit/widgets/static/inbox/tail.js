@@ -48,10 +48,10 @@ function tableRow(row) {
   const what = row.more ? `${row.what} + ${row.more} more` : row.what;
   const says = row.failed ? `✗ ${row.failed}` : row.says;
   for (const texts of [[row.kind], [what], [row.name, row.contact], [says]]) {
-    const cell = make(null, "td");
+    const cell = make(null, "td", texts.length > 1 ? "tl-contact" : ""); // the number stays in sight beside a name from the right
     const given = texts.filter(Boolean);
     cell.title = given.join(" · ");
-    given.forEach((text, n) => cell.append(n ? " " : "", make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
+    given.forEach((text, n) => cell.append(make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
@@ -141,7 +141,7 @@ function render({ model, el }) {
   root.setAttribute("aria-label", "Live tail of deliveries");
   keepKeys(root);
   const pause = button("", () => set("paused", !model.get("paused")));
-  pause.className = "tl-pause";
+  pause.classList.add("tl-pause");
   const kinds = make(null, "select");
   // each is written into the trait of its name, a moment after the last letter
   const inputs = {};
@@ -176,7 +176,7 @@ function render({ model, el }) {
     label.append(input);
     return label;
   };
-  const bar = make(null, "div", "tl-bar");
+  const bar = make(null, "div", "tl-bar chatkit-sticky");
   bar.append(pause, labelled("Kind", kinds), labelled("Contact", inputs.contact), labelled("Search", inputs.search), labelled("From", inputs.since), labelled("Until", inputs.until), times, now);
   const pane = make(null, "div", "tl-pane");
   pane.tabIndex = 0;
@@ -197,6 +197,7 @@ function render({ model, el }) {
   pane.append(table, empty);
   const sheet = make(null, "div", "tl-sheet");
   sheet.hidden = true;
+  sheet.onkeydown = ({ key }) => { if (key === "Escape") close(); };
   const more = make(null, "div", "tl-more");
   root.append(bar, pane, more, sheet);
   el.append(root);
