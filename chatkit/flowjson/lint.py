@@ -295,9 +295,13 @@ class AnnotatedSource:
         return "\n".join(rows) or "No findings"
 
     def _repr_html_(self) -> str:
-        rows = [
-            f"{margin} | {escaped(text)}" if each is None
-            else f"{margin} | <b style='color:{_COLORS[each.severity]}'>{escaped(text)}</b>"
-            for margin, text, each in self._rows()
-        ]  # fmt: skip
-        return f"<pre>{chr(10).join(rows) or 'No findings'}</pre>"
+        rows = []
+        for margin, text, each in self._rows():
+            # a line that is wrapped goes on below its words, and no word is broken
+            indent = min(len(margin) + 3 + (text.find("^") + 2 if each else 0), 40)
+            style = f"display: block; padding-left: {indent}ch; text-indent: -{indent}ch"
+            line = f"{margin} | {escaped(text)}"
+            line = f"<b style='color:{_COLORS[each.severity]}'>{line}</b>" if each else line
+            rows.append(f'<span style="{style}">{line}</span>')
+        whole = "overflow-wrap: break-word; white-space: pre-wrap; word-break: normal"
+        return f'<pre style="{whole}">{"".join(rows) or "No findings"}</pre>'

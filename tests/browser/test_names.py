@@ -85,10 +85,9 @@ def test_every_control_of_two_of_each_widget_has_a_name(
     )
     assert [one for one, count in Counter(ids).items() if count > 1] == []
     broken = page.evaluate(
-        """() => [...document.querySelectorAll(".jp-OutputArea-output :is([aria-describedby],
-            [aria-labelledby], [aria-controls])")].flatMap((one) =>
-            ["aria-describedby", "aria-labelledby"].flatMap((name) =>
-                (one.getAttribute(name) ?? "").split(" ").filter(Boolean))
-            ).filter((id) => !document.getElementById(id))"""
+        """() => ["aria-describedby", "aria-labelledby"].flatMap((name) =>
+            [...document.querySelectorAll(`.jp-OutputArea-output [${name}]`)].flatMap((one) =>
+                one.getAttribute(name).split(" ").filter((id) =>
+                    id && !document.getElementById(id))))"""
     )
     assert broken == []
