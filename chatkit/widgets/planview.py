@@ -179,7 +179,7 @@ class PlanView(Panel):
         else:
             self._show_result()
         accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
-        parts = [self._heading, actions, self._message, *accounts, self._rows, self._notes]
+        parts = [self._heading, self._message, actions, *accounts, self._rows, self._notes]
         super().__init__([*parts, self._code, self._below])
         self._paint()
 
@@ -622,7 +622,8 @@ class PlanView(Panel):
             (self.add_class if outdated else self.remove_class)("chatkit-outdated")
             if self.back is not None:
                 self.back.recheck()
-            controls = (
+            controls = (  # what came of it is the headline then
+                (self._heading, fresh or outdated or self.running or self._thread is None),
                 (self._notes, fresh and idle),
                 (self._confirm, asks and can_apply),
                 (self._apply, can_apply),
