@@ -425,7 +425,7 @@ def _sandbox(args: _Arguments) -> None:
         --authority: the certificate (PEM) that the --allow addresses are signed with
     """
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.faults import BadFaults
+    from chatkit.sandbox.admin import BadFaults
     from chatkit.util.background import until_signal
     from chatkit.util.webhook_sender import BadReceiver
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.apply import PlanTarget
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.seed import AccountRecords
+    from chatkit.sandbox.scenario import AccountRecords
 
 
 #: The resources by what one record is called, in the order in which they are sent: a flow is there

@@ -36,7 +36,7 @@ LOADED = (
     *("msgspec", "pydantic", "sqlite3", "sqlalchemy", "sqlalchemy.dialects.sqlite"),
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "phonenumbers", "openpyxl", "tqdm"),
     *("filelock", "platformdirs", "truststore", "trustme", "hypothesis"),
-    *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.frames.frame"),
+    *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.middleware", "chatkit.frames.frame"),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
     *("chatkit.account.history", "chatkit.cli", "chatkit.account.doctor", "chatkit.account.folder"),
     *("chatkit.inbox.inbox", "chatkit.imports"),

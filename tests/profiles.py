@@ -9,7 +9,7 @@ import random
 from typing import Any, NamedTuple, Self, get_args, get_origin
 
 from chatkit import Sandbox, ServiceProfile
-from chatkit.sandbox.replies import QUIRKS
+from chatkit.sandbox.interface import QUIRKS
 
 #: Values to try for the points whose type does not list them.
 VALUES: dict[str, tuple[Any, ...]] = {

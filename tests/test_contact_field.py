@@ -3,7 +3,8 @@
 A new field of a contact is two declarations: the client's and the sandbox's. Frames, plans, forms,
 checks, undo and the OpenAPI document know it from there. A fifth resource is a module of its own
 and its place in the registry: plans, undo, folders, comparisons and the plan of an account know it
-from there. (The sandbox declares its resources for itself; a door answers here in its place.)
+from there. The sandbox declares its resources for itself, in the same way; routes, permissions,
+the OpenAPI document and copies of an account know it from there.
 """
 
 from __future__ import annotations
@@ -186,58 +187,90 @@ class Labels(Resource[Label], endpoints=LabelEndpoints):
         """Read the labels into a DataFrame."""
         return self._frame(full=False)
 '''
+SANDBOX_LABELS = '''
+"""Labels: words that a business sorts things by."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from chatkit.sandbox.interface import ServiceAnswer, dumps, operations_on, parameters
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
+from chatkit.sandbox.store import ResourceTable
+
+
+class LabelFields(Fields):
+    """The fields of a label that may be sent."""
+
+    title: str = ""
+    colour: str = ""
+
+
+class LabelRecord(LabelFields):
+    """A label as it is shown."""
+
+    id: int
+
+
+class LabelsHandler(ResourceHandler):
+    """The labels of an account."""
+
+    name = "labels"
+    noun = "Label"
+    natural_key = "title"
+    operations = operations_on("/labels", "labelId", "Chat Labels")
+
+    def __init__(self, tools: Tools) -> None:
+        super().__init__(tools)
+        self.create_body, self.update_body = self._bodies(LabelFields, ("title",))
+        self.item = self.record = self.created = self.updated = LabelRecord
+        self.table = ResourceTable(self.store, "labels", first_id=1)
+
+    def list(self, call: AllowedCall) -> ServiceAnswer:
+        """Answer with a page of labels."""
+        return self._page(self.table.listed(call.grant.account), parameters(call.query))
+
+    def create(self, call: AllowedCall) -> ServiceAnswer:
+        """Make a label."""
+        record = {"colour": "", **self.create_body.read(call.body)}
+        self.insert_copy(call.grant.account, record)
+        made = self.table.find(call.grant.account, record["title"])
+        return self.replies.data(made.shown.encode(), 201, "Label created")
+
+    def update(self, call: AllowedCall) -> ServiceAnswer:
+        """Change a label."""
+        row = self.find(call)
+        record = self._load(row) | self.update_body.read(call.body)
+        self._rewrite(row, record)
+        return self.replies.done("Label updated", dumps(record).encode())
+
+    def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
+        """Store a label of another account under its id."""
+        record_id = self._copied_id(record)
+        self._insert(account, record_id, {"id": self._shown_id(record_id), **record})
+'''
 REGISTRY = {
+    "sandbox/service.py": [
+        (
+            "from chatkit.sandbox.flows import FlowsHandler\n",
+            "from chatkit.sandbox.labels import LabelsHandler\n",
+        ),
+        ("    WebhooksHandler,\n)\n", "RESOURCES += (LabelsHandler,)\n"),
+    ],
     "client.py": [
         ("from chatkit.flows import Flows\n", "from chatkit.labels import Labels\n"),
         ("for kind in (Flows, Templates, Webhooks, Contacts", ", Labels"),
         ("    flows: Flows\n", "    labels: Labels\n"),
-    ]
+    ],
 }
 USE_LABELS = """
 import contextlib, io, json
 from pathlib import Path
 import chatkit
-from chatkit.client import Client
-from chatkit.api.connection import Connection
-from chatkit.api.transport import Transport
-
-def door_of(sandbox):
-    labels = {}
-    def door(method, target, headers, body):
-        path, _, query = target.partition("?")
-        parts = path.split("/")
-        if "labels" not in parts:
-            return sandbox.answer(method, target, headers, body)
-        key = int(parts[-1]) if parts[-1] != "labels" else None
-        data, status = None, 200
-        if method == "POST":
-            key, status = len(labels) + 1, 201
-            labels[key] = {"id": key, "colour": "", **json.loads(body)}
-        if key is not None and key not in labels:
-            return 404, {"content-type": "application/json"}, b'{"success": false, "message": "no"}'
-        if method == "PUT":
-            labels[key].update(json.loads(body))
-        if method == "DELETE":
-            del labels[key]
-        else:
-            data = list(labels.values()) if key is None else labels[key]
-        answer = {"success": True, "data": data}
-        if key is None:
-            rows = len(labels)
-            answer["pagination"] = {"page": 1, "pageSize": 100, "totalCount": rows, "totalPages": 1}
-        return status, {"content-type": "application/json"}, json.dumps(answer).encode()
-    return door
-
-def client_of(sandbox):
-    connection = Connection(
-        base_url="http://localhost", account_id=sandbox.account_id, token=sandbox.token,
-        passing=True,
-    )
-    return Client._made(connection, Transport(connection, handler=door_of(sandbox)))
 
 found = {}
 with contextlib.redirect_stdout(io.StringIO()), chatkit.Sandbox(seed="empty") as one, \\
-        chatkit.Sandbox(seed="empty") as two, client_of(one) as client, client_of(two) as other:
+        chatkit.Sandbox(seed="empty") as two, chatkit.connect(one) as client, \\
+        chatkit.connect(two) as other:
     labels = client.labels
     urgent = labels.create(title="Urgent", colour="red")
     found["created"] = [urgent.id, urgent.colour]
@@ -261,12 +294,17 @@ with contextlib.redirect_stdout(io.StringIO()), chatkit.Sandbox(seed="empty") as
     found["deleted"] = [*gone["label"], *gone["state"]]
     labels.delete(urgent.id)
     found["left"] = labels.frame()["title"].tolist()
+    with chatkit.Sandbox(seed={"labels": [{"id": 7, "title": "Kept", "colour": ""}]}) as copy:
+        found["seeded"] = chatkit.connect(copy).labels.frame()["title"].tolist()
+        status, _, document = copy.answer("GET", "/openapi.json", {}, b"")
+        found["described"] = b"update_labels" in document and b"Chat Labels, Edit" in document
 print(json.dumps(found))
 """
 
 
 def test_a_fifth_resource_is_a_module_and_its_place_in_the_registry(tmp_path: Path) -> None:
-    printed, edited = used(tmp_path, REGISTRY, {"labels.py": LABELS}, USE_LABELS)
+    new = {"labels.py": LABELS, "sandbox/labels.py": SANDBOX_LABELS}
+    printed, edited = used(tmp_path, REGISTRY, new, USE_LABELS)
     assert printed == {
         "created": [1, "red"],
         "updated": "blue",
@@ -279,5 +317,7 @@ def test_a_fifth_resource_is_a_module_and_its_place_in_the_registry(tmp_path: Pa
         "same": 0,
         "deleted": ["Late", "applied"],
         "left": [],
+        "seeded": ["Kept"],
+        "described": True,
     }
-    assert edited == ["client.py"]
+    assert edited == ["client.py", "sandbox/service.py"]

@@ -11,7 +11,7 @@ import chatkit
 from chatkit import InputError, ServiceProfile
 from chatkit.flows import Flows
 from chatkit.sandbox.events import FamilyKinds
-from chatkit.sandbox.replies import QUIRKS
+from chatkit.sandbox.interface import QUIRKS
 
 
 def test_every_point_says_why_and_which_section_is_silent():

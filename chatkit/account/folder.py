@@ -80,7 +80,7 @@ from chatkit.util.progress import say
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.seed import AccountRecords
+    from chatkit.sandbox.scenario import AccountRecords
 
 #: What becomes of a field that was changed both in a file and in the account.
 Conflicts = Literal["refuse", "files", "account"]

@@ -26,7 +26,7 @@ from chatkit.frames.frame import records, sorted_rows
 from chatkit.util.display import many, values
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.seed import AccountRecords
+    from chatkit.sandbox.scenario import AccountRecords
 
 #: What names a record among all accounts: a name, a code and a language, an address.
 Name: TypeAlias = "str | tuple[str, str]"

@@ -12,18 +12,15 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.delivery import Attempt, DeliveryOutcome, PublishedEvent
+from chatkit.sandbox.interface import QUIRKS, Quirk, Request
 from chatkit.sandbox.middleware import API, Middleware
-from chatkit.sandbox.replies import QUIRKS, Quirk
-from chatkit.sandbox.request import PERMISSIONS, Request
-from chatkit.sandbox.service import Service
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.service import PERMISSIONS, Service
+from chatkit.sandbox.store import Clock, SandboxStore, SeededClock
 from chatkit.util.files import replacing
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.scenario import Played
-    from chatkit.sandbox.seed import AccountRecords, Seed
+    from chatkit.sandbox.scenario import AccountRecords, Played, Seed
 
 __all__ = ["Sandbox"]
 
@@ -294,7 +291,7 @@ class Sandbox:
 
     def _fill(self) -> None:
         if (self._records or self._seed == "demo") and self._store.is_empty:
-            from chatkit.sandbox.seed import clone, demo
+            from chatkit.sandbox.scenario import clone, demo
 
             clone(self._service, self._records) if self._records else demo(self._service)
         self._store.commit()
@@ -309,7 +306,7 @@ class Sandbox:
         Raises:
             OSError: The port is taken.
         """
-        from chatkit.sandbox.server import serve
+        from chatkit.sandbox.middleware import serve
 
         return serve(self, host, port)
 

@@ -6,8 +6,13 @@ from typing import Any
 
 from pydantic import Field
 
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.request import parameters
+from chatkit.sandbox.interface import (
+    RefusedRequest,
+    ServiceAnswer,
+    dumps,
+    operations_on,
+    parameters,
+)
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
 from chatkit.sandbox.store import ResourceTable
 
@@ -60,7 +65,9 @@ class ContactRecord(ContactItem):
 class ContactsHandler(ResourceHandler):
     """The contacts of an account; deleted ones stay stored and come back when created again."""
 
+    name = "contacts"
     noun = "Contact"
+    operations = operations_on("/contacts", "contactId", "Chat Contacts")
     details = ("ref_id",)
     conflicts = ("create",)
     clashes = ("update",)

@@ -31,10 +31,9 @@ from chatkit.errors import StoreError
 from chatkit.localization.checks import check_content
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
-from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.events import FamilyKinds, event_body
-from chatkit.sandbox.request import Verb
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.interface import Verb
+from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.webhooks import ActiveWebhook, WebhooksHandler
 from chatkit.signature import sign
 from chatkit.util.webhook_sender import (
@@ -74,12 +73,12 @@ class EventPublisher:
         self,
         profile: ServiceProfile,
         clock: Clock,
-        webhooks: WebhooksHandler,
         outbox: Outbox,
         receivers: Receivers,
     ) -> None:
         self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
-        self._webhooks, self._outbox, self._receivers = webhooks, outbox, receivers
+        self._outbox, self._receivers = outbox, receivers
+        self.webhooks: WebhooksHandler  #: set once it is made: it works with this one
 
     def post(
         self, account: str, kind: str, payload: object, stamp: str | None = None
@@ -92,7 +91,7 @@ class EventPublisher:
             OutboxFull: Too many deliveries wait already.
         """
         message_id = self._clock.message_id()
-        webhook_ids = [webhook.id for webhook in self._webhooks.active(account, kind)]
+        webhook_ids = [webhook.id for webhook in self.webhooks.active(account, kind)]
         if not webhook_ids:
             return {}
         body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
@@ -132,7 +131,7 @@ class EventPublisher:
         Without a receiver nothing is attempted, and registrations stay as they are: in a
         sandbox where nobody has named one, no write has a side effect.
         """
-        webhooks = self._webhooks.active(account, kind)
+        webhooks = self.webhooks.active(account, kind)
         return any(self._receivers.allows(webhook.url) for webhook in webhooks)
 
     def _post_quietly(self, account: str, kind: str, body: object, stamp: str) -> None:

@@ -6,9 +6,13 @@ from typing import Any
 
 from pydantic import ConfigDict, Field
 
-from chatkit.sandbox.delivery import EventPublisher
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.request import parameters
+from chatkit.sandbox.interface import (
+    RefusedRequest,
+    ServiceAnswer,
+    dumps,
+    operations_on,
+    parameters,
+)
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
 from chatkit.sandbox.store import ResourceTable, StoredRecord
 
@@ -71,14 +75,15 @@ class FlowRecord(FlowBrief):
 class FlowsHandler(ResourceHandler):
     """The flows of an account. A broken document is kept as a draft, with what is wrong in it."""
 
+    name = "flows"
     noun = "Flow"
+    operations = operations_on("/flows", "id", "Chat Flows")
     natural_key = "name"
     details = ("profile_id", "categories", "flow_json", "flow_json_raw")
     clashes = ("create", "delete")
 
-    def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
+    def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self._publisher = publisher
         profile = self.profile
         self.create_body, _ = self._bodies(NewFlow, ("name", "template_name", "flow_json"))
         _, self.update_body = self._bodies(FlowChange, ("flow_json",))
@@ -110,7 +115,7 @@ class FlowsHandler(ResourceHandler):
         flow_id = self.table.next_id()
         record = self._new_record(flow_id, self.clock.stamp()) | fields
         self._insert(call.grant.account, flow_id, record)
-        self._publisher.flow(call.grant.account, record, None)
+        self.publisher.flow(call.grant.account, record, None)
         return self.replies.data(_brief(record), 201, "Flow created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
@@ -126,7 +131,7 @@ class FlowsHandler(ResourceHandler):
             record["wa_status"] = "DRAFT"
         self._touch(record)
         self._rewrite(row, record)
-        self._publisher.flow(call.grant.account, record, before["wa_status"])
+        self.publisher.flow(call.grant.account, record, before["wa_status"])
         return self.replies.done("Flow updated", _brief(record))
 
     def move(self, flow_id: int, account: str, wa_status: str) -> None:
@@ -141,7 +146,7 @@ class FlowsHandler(ResourceHandler):
         before = self._load(row)
         record = before | {"wa_status": wa_status}
         self._rewrite(row, record)
-        self._publisher.flow(account, record, before["wa_status"])
+        self.publisher.flow(account, record, before["wa_status"])
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a flow of another account as it is, under its id; the newest ids last."""

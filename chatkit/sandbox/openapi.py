@@ -1,19 +1,12 @@
 """The OpenAPI 3.1 document of the interface, made from what the service itself works by."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.replies import HTML_TYPE, JSON_TYPE, Reason, Replies
-from chatkit.sandbox.request import OPERATIONS, PREFIX, Operation
-from chatkit.sandbox.resource import (
-    ID_DIGITS,
-    ResourceHandler,
-    Schema,
-    object_schema,
-    record_schema,
-)
+from chatkit.sandbox.interface import HTML_TYPE, JSON_TYPE, PREFIX, Operation, Reason, Replies
+from chatkit.sandbox.resource import ID_DIGITS, Fields, RequestBody, ResourceHandler, Schema
 from chatkit.sandbox.templates import Language
 
 _STRING: Schema = {"type": "string"}
@@ -38,11 +31,11 @@ def document(
 ) -> dict[str, Any]:
     """The document as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
-    for operation in OPERATIONS:
-        resource = resources[operation.resource]
+    several = [(each, operation) for each in resources.values() for operation in each.operations]
+    for resource, operation in several:
         described: dict[str, Any] = {
-            "operationId": _id(operation),
-            "tags": [operation.resource],
+            "operationId": f"{operation.verb}_{resource.name}",
+            "tags": [resource.name],
             "summary": (getattr(resource, operation.verb).__doc__ or "").partition("\n")[0],
             "description": f"Needs the permission `{operation.permission}`.",
             "parameters": _parameters(operation, resource, profile),
@@ -50,7 +43,7 @@ def document(
         }
         if operation.takes_body:
             body = resource.create_body if operation.verb == "create" else resource.update_body
-            content = {JSON_TYPE: {"schema": body.schema()}}
+            content = {JSON_TYPE: {"schema": body_schema(body)}}
             described["requestBody"] = {"required": True, "content": content}
         path = re.sub(r":(\w+)", r"{\1}", f"{PREFIX}:accountId{operation.path}")
         paths.setdefault(path, {})[operation.method.lower()] = described
@@ -65,10 +58,6 @@ def document(
         "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
         "security": [{"token": []}],
     }
-
-
-def _id(operation: Operation) -> str:
-    return f"{operation.verb}_{operation.resource}"
 
 
 def _names(operation: Operation) -> list[str]:
@@ -130,11 +119,11 @@ def _links(operation: Operation, resource: ResourceHandler) -> dict[str, Any]:
     """Return links from a create to each operation on that record, by its key."""
     above = {name: f"$request.path.{name}" for name in _names(operation)}
     links: dict[str, Any] = {}
-    for other in OPERATIONS:
-        own = [name for name in _names(other) if name not in above]
-        if other.resource == operation.resource and own:
+    for other in resource.operations:
+        if own := [name for name in _names(other) if name not in above]:
             key = {own[0]: f"$response.body#/data/{resource.key_field}"}
-            links[other.verb] = {"operationId": _id(other), "parameters": above | key}
+            linked = f"{other.verb}_{resource.name}"
+            links[other.verb] = {"operationId": linked, "parameters": above | key}
     return links
 
 
@@ -188,3 +177,41 @@ def _error_content(replies: Replies) -> dict[str, Any]:
 
 def _object(properties: dict[str, Any], required: Sequence[str]) -> Schema:
     return {"type": "object", "properties": properties, "required": list(required)}
+
+
+# --- JSON Schema ----------------------------------------------------------------------
+
+
+def body_schema(body: RequestBody) -> Schema:
+    """Return a body as JSON Schema."""
+    schema = object_schema(body.fields, closed=body.closed)
+    return schema | {"required": sorted(body.required)} if body.required else schema
+
+
+def record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
+    """Return a record as JSON Schema: every one of its fields is there."""
+    schema = object_schema(fields)
+    if "text_ids" in quirks:
+        schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}
+    return schema | {"required": list(schema["properties"])}
+
+
+def object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
+    """Return an object as JSON Schema that stands alone, without titles and references."""
+    schema = fields.model_json_schema()
+    definitions = schema.pop("$defs", {})
+
+    def clean(part: Any) -> Any:
+        if isinstance(part, list):
+            return [clean(each) for each in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            part = definitions[part["$ref"].rpartition("/")[2]] | part
+        unused = {"title", "default", "$ref"}
+        if "properties" in part and not closed:
+            unused.add("additionalProperties")
+        return {name: clean(value) for name, value in part.items() if name not in unused}
+
+    cleaned: Schema = clean(schema)
+    return cleaned

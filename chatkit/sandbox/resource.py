@@ -9,23 +9,27 @@ list into pages, is the same for all.
 import json
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.replies import (
+from chatkit.sandbox.interface import (
     FieldProblem,
+    Operation,
     RefusedRequest,
     Replies,
     ServiceAnswer,
+    Verb,
     dumps,
     invalid,
+    page,
 )
-from chatkit.sandbox.request import Verb, page
-from chatkit.sandbox.store import ResourceTable, SandboxStore, StoredRecord
+from chatkit.sandbox.store import Clock, ResourceTable, SandboxStore, StoredRecord
+
+if TYPE_CHECKING:
+    from chatkit.sandbox.delivery import EventPublisher
 
 # SQLite's ids end at 2**63; none of ours comes near.
 ID_DIGITS = 18
@@ -101,40 +105,6 @@ class RequestBody(NamedTuple):
         field = self.fields.model_fields.get(str(name))
         return FieldProblem(f"{name}{path}", message or (field and field.description) or "")
 
-    def schema(self) -> Schema:
-        """Return the body as JSON Schema."""
-        schema = object_schema(self.fields, closed=self.closed)
-        return schema | {"required": sorted(self.required)} if self.required else schema
-
-
-def record_schema(fields: type[Fields], quirks: Iterable[str]) -> Schema:
-    """Return a record as JSON Schema: every one of its fields is there."""
-    schema = object_schema(fields)
-    if "text_ids" in quirks:
-        schema["properties"]["id"] = {"type": "string", "pattern": "^[0-9]+$"}
-    return schema | {"required": list(schema["properties"])}
-
-
-def object_schema(fields: type[Fields], *, closed: bool = False) -> Schema:
-    """Return an object as JSON Schema that stands alone, without titles and references."""
-    schema = fields.model_json_schema()
-    definitions = schema.pop("$defs", {})
-
-    def clean(part: Any) -> Any:
-        if isinstance(part, list):
-            return [clean(each) for each in part]
-        if not isinstance(part, dict):
-            return part
-        if "$ref" in part:
-            part = definitions[part["$ref"].rpartition("/")[2]] | part
-        unused = {"title", "default", "$ref"}
-        if "properties" in part and not closed:
-            unused.add("additionalProperties")
-        return {name: clean(value) for name, value in part.items() if name not in unused}
-
-    cleaned: Schema = clean(schema)
-    return cleaned
-
 
 class Tools(NamedTuple):
     """The parts of a service that every resource works with."""
@@ -143,6 +113,7 @@ class Tools(NamedTuple):
     profile: ServiceProfile
     clock: Clock
     replies: Replies
+    publisher: "EventPublisher"
 
 
 class Grant:
@@ -171,7 +142,9 @@ class ResourceHandler:
     and gives an answer or raises a Refusal.
     """
 
+    name: str
     noun: str
+    operations: Sequence[Operation]
     table: ResourceTable
     # Bodies, and what lists, gets, creates and updates show: checked by and documented from.
     create_body: RequestBody
@@ -194,7 +167,7 @@ class ResourceHandler:
     filter_param: str | None = None
 
     def __init__(self, tools: Tools) -> None:
-        self.store, self.profile, self.clock, self.replies = tools
+        self.store, self.profile, self.clock, self.replies, self.publisher = tools
         self.quirks = self.replies.quirks
 
     def find(self, call: AllowedCall) -> StoredRecord:

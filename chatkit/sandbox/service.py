@@ -12,17 +12,36 @@ from math import ceil
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.clock import Clock
 from chatkit.sandbox.contacts import ContactsHandler
 from chatkit.sandbox.delivery import EventPublisher, Outbox, Receivers
 from chatkit.sandbox.flows import FlowsHandler
-from chatkit.sandbox.replies import Quirk, RefusedRequest, Replies, ServiceAnswer
-from chatkit.sandbox.request import OPERATIONS, PERMISSIONS, Operation, Request, read_object, route
+from chatkit.sandbox.interface import (
+    Operation,
+    Quirk,
+    RefusedRequest,
+    Replies,
+    Request,
+    ServiceAnswer,
+    paths_of,
+    read_object,
+    route,
+)
 from chatkit.sandbox.resource import AllowedCall, Grant, ResourceHandler, Tools
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.templates import TemplatesHandler
 from chatkit.sandbox.webhooks import WebhooksHandler
 
+#: The resources there are: a further one is a module of its own, and a line here.
+RESOURCES: tuple[type[ResourceHandler], ...] = (
+    FlowsHandler,
+    TemplatesHandler,
+    ContactsHandler,
+    WebhooksHandler,
+)
+OPERATIONS = tuple(operation for kind in RESOURCES for operation in kind.operations)
+PATHS = paths_of(OPERATIONS)
+#: Every permission there is, in the order of the document.
+PERMISSIONS = tuple(dict.fromkeys(operation.permission for operation in OPERATIONS))
 # The quirks that are written into stored records.
 _STORED_QUIRKS: frozenset[Quirk] = frozenset({"text_ids", "raw_flow_json"})
 
@@ -50,29 +69,25 @@ class Service:
         store.agree({"contact_key": profile.contact_key, "quirks": stored})
         self.access = AccessTokens(store, profile, clock)
         self.replies = Replies(profile, quirks)
-        tools = Tools(store, profile, clock, self.replies)
-        self.contacts, self.webhooks = ContactsHandler(tools), WebhooksHandler(tools)
         self.outbox, self.receivers = Outbox(store), Receivers()
-        self.publisher = EventPublisher(profile, clock, self.webhooks, self.outbox, self.receivers)
-        self.flows, self.templates = (
-            FlowsHandler(tools, self.publisher),
-            TemplatesHandler(tools, self.publisher),
-        )
-        self.resources: dict[str, ResourceHandler] = {
-            "flows": self.flows,
-            "templates": self.templates,
-            "contacts": self.contacts,
-            "webhooks": self.webhooks,
-        }
+        self.publisher = EventPublisher(profile, clock, self.outbox, self.receivers)
+        tools = Tools(store, profile, clock, self.replies, self.publisher)
+        self.resources: dict[str, Any] = {kind.name: kind(tools) for kind in RESOURCES}
+        self.flows: FlowsHandler = self.resources["flows"]
+        self.templates: TemplatesHandler = self.resources["templates"]
+        self.contacts: ContactsHandler = self.resources["contacts"]
+        self.webhooks: WebhooksHandler = self.resources["webhooks"]
+        self.publisher.webhooks = self.webhooks
         self._handlers: dict[Operation, Callable[..., ServiceAnswer]] = {
-            operation: getattr(self.resources[operation.resource], operation.verb)
-            for operation in OPERATIONS
+            operation: getattr(resource, operation.verb)
+            for resource in self.resources.values()
+            for operation in resource.operations
         }
 
     def answer(self, request: Request) -> ServiceAnswer:
         """Do what a request asks for, or refuse it; never raises for what a request holds."""
         try:
-            operation, account, values = route(request.method, request.path)
+            operation, account, values = route(PATHS, request.method, request.path)
             grant = self.access.grant(request.headers.get("authorization"))
             self.access.count(grant)
             if account != grant.account:

@@ -7,9 +7,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from chatkit.sandbox.delivery import EventPublisher
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.request import parameters
+from chatkit.sandbox.interface import (
+    Operation,
+    RefusedRequest,
+    ServiceAnswer,
+    dumps,
+    operations_on,
+    parameters,
+)
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
 from chatkit.sandbox.store import ResourceTable, StoredRecord
 
@@ -129,22 +134,28 @@ class ContentItem(Fields):
 CONTENT_DEFAULTS = ContentFields().model_dump(exclude={"lang_code"})
 
 
+_CONTENTS = "/templates/:templateCode/contents"
+
 # --- operations -----------------------------------------------------------------------
 
 
 class TemplatesHandler(ResourceHandler):
     """The contents of an account's templates; templates themselves are made elsewhere."""
 
+    name = "templates"
     noun = "Template content"
+    operations = (
+        Operation("languages", "GET", f"{_CONTENTS}/lookups/languages", "Chat Templates, View"),
+        *operations_on(_CONTENTS, "langCode", "Chat Templates"),
+    )
     key_field = natural_key = "lang_code"
     details = ContentRecord.model_fields.keys() - ContentItem.model_fields.keys()
     conflicts = ("create",)
     clashes = ("update",)
     paged = False
 
-    def __init__(self, tools: Tools, publisher: EventPublisher) -> None:
+    def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self._publisher = publisher
         fields = ListedContent if self.profile.unknown_language == "refuse" else ContentFields
         needed = {*self.profile.content_requires, "lang_code"}
         self.create_body, self.update_body = self._bodies(fields, needed)
@@ -192,7 +203,7 @@ class TemplatesHandler(ResourceHandler):
             content = self._new_content(content_id, fields)
             self.clock.stamp()
             self._insert(scope, content_id, content)
-        self._publisher.content(call.grant.account, call.values[0], content, "create")
+        self.publisher.content(call.grant.account, call.values[0], content, "create")
         return self.replies.data(dumps(content).encode(), 201, "Template content created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
@@ -207,7 +218,7 @@ class TemplatesHandler(ResourceHandler):
             kept = {name: before[name] for name in self.create_body.required}
             fields = CONTENT_DEFAULTS | kept | fields
         content = self._change(row, fields)
-        self._publisher.content(call.grant.account, call.values[0], content, "update")
+        self.publisher.content(call.grant.account, call.values[0], content, "update")
         return self.replies.done("Template content updated", dumps(content).encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
@@ -215,7 +226,7 @@ class TemplatesHandler(ResourceHandler):
         row = self._stored(call)
         answer = super().delete(call)
         if row is not None and row.active:
-            self._publisher.content(call.grant.account, call.values[0], self._load(row), "delete")
+            self.publisher.content(call.grant.account, call.values[0], self._load(row), "delete")
         return answer
 
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:

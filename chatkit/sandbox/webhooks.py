@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from chatkit.sandbox.events import ALL
-from chatkit.sandbox.replies import RefusedRequest, ServiceAnswer, dumps
+from chatkit.sandbox.interface import Operation, RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time, Tools
 from chatkit.sandbox.store import ResourceTable, StoredRecord
 
@@ -62,7 +62,14 @@ class NewWebhook(WebhookItem):
 class WebhooksHandler(ResourceHandler):
     """The webhooks of an account, at most ten."""
 
+    name = "webhooks"
     noun = "Webhook"
+    operations = (
+        Operation("list", "GET", "/webhooks", "Chat Detail, View"),
+        Operation("create", "POST", "/webhooks", "Chat Detail, Edit"),
+        Operation("update", "PATCH", "/webhooks/:webhookId", "Chat Detail, Edit"),
+        Operation("delete", "DELETE", "/webhooks/:webhookId", "Chat Detail, Delete"),
+    )
     natural_key = "url"
     secrets = ("webhook_secret",)
     clashes = ("create", "update")

@@ -21,7 +21,7 @@ from measure import at_most, memory, run, show, sized
 
 from chatkit import sandbox
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.request import Request
+from chatkit.sandbox.interface import Request
 
 SIZES = sized((10_000, 100_000), (5_000, 50_000), (1_000, 2_000))
 PAGE_CALLS, SEARCH_CALLS, CREATE_CALLS = sized(300, 100, 5), sized(30, 15, 5), sized(500, 200, 5)

@@ -203,7 +203,7 @@ def wrk(
 def fill(path: Path) -> None:
     """A sandbox file with contacts, made by the sandbox."""
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.request import Request as Asked
+    from chatkit.sandbox.interface import Request as Asked
 
     with Sandbox(path) as sandbox, sandbox._middleware.alone() as service:
         headers = {

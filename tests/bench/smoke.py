@@ -34,7 +34,7 @@ SHARED = (
         "chatkit.api.listing",
     ),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
-    *("chatkit.cli", "chatkit.sandbox", "chatkit.sandbox.server", "chatkit.inbox"),
+    *("chatkit.cli", "chatkit.sandbox", "chatkit.sandbox.middleware", "chatkit.inbox"),
     *("chatkit.flowjson", "chatkit.localization", "chatkit.numbers", "chatkit.imports"),
 )
 TIMEOUT = 100.0

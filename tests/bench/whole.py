@@ -89,7 +89,7 @@ def measured(read: Callable[[], Any], rows: int) -> dict[str, float]:
 def fill(file: Path, rows: int) -> None:
     """A sandbox file with contacts, made by the sandbox."""
     from chatkit.sandbox import Sandbox
-    from chatkit.sandbox.request import Request
+    from chatkit.sandbox.interface import Request
 
     with Sandbox(file) as sandbox, sandbox._middleware.alone() as service:
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}

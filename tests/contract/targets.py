@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contract.account import Account
 
 import chatkit
-from chatkit.sandbox.replies import Quirk
+from chatkit.sandbox.interface import Quirk
 
 #: A service that differs at many points that the API document leaves open, and at no other.
 UNUSUAL = chatkit.ServiceProfile(

@@ -4,7 +4,7 @@ import re
 
 from contract.facts import FACTS, PERMISSIONS
 
-from chatkit.sandbox.request import PERMISSIONS as SANDBOX_PERMISSIONS
+from chatkit.sandbox.service import PERMISSIONS as SANDBOX_PERMISSIONS
 
 
 def test_numbers_have_no_gap():

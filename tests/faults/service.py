@@ -19,7 +19,7 @@ from faults.kinds import KINDS, http, set_to_reset
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.request import PERMISSIONS
+from chatkit.sandbox.service import PERMISSIONS
 
 ROOMS = ("contacts", "flows", "contents", "webhooks")
 _BYTE_EVERY = 0.05

@@ -25,7 +25,7 @@ from volume import volume
 
 import chatkit
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.request import PERMISSIONS
+from chatkit.sandbox.service import PERMISSIONS
 
 CODE, LANGUAGES = "greeting", ("en", "de", "fr", "es", "ja", "hi")
 NAMES = ("Ana", "Ana Cruz", "Mary Ann Lee", "Jean Paul van Dam", "Bo  Two", "")

@@ -5,10 +5,9 @@ from caller import FLOW, Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.clock import Clock
-from chatkit.sandbox.replies import RefusedRequest
+from chatkit.sandbox.interface import RefusedRequest
 from chatkit.sandbox.service import AccessTokens
-from chatkit.sandbox.store import SandboxStore
+from chatkit.sandbox.store import Clock, SandboxStore
 
 VIEW, ADD, EDIT, DELETE = "View", "Add", "Edit", "Delete"
 # The table of section Authentication, by hand: method, path, body, permission.

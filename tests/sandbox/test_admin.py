@@ -11,7 +11,7 @@ import pytest
 import trustme
 
 from chatkit import Sandbox
-from chatkit.sandbox.request import OPERATIONS, PERMISSIONS
+from chatkit.sandbox.service import OPERATIONS, PERMISSIONS
 from chatkit.signature import verify
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.replies import RefusedRequest, dumps
-from chatkit.sandbox.request import MAX_DEPTH, read_object
+from chatkit.sandbox.interface import MAX_DEPTH, RefusedRequest, dumps, read_object
 
 JSON_HEADERS = {"content-type": "application/json"}
 
@@ -112,7 +111,7 @@ def test_a_compressed_body_is_refused():
 
 
 def test_a_body_over_the_cap_is_too_large(monkeypatch):
-    monkeypatch.setattr("chatkit.sandbox.request.MAX_BODY", 100)
+    monkeypatch.setattr("chatkit.sandbox.interface.MAX_BODY", 100)
     with Sandbox() as sandbox:
         call = Caller(sandbox)
         at_the_cap = b'{"a":"' + b"x" * 92 + b'"}'

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from chatkit.sandbox.clock import Clock, SeededClock
+from chatkit.sandbox.store import Clock, SeededClock
 
 
 def test_times_are_iso_8601_utc_in_milliseconds():

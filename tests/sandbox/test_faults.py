@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from chatkit.sandbox.faults import BadFaults, Faults
+from chatkit.sandbox.admin import BadFaults, Faults
 
 
 def drawn(wanted: dict[str, object], calls: int = 10_000) -> Counter[tuple[str, bool] | None]:

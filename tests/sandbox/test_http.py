@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chatkit.sandbox import server
-from chatkit.sandbox.request import MAX_BODY
+from chatkit.sandbox import middleware
+from chatkit.sandbox.interface import MAX_BODY
 from chatkit.util import asgi_server
 
 ROOT = "/api/business/public/channels/chat/accounts/1001"
@@ -93,7 +93,7 @@ def test_half_a_request_is_cut_off_and_others_are_served_meanwhile(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(server, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.5)
     whole = fresh.head("POST", Content_Length="100", Content_Type="application/json")
     starts = [b"", b"G", whole[:30], whole[:-2], whole, whole + b'{"num', whole[:-2] + b"X: "]
     halves = [fresh.connect() for _ in range(70)]
@@ -113,7 +113,7 @@ def test_one_byte_now_and_then_does_not_keep_a_request_open(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(asgi_server, "_HEAD_SECONDS", 0.5)
-    monkeypatch.setattr(server, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(middleware, "BODY_SECONDS", 0.5)
     with socket.create_connection(("127.0.0.1", fresh.port), timeout=0.05) as sock:
         for byte in fresh.head(X="y" * 500):
             try:
@@ -209,7 +209,7 @@ def test_an_answer_to_head_has_no_body(fresh: Any) -> None:
 def test_a_connection_that_waits_for_nothing_is_closed(
     fresh: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server, "KEEP_ALIVE_SECONDS", 0.3)
+    monkeypatch.setattr(middleware, "KEEP_ALIVE_SECONDS", 0.3)
     with fresh.sandbox.serve() as base_url:
         idle = fresh._replace(port=int(base_url.rpartition(":")[2]))
         with idle.connect() as sock:

@@ -1,6 +1,6 @@
 """Requests and answers as values."""
 
-from chatkit.sandbox.replies import ServiceAnswer
+from chatkit.sandbox.interface import ServiceAnswer
 
 
 def test_no_two_answers_share_their_headers():

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from chatkit import Sandbox
-from chatkit.sandbox.replies import ServiceAnswer
-from chatkit.sandbox.request import Request
+from chatkit.sandbox.interface import Request, ServiceAnswer
 
 
 def contact(number: int) -> dict[str, str]:

@@ -12,7 +12,7 @@ from volume import volume
 
 from chatkit import Sandbox, ServiceProfile
 from chatkit.sandbox.openapi import document
-from chatkit.sandbox.request import OPERATIONS
+from chatkit.sandbox.service import OPERATIONS
 
 SCHEMATHESIS = [sys.executable, "-c", "from schemathesis.cli import schemathesis; schemathesis()"]
 

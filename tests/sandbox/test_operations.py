@@ -2,7 +2,7 @@
 
 import re
 
-from chatkit.sandbox.request import OPERATIONS, PERMISSIONS
+from chatkit.sandbox.service import OPERATIONS, PERMISSIONS
 
 
 def test_the_operations_are_those_of_the_document(shared):

@@ -5,8 +5,7 @@ from caller import Caller
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.replies import RefusedRequest
-from chatkit.sandbox.request import page, parameters
+from chatkit.sandbox.interface import RefusedRequest, page, parameters
 
 ODD = ["", "0", "-1", "+1", "1.5", "1e2", "x", "%31x", "NaN", "%20", "%00", "%D9%A1", "-0", "0x1"]
 

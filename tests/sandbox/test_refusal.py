@@ -3,7 +3,7 @@
 from typing import get_args
 
 from chatkit import ServiceProfile
-from chatkit.sandbox.replies import FieldProblem, Reason, RefusedRequest, Replies, invalid
+from chatkit.sandbox.interface import FieldProblem, Reason, RefusedRequest, Replies, invalid
 
 
 def test_each_reason_is_answered_with_an_error_status():

@@ -8,9 +8,9 @@ import pytest
 
 from chatkit import ServiceProfile
 from chatkit.sandbox import events
-from chatkit.sandbox.clock import Clock, SeededClock
 from chatkit.sandbox.events import Person
 from chatkit.sandbox.scenario import Timeline
+from chatkit.sandbox.store import Clock, SeededClock
 
 ADA = Person("12125550142", "Ada")
 

@@ -11,7 +11,8 @@ from profiles import SERVICES
 from volume import volume
 
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.request import OPERATIONS, Request
+from chatkit.sandbox.interface import Request
+from chatkit.sandbox.service import OPERATIONS
 
 PATHS = sorted({operation.path for operation in OPERATIONS})
 METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]

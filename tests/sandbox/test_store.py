@@ -184,7 +184,7 @@ def test_a_rollback_undoes_all_writes():
 def test_many_writes_wait_for_one_commit():
     with Sandbox(seed="empty") as sandbox:
         call, service, store = Caller(sandbox), sandbox._service, sandbox._store
-        from chatkit.sandbox.request import Request
+        from chatkit.sandbox.interface import Request
 
         headers = {"authorization": f"Bearer {sandbox.token}", "content-type": "application/json"}
         path = "/api/business/public/channels/chat/accounts/1001/contacts"

@@ -19,9 +19,8 @@ import chatkit
 from chatkit import ServiceProfile
 from chatkit.client import Client
 from chatkit.sandbox import Sandbox
-from chatkit.sandbox.faults import Dropped
-from chatkit.sandbox.replies import ServiceAnswer
-from chatkit.sandbox.request import Request
+from chatkit.sandbox.admin import Dropped
+from chatkit.sandbox.interface import Request, ServiceAnswer
 from chatkit.signature import verify
 from chatkit.webhooks import address_beside
 

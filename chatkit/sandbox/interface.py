@@ -1,0 +1,368 @@
+"""The interface: requests, what their path, query and body say, answers and refusals.
+
+Each resource declares its operations; here is what every request and answer has in common
+(sections Response envelope, Endpoints, Errors, Limits).
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from json import JSONEncoder
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from urllib.parse import parse_qsl, unquote
+
+from chatkit.profile import ServiceProfile
+from chatkit.util.json import JsonFault, read_json
+
+Decoded = TypeVar("Decoded")
+
+JSON_TYPE = "application/json"
+HTML_TYPE = "text/html; charset=utf-8"
+dumps = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+#: What a service may do otherwise, to try a client: `Sandbox` explains each.
+Quirk = Literal[
+    "no_body",
+    "no_pagination",
+    "html_errors",
+    "text_ids",
+    "text_flow_json",
+    "raw_flow_json",
+    "constant_updated_at",
+    "repeated_deletes",
+    "secret_in_update",
+    "unknown_template_404",
+]
+QUIRKS: frozenset[str] = frozenset(get_args(Quirk))
+
+
+@dataclass(slots=True)
+class ServiceAnswer:
+    """The answer of the service to a request."""
+
+    status: int
+    body: bytes
+    headers: dict[str, str] = field(default_factory=dict)
+
+
+# --- refusals -------------------------------------------------------------------------
+
+Reason = Literal[
+    "malformed",
+    "unauthenticated",
+    "forbidden",
+    "no_path",
+    "not_found",
+    "wrong_method",
+    "conflict",
+    "clash",
+    "too_large",
+    "media_type",
+    "invalid",
+    "too_many_calls",
+    "unavailable",
+]
+
+
+class FieldProblem(NamedTuple):
+    """A problem with one field of a body or one parameter of a query."""
+
+    field: str
+    message: str
+
+
+class RefusedRequest(Exception):
+    """A request that is refused: why, in words, and what is wrong with which field.
+
+    The reason is turned into a status and a body by `Replies`, as the profile says.
+    """
+
+    def __init__(
+        self,
+        reason: Reason,
+        message: str,
+        problems: Sequence[FieldProblem] = (),
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason
+        self.message = message
+        self.problems = problems
+        self.headers = headers or {}
+
+
+def invalid(*problems: FieldProblem) -> RefusedRequest:
+    """The refusal of a body or query whose fields break a rule."""
+    text = "; ".join(f"{problem.field}: {problem.message}" for problem in problems[:3])
+    return RefusedRequest("invalid", text, problems)
+
+
+# --- answers --------------------------------------------------------------------------
+
+
+@lru_cache
+def _head(status: int, message: str | None) -> bytes:
+    """Return the envelope of a success before its data."""
+    fields: dict[str, object] = {"success": True, "statusCode": status}
+    if message is not None:
+        fields["message"] = message
+    return dumps(fields)[:-1].encode()
+
+
+class Replies:
+    """Makes every answer of one service (section Response envelope, and the profile)."""
+
+    def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
+        self.quirks = quirks
+        self.statuses: Mapping[Reason, int] = {
+            "malformed": 400,
+            "unauthenticated": profile.unauthenticated_status,
+            "forbidden": profile.forbidden_status,
+            "no_path": 404,
+            "not_found": profile.not_found_status,
+            "wrong_method": 405,
+            "conflict": 409,
+            "clash": profile.clash_status,
+            "too_large": 413,
+            "media_type": 415,
+            "invalid": profile.validation_status,
+            "too_many_calls": 429,
+            "unavailable": 503,
+        }
+
+    def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
+        """A success whose `data` is this JSON text."""
+        body = b'%b,"data":%b}' % (_head(status, message), payload)
+        return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
+
+    def page(self, payload: bytes, page: int, size: int, total: int) -> ServiceAnswer:
+        """One page of a list, with its `pagination`."""
+        if "no_pagination" in self.quirks:
+            return self.data(b"[%b]" % payload)
+        pages = -(-total // size)
+        return self.data(
+            b'[%b],"pagination":{"page":%d,"pageSize":%d,"totalCount":%d,"totalPages":%d}'
+            % (payload, page, size, total, pages)
+        )
+
+    def done(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
+        """An update or a deletion that was done."""
+        if "no_body" in self.quirks:
+            return ServiceAnswer(204, b"")
+        return self.data(payload, message=message)
+
+    def refuse(self, refusal: RefusedRequest) -> ServiceAnswer:
+        """The answer to a refused request."""
+        answer = self.error(self.statuses[refusal.reason], refusal.message, refusal.problems)
+        answer.headers |= refusal.headers
+        if answer.status == 401:
+            answer.headers["www-authenticate"] = "Bearer"
+        return answer
+
+    def error(
+        self, status: int, message: str, problems: Sequence[FieldProblem] = ()
+    ) -> ServiceAnswer:
+        """An error in the envelope (section Errors: not shown)."""
+        if "html_errors" in self.quirks:
+            page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
+            return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
+        body: dict[str, object] = {"success": False, "statusCode": status, "message": message}
+        if problems:
+            body["errors"] = [problem._asdict() for problem in problems]
+        return ServiceAnswer(status, dumps(body).encode(), {"content-type": JSON_TYPE})
+
+
+# --- the operations ---------------------------------------------------------------------
+
+PREFIX = "/api/business/public/channels/chat/accounts/"
+Verb = Literal["list", "get", "create", "update", "delete", "languages"]
+
+
+class Operation(NamedTuple):
+    """One call of the interface: its verb, method and path, and the permission that it needs."""
+
+    verb: Verb
+    method: str
+    path: str
+    permission: str
+
+    @property
+    def takes_body(self) -> bool:
+        """Return whether the call carries a JSON object."""
+        return self.verb in ("create", "update")
+
+
+def operations_on(path: str, key: str, permissions: str) -> tuple[Operation, ...]:
+    """Return the five operations on the records under a path (section Endpoints)."""
+    record = f"{path}/:{key}"
+    return (
+        Operation("list", "GET", path, f"{permissions}, View"),
+        Operation("get", "GET", record, f"{permissions}, View"),
+        Operation("create", "POST", path, f"{permissions}, Add"),
+        Operation("update", "PUT", record, f"{permissions}, Edit"),
+        Operation("delete", "DELETE", record, f"{permissions}, Delete"),
+    )
+
+
+class Request(NamedTuple):
+    """One call as it arrived: raw percent-encoded path, query, lower-case header names, body."""
+
+    method: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+# --- the path -------------------------------------------------------------------------
+
+# Empty, this folder, the folder above: what a path is normalised by cannot be a value in it.
+_NO_VALUES = frozenset({"", ".", ".."})
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_PREFIX = PREFIX.rstrip("/").split("/")
+#: Operations by the segments of their path after the prefix, and by their method.
+Paths: TypeAlias = dict[tuple[str, ...], dict[str, Operation]]
+
+
+def paths_of(operations: Iterable[Operation]) -> Paths:
+    """Return operations by their paths."""
+    paths: Paths = {}
+    for operation in operations:
+        segments = (":accountId", *operation.path.split("/")[1:])
+        paths.setdefault(segments, {})[operation.method] = operation
+    return paths
+
+
+def route(paths: Paths, method: str, path: str) -> tuple[Operation, str, Sequence[str]]:
+    """Return the operation that a raw path and a method name, the account, and the path's values.
+
+    Raises:
+        RefusedRequest: There is no such path, it allows other methods only, or it is no text.
+    """
+    segments = path.split("/")
+    if "%" in path or not path.isascii():
+        segments = [_decode(unquote, segment) for segment in segments]
+    rest = segments[len(_PREFIX) :] if segments[: len(_PREFIX)] == _PREFIX else []
+    for names, operations in paths.items():
+        if len(names) != len(rest):
+            continue
+        values = []
+        for name, segment in zip(names, rest, strict=True):
+            if name.startswith(":") and segment not in _NO_VALUES:
+                values.append(segment)
+            elif name != segment:
+                break
+        else:
+            operation = operations.get(method)
+            if operation is None:
+                allow = ", ".join(sorted(operations))
+                raise RefusedRequest(
+                    "wrong_method", f"This path allows {allow}", headers={"allow": allow}
+                )
+            return operation, values[0], values[1:]
+    raise RefusedRequest("no_path", "There is no such path")
+
+
+def _decode(read: Callable[..., Decoded], text: str, **options: bool) -> Decoded:
+    """Undo percent-encoding, strictly.
+
+    Raises:
+        RefusedRequest: An escape is broken, or the bytes are not UTF-8.
+    """
+    if _BROKEN_ESCAPE.search(text) or not text.isascii():
+        raise RefusedRequest("malformed", "The address has a broken percent-escape")
+    try:
+        return read(text, errors="strict", **options)
+    except UnicodeDecodeError:
+        raise RefusedRequest("malformed", "The address is not UTF-8") from None
+
+
+# --- the query ------------------------------------------------------------------------
+
+DEFAULT_PAGE_SIZE = 10  # of the examples in section Limits
+# Digits beyond these cannot be a page of anything.
+_LONGEST = 15
+
+
+class Page(NamedTuple):
+    """A page that was asked for, by the number it was asked by."""
+
+    number: int
+    size: int
+    first: int  # of its records, counted from 0
+
+
+def parameters(query: str) -> dict[str, str]:
+    """Return the parameters of a raw query by name.
+
+    Raises:
+        RefusedRequest: A name is given twice, or the query is not percent-encoded UTF-8.
+    """
+    values: dict[str, str] = {}
+    for name, value in _decode(parse_qsl, query, keep_blank_values=True) if query else ():
+        if name in values:
+            raise invalid(FieldProblem(name, "is given twice"))
+        values[name] = value
+    return values
+
+
+def page(query: dict[str, str], profile: ServiceProfile) -> Page:
+    """The page that parameters ask for (section Limits, and the profile).
+
+    Raises:
+        RefusedRequest: `page` or `pageSize` is no number, or below the first.
+    """
+    base = profile.page_base
+    number = _whole(query.get("page"), "page", base, base)
+    size = min(
+        _whole(query.get("pageSize"), "pageSize", 1, DEFAULT_PAGE_SIZE), profile.max_page_size
+    )
+    return Page(number, size, (number - base) * size)
+
+
+def _whole(text: str | None, name: str, least: int, default: int) -> int:
+    if text is None:
+        return default
+    if text.isascii() and text.isdigit():
+        number = int(text) if len(text) <= _LONGEST else 10**_LONGEST
+        if number >= least:
+            return number
+    raise invalid(FieldProblem(name, f"must be an integer, at least {least}"))
+
+
+# --- the body -------------------------------------------------------------------------
+
+MAX_DEPTH = 64
+#: Bytes: a flow document of the upstream platform may have 10 MB.
+MAX_BODY = 11 * 1024 * 1024
+
+
+def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    """The JSON object in a body.
+
+    Raises:
+        RefusedRequest: It is no JSON by its content type, too large, or not one object of
+            plain JSON: UTF-8, no duplicate keys, no NaN, no lone surrogates, at most
+            64 levels deep.
+    """
+    kind, *parameters = headers.get("content-type", "").lower().split(";")
+    charsets = {"charset=utf-8", 'charset="utf-8"', ""}
+    if kind.strip() != "application/json" or not charsets.issuperset(map(str.strip, parameters)):
+        raise RefusedRequest("media_type", "The content type of a body must be application/json")
+    if headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise RefusedRequest("media_type", "The body must not be compressed")
+    if len(body) > MAX_BODY:
+        raise RefusedRequest("too_large", f"The body has more than {MAX_BODY} bytes")
+    try:
+        value = read_json(body, deepest=MAX_DEPTH)
+    except JsonFault as fault:
+        message = f"The body is not a JSON object: {fault}{fault.where}"
+        raise RefusedRequest("malformed", message) from None
+    if not isinstance(value, dict):
+        raise RefusedRequest("malformed", "The body is not a JSON object: it must be an object")
+    return value
