@@ -532,7 +532,7 @@ def _inbox(args: _Arguments) -> None:
             with replacing(args.authority, 0o644) as file:
                 file.write(authority)
         access = {
-            "url": receiver.url, "inbox": inbox._store.shown, "secrets": len(secrets),
+            "url": receiver.url, "inbox": inbox._store.address, "secrets": len(secrets),
             "authority": authority.decode() if authority else None,
         }  # fmt: skip
         args.write(json.dumps(access) if args.json else _RECEIVER_IS_UP.format(**access))

@@ -240,7 +240,10 @@ def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
 
 _QUOTES = "\"'`\u00b4\u2018\u2019\u201a\u201b\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a"
 _QUOTES += "\u300c\u300d\u300e\u300f\uff02\uff07\u2032\u2033"
+_BRACKETS = "<>()[]{},;:\\"
 _NAMES = {"\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space"}
+_NAMES |= dict.fromkeys(_QUOTES, "a quotation mark")
+_BLANK = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
@@ -251,23 +254,16 @@ def excess_of(secret: Revealing) -> str:
     that a service made, of hexadecimal digits or base64, they are out of place anywhere.
     """
     signs = secret.reveal()
-    visible = [sign for sign in signs if not _is_blank(sign) and sign not in _QUOTES]
-    generated = _GENERATED.search("".join(visible)) is not None
+    blank = {sign for sign in signs if sign.isspace() or unicodedata.category(sign) in _BLANK}
+    generated = _GENERATED.search("".join(s for s in signs if s not in blank | {*_QUOTES}))
+    inside = blank | {*_QUOTES, *_BRACKETS} if generated else blank - {" "}
     for place, sign in enumerate(signs):
-        last = place == len(signs) - 1
-        where = "at its beginning" if place == 0 else "at its end" if last else "in it"
-        at_end = place == 0 or last
-        if (_is_blank(sign) and (sign != " " or at_end or generated)) or (
-            (sign in _QUOTES or (generated and sign in "<>()[]{},;:\\")) and (at_end or generated)
-        ):
-            name = unicodedata.name(sign, "CONTROL CHARACTER").lower()
-            quote = "a quotation mark" if sign in _QUOTES else f"a character ({name})"
-            return f"{_NAMES.get(sign, quote)} {where}"
+        first, last = place == 0, place == len(signs) - 1
+        if sign in (inside | blank | {*_QUOTES} if first or last else inside):
+            name = _NAMES.get(sign) or unicodedata.name(sign, "CONTROL CHARACTER").lower()
+            where = "at its beginning" if first else "at its end" if last else "in it"
+            return f"{name if sign in _NAMES else f'a character ({name})'} {where}"
     return ""
-
-
-def _is_blank(sign: str) -> bool:
-    return sign.isspace() or unicodedata.category(sign) in ("Cc", "Cf", "Zl", "Zp", "Zs")
 
 
 def _key(scheme: Scheme, secret: str) -> bytes:

@@ -214,9 +214,8 @@ class WebhookEndpoints(Endpoints[Webhook]):
     ) -> Mapping[int, Sequence[Finding]]:
         """Check each registration that is sent."""
         sent = {n: c.after for n, c in enumerate(changes) if c.kind != "delete"}
-        return {
-            n: found for n, after in sent.items() if (found := self.record_findings(after, None))
-        }
+        checked = {n: self.record_findings(after, None) for n, after in sent.items()}
+        return {n: findings for n, findings in checked.items() if findings}
 
     def _unreachable(self, url: Any) -> list[Finding]:
         """Find addresses that mean this machine, or a network of one's own."""
@@ -230,25 +229,26 @@ class WebhookEndpoints(Endpoints[Webhook]):
             name = host.rstrip(".")
             here = name == "localhost" or name.endswith(".localhost")
             inside = "." not in name or name.endswith((".local", ".internal", ".lan"))
+        hint = "take an address of the internet"
         if here:
-            said = f"{host} is the machine that calls: for the service that is its own"
-            return [Finding("address", "error", "/url", said, "take an address of the internet")]
+            message = f"{host} is the machine that calls: for the service that is its own"
+            return [Finding("address", "error", "/url", message, hint)]
         if inside:
-            said = f"{host} is known in a network of its own only: the service may not reach it"
-            return [Finding("address", "warning", "/url", said, "take an address of the internet")]
+            message = f"{host} is known in a network of its own only: the service may not reach it"
+            return [Finding("address", "warning", "/url", message, hint)]
         return []
 
     def _misspelt(self, events: Any) -> list[Finding]:
         """Find kinds of events that nobody has named: the service may know them all the same."""
         known = event_kinds(self.profile)
-        found = []
+        findings = []
         for n, kind in enumerate(events if isinstance(events, list) else ()):
             if kind not in known:
                 like = get_close_matches(kind, known, 1, 0.75)
                 hint = f"; did you mean {like[0]}?" if like else ""
-                said = f"{values(kind)} is not one of client.webhooks.event_kinds(){hint}"
-                found.append(Finding("event kind", "warning", f"/events/{n}", said))
-        return found
+                message = f"{values(kind)} is not one of client.webhooks.event_kinds(){hint}"
+                findings.append(Finding("event kind", "warning", f"/events/{n}", message))
+        return findings
 
 
 class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
@@ -344,12 +344,10 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame(full=False)
         at = asked or self._endpoints.transport.service_time()
         rows = range(len(frame))
-        found = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
-        judged = frame.assign(
-            health=[verdict.health for verdict in found],
-            reason=[verdict.reason for verdict in found],
-        )
-        return judged.iloc[sorted(rows, key=lambda row: HEALTH_ORDER.index(found[row].health))]
+        verdicts = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
+        states = [verdict.health for verdict in verdicts]
+        frame = frame.assign(health=states, reason=[verdict.reason for verdict in verdicts])
+        return frame.iloc[sorted(rows, key=lambda row: HEALTH_ORDER.index(states[row]))]
 
     def rotate(self, key: Key, *, url: str | None = None) -> Rotation:
         """Plan to give a webhook a new signing secret: a new one beside it, then the old one goes.
@@ -369,7 +367,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         self._check_limit()
         live = self._frame(full=False)
         if url is None:
-            url = address_beside(str(old.url), {str(one) for one in live["url"]})
+            url = unused_address(str(old.url), {str(one) for one in live["url"]})
         row = live.loc[[old.id], ["url", "events", "is_active"]]
         plan = self.plan(row.reset_index(drop=True).assign(url=[url]))
         if plan.counts["create"] == 1:
@@ -424,16 +422,16 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
         call = self._endpoints.list_call()
         try:
-            there = self._endpoints.many(call, self._endpoints.transport.send(call).data)
+            webhooks = self._endpoints.many(call, self._endpoints.transport.send(call).data)
         except NotPermitted:
             return
-        if len(there) < MAX_WEBHOOKS:
+        if len(webhooks) < MAX_WEBHOOKS:
             return
-        idle = [webhook.id for webhook in there if webhook.is_active is False]
-        unused = [webhook.id for webhook in there if webhook.last_delivery_at is None]
+        idle = [webhook.id for webhook in webhooks if webhook.is_active is False]
+        unused = [webhook.id for webhook in webhooks if webhook.last_delivery_at is None]
         hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
         raise InputError(
-            f"The account has {len(there)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
+            f"The account has {len(webhooks)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
             f"Limits). Delete one first: client.webhooks.delete(id){hint}."
         )
 
@@ -447,7 +445,7 @@ _BAD = re.compile(r"un|not|fail|err|refus|reject|time|retry|pend|wait|false|drop
 
 
 class HealthVerdict(NamedTuple):
-    """How a webhook is, and why."""
+    """The health of a webhook, and the reason."""
 
     health: Health
     reason: str
@@ -639,11 +637,11 @@ class Rotation:
 
     def _repr_html_(self) -> str:
         steps = "".join(f"<li>{escape(step[3:])}</li>" for step in self._steps())
-        told = "".join(f"<p>{escape(warning)}</p>" for warning in _ROTATION_NOTES)
-        return f"<div><b>Rotation of webhook {self.old_id}</b><ol>{steps}</ol>{told}</div>"
+        notes = "".join(f"<p>{escape(note)}</p>" for note in _ROTATION_NOTES)
+        return f"<div><b>Rotation of webhook {self.old_id}</b><ol>{steps}</ol>{notes}</div>"
 
 
-def address_beside(url: str, taken: set[str]) -> str:
+def unused_address(url: str, taken: set[str]) -> str:
     """Return an address that the same receiver hears, and that no webhook has yet.
 
     Its query ends in `rotated=1`, or in the next number that is free.
@@ -653,9 +651,9 @@ def address_beside(url: str, taken: set[str]) -> str:
     number = 1
     while True:
         query = f"{rest}&rotated={number}" if rest else f"rotated={number}"
-        found = urlunsplit(parts._replace(path=parts.path or "/", query=query))
-        if found not in taken:
-            return found
+        address = urlunsplit(parts._replace(path=parts.path or "/", query=query))
+        if address not in taken:
+            return address
         number += 1
 
 

@@ -194,8 +194,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chatkit.sandbox.interface import ServiceAnswer, dumps, operations_on, parameters
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
-from chatkit.sandbox.store import ResourceTable
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
 
 
 class LabelFields(Fields):
@@ -217,13 +216,9 @@ class LabelsHandler(ResourceHandler):
     name = "labels"
     noun = "Label"
     natural_key = "title"
+    fields, required = LabelFields, ("title",)
+    item = record = created = updated = LabelRecord
     operations = operations_on("/labels", "labelId", "Chat Labels")
-
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        self.create_body, self.update_body = self._bodies(LabelFields, ("title",))
-        self.item = self.record = self.created = self.updated = LabelRecord
-        self.table = ResourceTable(self.store, "labels", first_id=1)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of labels."""
@@ -234,7 +229,7 @@ class LabelsHandler(ResourceHandler):
         record = {"colour": "", **self.create_body.read(call.body)}
         self.insert_copy(call.grant.account, record)
         made = self.table.find(call.grant.account, record["title"])
-        return self.replies.data(made.shown.encode(), 201, "Label created")
+        return self.replies.data(made.full_text.encode(), 201, "Label created")
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a label."""
@@ -246,7 +241,7 @@ class LabelsHandler(ResourceHandler):
     def insert_copy(self, account: str, record: Mapping[str, Any]) -> None:
         """Store a label of another account under its id."""
         record_id = self._copied_id(record)
-        self._insert(account, record_id, {"id": self._shown_id(record_id), **record})
+        self._insert(account, record_id, {"id": self._public_id(record_id), **record})
 '''
 REGISTRY = {
     "sandbox/service.py": [

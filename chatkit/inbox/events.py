@@ -108,7 +108,7 @@ class Event(NamedTuple):
     @property
     def contact(self) -> str | None:
         """The number of the customer in E.164 form; without one, their user id."""
-        number, *user_ids = self._customer_ids
+        number, *user_ids = _ids(self.fields, self._customer_fields)
         if number:
             return number
         listed, thread = self._listed, self.context.get("thread", {})
@@ -119,17 +119,18 @@ class Event(NamedTuple):
     @property
     def name(self) -> str | None:
         """The name that the customer has chosen; without one, their username."""
-        people = (self._listed, self.fields)
-        profiles = [one for person in people if isinstance(one := person.get("profile"), dict)]
+        sources = (self._listed, self.fields)
+        profiles = [one for source in sources if isinstance(one := source.get("profile"), dict)]
         names = [text(profile.get("name")) for profile in profiles]
-        names += [text(one.get("username")) for one in (*profiles, *people)]
+        names += [text(source.get("username")) for source in (*profiles, *sources)]
         return next(filter(None, names), None)
 
     @property
-    def _customer_ids(self) -> list[str | None]:
-        """The ids of the customer in the content: a number, then user ids."""
-        fields = _RECEIVER if self.outbound else _SENDER
-        return _ids(self.fields, _RECIPIENT if self.family == "status" else fields)
+    def _customer_fields(self) -> tuple[str, ...]:
+        """The fields of the content that name the customer: the number, then user ids."""
+        if self.family == "status":
+            return _RECIPIENT
+        return _RECEIVER if self.outbound else _SENDER
 
     @property
     def _listed(self) -> Object:
@@ -140,12 +141,13 @@ class Event(NamedTuple):
         if self.type != _CARDS:  # their list is what the customer sent
             around.append(self.fields)
         lists = [one for part in around if isinstance(one := part.get("contacts"), list)]
-        people = [person for one in lists for person in one if isinstance(person, dict)]
-        ids = {*filter(None, self._customer_ids)}
-        matches = [person for person in people if ids.intersection(_ids(person, _PERSON))]
-        if not matches and len(people) == 1:  # a number may be written in another form there
-            other_user = text(people[0].get("user_id")) and any(self._customer_ids[1:])
-            matches = [] if other_user else people
+        entries = [person for one in lists for person in one if isinstance(person, dict)]
+        ids = {*filter(None, _ids(self.fields, self._customer_fields))}
+        matches = [person for person in entries if ids.intersection(_ids(person, _PERSON))]
+        if not matches and len(entries) == 1:  # a number may be written in another form there
+            user_ids = [field for field in self._customer_fields if field.endswith("user_id")]
+            if not (entries[0].get("user_id") and any(map(self.fields.get, user_ids))):
+                return entries[0]
         return matches[0] if matches else {}
 
     @property

@@ -98,8 +98,8 @@ class Inbox(metaclass=HelpPage):
     @steady
     def __repr__(self) -> str:
         if not (last := self._store.last()):
-            return f"<inbox {self._store.shown}: there are no deliveries yet>"
-        text = f"<inbox {self._store.shown}: the last delivery is {last:,}"
+            return f"<inbox {self._store.address}: there are no deliveries yet>"
+        text = f"<inbox {self._store.address}: the last delivery is {last:,}"
         if unverified := self._store.unverified(_LOOKED_BACK):
             are = "is" if unverified == 1 else "are"
             text += (

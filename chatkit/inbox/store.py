@@ -98,7 +98,7 @@ class InboxStore:
         address = _address(Secret(url) if isinstance(url, str) else url)
         del url  # a traceback that prints variables must not find a password
         self.verified_later = 0  #: deliveries that were verified through this object
-        self.shown = address.render_as_string(hide_password=True)
+        self.address = address.render_as_string(hide_password=True)
         self._sqlite = address.get_backend_name() == "sqlite"
         try:
             if self._sqlite and address.database:
@@ -112,7 +112,9 @@ class InboxStore:
                 "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
             ) from None
         except (SQLAlchemyError, OSError) as error:
-            raise StoreError(f"The inbox {self.shown} cannot be opened: {_short(error)}") from None
+            raise StoreError(
+                f"The inbox {self.address} cannot be opened: {_short(error)}"
+            ) from None
 
     def close(self) -> None:
         """Close all connections."""
@@ -233,7 +235,7 @@ class InboxStore:
                 self._empty_log()
         except SQLAlchemyError as error:
             raise StoreError(
-                f"They are deleted, but the file of the inbox {self.shown} may still hold them: "
+                f"They are deleted, but the file of the inbox {self.address} may still hold them: "
                 f"{_short(error)}. apply() tries it again."
             ) from None
 
@@ -246,8 +248,8 @@ class InboxStore:
                 return
             if time.monotonic() >= deadline:
                 raise StoreError(
-                    f"They are deleted, but the log of the inbox {self.shown} may still hold them, "
-                    "because another process is reading it. apply() tries it again."
+                    f"They are deleted, but the log of the inbox {self.address} may still hold "
+                    "them, because another process is reading it. apply() tries it again."
                 )
             pause()
 
@@ -381,7 +383,7 @@ class InboxStore:
             with self.reading.connect() as connection:
                 return connection.execute(query).all()
         except SQLAlchemyError as error:
-            raise StoreError(f"The inbox {self.shown} cannot be read: {_short(error)}") from None
+            raise StoreError(f"The inbox {self.address} cannot be read: {_short(error)}") from None
 
     # --- the database ---
 
@@ -400,7 +402,7 @@ class InboxStore:
                 connection.execute(sa.insert(_about).values(version=_SCHEMA))
             elif version != _SCHEMA:
                 raise StoreError(
-                    f"The inbox {self.shown} has schema {version}, and this version of chatkit "
+                    f"The inbox {self.address} has schema {version}, and this version of chatkit "
                     f"reads schema {_SCHEMA}: use the version that wrote it."
                 )
             made = "VIEW IF NOT EXISTS" if self._sqlite else "OR REPLACE VIEW"

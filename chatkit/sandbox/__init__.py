@@ -237,7 +237,7 @@ class Sandbox:
         Waits for the first attempt at each; the others follow, for three days.
 
         Raises:
-            OutboxFull: Too many deliveries wait already.
+            QueueFull: Too many deliveries wait already.
         """
         return self._middleware.deliver([PublishedEvent(kind, payload)])
 
@@ -256,7 +256,7 @@ class Sandbox:
 
         Raises:
             BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
-            OutboxFull: Receivers are so slow that too many deliveries wait.
+            QueueFull: Receivers are so slow that too many deliveries wait.
         """
         from chatkit.sandbox.scenario import play
 

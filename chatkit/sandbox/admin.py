@@ -38,10 +38,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from chatkit.errors import StoreError
-from chatkit.sandbox.delivery import OutboxFull, PublishedEvent
+from chatkit.sandbox.delivery import PublishedEvent, QueueFull
 from chatkit.sandbox.interface import (
     JSON_TYPE,
-    Reason,
+    REFUSALS,
     RefusedRequest,
     Request,
     ServiceAnswer,
@@ -135,7 +135,7 @@ class Faults:
         self._random = random.Random(seed)  # noqa: S311  repeatable, not secret
         self.latency, self.retry_after = latency, retry_after
 
-    def shown(self) -> dict[str, object]:
+    def current(self) -> dict[str, object]:
         """The faults in force, as they were set."""
         return dict(self._settings)
 
@@ -169,15 +169,6 @@ def _number(name: str, value: object, most: float = 1) -> float:
 
 
 ROOT = "/_sandbox/"
-_STATUSES: Mapping[Reason, int] = {
-    "malformed": 400,
-    "unauthenticated": 401,
-    "no_path": 404,
-    "wrong_method": 405,
-    "too_large": 413,
-    "media_type": 415,
-}
-
 Json = dict[str, Any]
 _checked = validate_call(config=ConfigDict(strict=True))
 
@@ -195,7 +186,7 @@ class Admin:
             "tokens": {"POST": self._make_token},
             "events": {"POST": self._send_event},
             "receivers": {"GET": self._show_receivers, "POST": self._add_receiver},
-            "faults": {"GET": self._faults.shown, "POST": self._set_faults},
+            "faults": {"GET": self._faults.current, "POST": self._set_faults},
             "reset": {"POST": self._reset},
             "requests": {"GET": self._show_requests},
         }
@@ -206,7 +197,8 @@ class Admin:
         try:
             body = self._answer(request)
         except RefusedRequest as refusal:
-            status, body = _STATUSES[refusal.reason], {"error": refusal.message}
+            fixed = REFUSALS[refusal.reason][0]
+            status, body = fixed if isinstance(fixed, int) else 401, {"error": refusal.message}
             headers |= refusal.headers
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
@@ -216,7 +208,7 @@ class Admin:
         except (BadFaults, BadReceiver) as error:
             noun = "fault" if isinstance(error, BadFaults) else "receiver"
             status, body = 422, {"error": f"Not a {noun}: {error}"}
-        except OutboxFull as error:
+        except QueueFull as error:
             status, body = 503, {"error": str(error)}
         except (StoreError, sqlite3.Error) as error:
             status, body = 503, {"error": f"Nothing was saved: {error}"}
@@ -257,7 +249,7 @@ class Admin:
         return {"deliveries": [delivery._asdict() for delivery in deliveries]}
 
     def _show_receivers(self) -> Json:
-        return {"receivers": self._receivers.shown()}
+        return {"receivers": self._receivers.entries()}
 
     @_checked
     def _add_receiver(self, url: str, to: str | None = None, authority: str | None = None) -> Json:
@@ -267,7 +259,7 @@ class Admin:
     @_checked
     def _set_faults(self, **faults: Any) -> Json:
         self._faults.set(faults)
-        return self._faults.shown()
+        return self._faults.current()
 
     @_checked
     def _reset(self, **_: Any) -> Json:

@@ -13,8 +13,7 @@ from chatkit.sandbox.interface import (
     operations_on,
     parameters,
 )
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
-from chatkit.sandbox.store import ResourceTable
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, upstream_id
 
 _NOT_DIGITS = re.compile("[^0-9]+")
 Names = tuple[str | None, str | None, str | None]
@@ -68,25 +67,16 @@ class ContactsHandler(ResourceHandler):
     name = "contacts"
     noun = "Contact"
     operations = operations_on("/contacts", "contactId", "Chat Contacts")
+    first_id = 50001
+    columns = ("name", "phone")
+    listed_when_deleted = True
+    filter_point = "search_param"
+    fields, required = ContactFields, ("number", "country_code")
+    item, record = ContactItem, ContactRecord
+    created = updated = ContactId
     details = ("ref_id",)
     conflicts = ("create",)
     clashes = ("update",)
-
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
-        profile = self.profile
-        needed = ("number", "country_code")
-        self.create_body, self.update_body = self._bodies(ContactFields, needed)
-        self.item, self.record = ContactItem, ContactRecord
-        self.created = self.updated = ContactId
-        self.filter_param = profile.search_param
-        self.table = ResourceTable(
-            self.store,
-            "contacts",
-            first_id=50001,
-            extra=("name", "phone"),
-            lists_deleted=profile.inactive_in_lists,
-        )
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of contacts, all or those that hold the search term."""
@@ -126,7 +116,7 @@ class ContactsHandler(ResourceHandler):
         row = self._stored(call)
         if row is None or not (row.active or self.profile.inactive_readable):
             raise self._unknown()
-        return self.replies.data(row.shown.encode())
+        return self.replies.data(row.full_text.encode())
 
     def update(self, call: AllowedCall) -> ServiceAnswer:
         """Change a contact's name or number."""
@@ -179,7 +169,7 @@ class ContactsHandler(ResourceHandler):
     ) -> dict[str, Any]:
         now = self.clock.stamp()
         return {
-            "id": self._shown_id(record_id),
+            "id": self._public_id(record_id),
             **dict(zip(_NAMES, names, strict=True)),
             "meta_name": None,
             "number": number,
@@ -210,7 +200,7 @@ class ContactsHandler(ResourceHandler):
         return names.casefold(), record["country_code"] + record["number"]
 
     def _only_id(self, record_id: int) -> bytes:
-        return dumps({"id": self._shown_id(record_id)}).encode()
+        return dumps({"id": self._public_id(record_id)}).encode()
 
     def _split(self, name: str | None) -> Names:
         return split_name(name, self.profile.name_split) if name else (None, None, None)

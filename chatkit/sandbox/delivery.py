@@ -4,7 +4,7 @@ A flow or a template content that is written through the API exists upstream too
 tells what becomes of it (sections States and Events). Contacts and webhooks cause no events: the
 document names none.
 
-An event is put into the outbox in the transaction of the change that it tells of, and removed
+An event is put into the queue in the transaction of the change that it tells of, and removed
 in the one that records how its delivery went. So neither a crash nor a full disk loses a
 delivery; one whose answer was not recorded is made again: at least once. It goes to addresses of
 this machine alone, and only to those on the list of receivers, which is empty at first.
@@ -46,7 +46,7 @@ from chatkit.util.webhook_sender import (
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
 
-MOST_WAITING = 20_000  #: deliveries in the outbox
+MOST_WAITING = 20_000  #: deliveries in the queue
 LOG_LENGTH = 10_000  #: attempts
 TIMEOUT = 10.0  #: seconds that a receiver may take to answer
 #: Seconds to wait before each further attempt: the schedule that Standard Webhooks 1.0 proposes.
@@ -67,35 +67,35 @@ class PublishedEvent(NamedTuple):
 
 
 class EventPublisher:
-    """Puts events into the outbox of whoever asked for them; to be committed."""
+    """Puts events into the queue of whoever asked for them; to be committed."""
 
     def __init__(
         self,
         profile: ServiceProfile,
         clock: Clock,
-        outbox: Outbox,
+        queue: DeliveryQueue,
         receivers: Receivers,
     ) -> None:
         self._profile, self._clock, self._kinds = profile, clock, FamilyKinds.of(profile)
-        self._outbox, self._receivers = outbox, receivers
+        self._queue, self._receivers = queue, receivers
         self.webhooks: WebhooksHandler  #: set once it is made: it works with this one
 
     def post(
         self, account: str, kind: str, payload: object, stamp: str | None = None
     ) -> dict[int, int]:
-        """Put an event into the outbox for every active webhook that asks for its kind.
+        """Put an event into the queue for every active webhook that asks for its kind.
 
         Returns the ids of the webhooks by those of the deliveries.
 
         Raises:
-            OutboxFull: Too many deliveries wait already.
+            QueueFull: Too many deliveries wait already.
         """
         message_id = self._clock.message_id()
         webhook_ids = [webhook.id for webhook in self.webhooks.active(account, kind)]
         if not webhook_ids:
             return {}
         body = event_body(self._profile, kind, payload, message_id, stamp or self._clock.stamp())
-        return self._outbox.add(account, webhook_ids, message_id, kind, body, time.time())
+        return self._queue.add(account, webhook_ids, message_id, kind, body, time.time())
 
     def flow(self, account: str, record: dict[str, Any], old: str | None) -> None:
         """Publish that a flow was made (no old state) or came into another state."""
@@ -138,7 +138,7 @@ class EventPublisher:
         """A write never fails because nobody takes its event."""
         try:
             self.post(account, kind, body, stamp)
-        except OutboxFull as error:
+        except QueueFull as error:
             logger.warning("an event was not sent: %s", error)
 
 
@@ -147,7 +147,7 @@ def _seconds(stamp: str) -> int:
     return int(datetime.fromisoformat(stamp).timestamp())
 
 
-class OutboxFull(RuntimeError):
+class QueueFull(RuntimeError):
     """Too many deliveries wait: receivers are slow, or fail, and events go on."""
 
 
@@ -164,7 +164,7 @@ class Waiting(NamedTuple):
     due: float
 
 
-class Outbox:
+class DeliveryQueue:
     """The deliveries that wait, in the order they are due. Not for several threads at once."""
 
     name = "outbox"
@@ -203,10 +203,10 @@ class Outbox:
         """Add one event for these webhooks; return their ids by those of the deliveries.
 
         Raises:
-            OutboxFull: Too many wait already; nothing was added.
+            QueueFull: Too many wait already; nothing was added.
         """
         if self.count() >= MOST_WAITING:
-            raise OutboxFull(f"{MOST_WAITING} deliveries wait: their receivers do not take them")
+            raise QueueFull(f"{MOST_WAITING} deliveries wait: their receivers do not take them")
         waiting = {}
         for webhook_id in webhook_ids:
             inserted = self._store.write(
@@ -292,9 +292,9 @@ class Receivers:
         route = Route(target, _context(authority))
         self._entries = {**self._entries, prefix: ({"url": url, "to": to}, route)}
 
-    def shown(self) -> list[dict[str, str | None]]:
+    def entries(self) -> list[dict[str, str | None]]:
         """Return the entries, as they were added."""
-        return [shown for shown, _ in self._entries.values()]
+        return [entry for entry, _ in self._entries.values()]
 
     def clear(self) -> None:
         """Forget all entries."""
@@ -391,7 +391,7 @@ def attempt(
 
 
 class DeliveryWorker:
-    """Delivers what waits in the outbox of one sandbox, until it is closed."""
+    """Delivers what waits in the queue of one sandbox, until it is closed."""
 
     def __init__(self, middleware: Middleware) -> None:
         self._middleware = middleware
@@ -404,14 +404,14 @@ class DeliveryWorker:
         self._closed = False
 
     def wake(self) -> None:
-        """Begin with what is new in the outbox; called with the middleware's lock, after a commit.
+        """Begin with what is new in the queue; called with the middleware's lock, after a commit.
 
         Begins again, too, with what an earlier process left, once its receiver is named.
         """
         service = self._middleware.service
-        fresh, service.outbox.fresh = service.outbox.fresh, set()
+        fresh, service.queue.fresh = service.queue.fresh, set()
         with self._changed:
-            for queue in service.outbox.receivers():
+            for queue in service.queue.receivers():
                 if self._closed or queue in self._threads:
                     continue
                 webhook = service.webhooks.receiver(*queue)
@@ -488,11 +488,11 @@ class DeliveryWorker:
         with self._middleware.lock:
             if not self._closed:
                 with self._middleware.alone() as service:
-                    delivery = service.outbox.next(account, webhook_id)
+                    delivery = service.queue.next(account, webhook_id)
                     webhook = service.webhooks.receiver(account, webhook_id)
                     if delivery and webhook:
                         return delivery, webhook
-                    dropped = [] if webhook else service.outbox.drop(account, webhook_id)
+                    dropped = [] if webhook else service.queue.drop(account, webhook_id)
                 outcome = DeliveryOutcome(
                     webhook_id, "refused", None, "the webhook is inactive or deleted"
                 )
@@ -507,7 +507,7 @@ class DeliveryWorker:
     def _record(self, delivery: Waiting, outcome: DeliveryOutcome) -> None:
         """Write down the result of an attempt, and when the next one is due."""
         with self._middleware.alone() as service:
-            if not service.outbox.holds(delivery):
+            if not service.queue.holds(delivery):
                 return  # forgotten by a reset while it was under way
             # A receiver that answers 410 gets no other attempt. Standard Webhooks 1.0 would turn
             # its registration inactive, but section States knows no way to that but an update.
@@ -515,9 +515,9 @@ class DeliveryWorker:
             retried = outcome.status == "failed" and outcome.http_status != 410
             if retried and delivery.attempts < len(self.retries):
                 wait = self.retries[delivery.attempts]
-                service.outbox.again(delivery, time.time() + wait)
+                service.queue.again(delivery, time.time() + wait)
             else:
-                service.outbox.done(delivery)
+                service.queue.done(delivery)
             service.webhooks.record_delivery(delivery.account, *outcome)
         identity = delivery.message_id, delivery.kind, delivery.attempts + 1
         self.log.append(Attempt(outcome.webhook_id, *identity, *outcome[1:], wait))

@@ -14,7 +14,7 @@ from chatkit.sandbox.interface import (
     parameters,
 )
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
-from chatkit.sandbox.store import ResourceTable, StoredRecord
+from chatkit.sandbox.store import StoredRecord
 
 # The business application's own number for the sender; the document shows the field only.
 _PROFILE_ID = 1
@@ -79,18 +79,19 @@ class FlowsHandler(ResourceHandler):
     noun = "Flow"
     operations = operations_on("/flows", "id", "Chat Flows")
     natural_key = "name"
+    first_id = 301
+    columns = ("wa_status",)
+    filter_point = "status_param"
+    fields, required = NewFlow, ("name", "template_name", "flow_json")
+    changed_fields, required_in_update = FlowChange, ("flow_json",)
+    item = FlowItem
+    created = updated = FlowBrief
     details = ("profile_id", "categories", "flow_json", "flow_json_raw")
     clashes = ("create", "delete")
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        profile = self.profile
-        self.create_body, _ = self._bodies(NewFlow, ("name", "template_name", "flow_json"))
-        _, self.update_body = self._bodies(FlowChange, ("flow_json",))
-        self.item, self.created, self.updated = FlowItem, FlowBrief, FlowBrief
-        self.record = FlowRecord if profile.flow_json_in_get else FlowBrief
-        self.filter_param = profile.status_param
-        self.table = ResourceTable(self.store, "flows", first_id=301, extra=("wa_status",))
+        self.record = FlowRecord if self.profile.flow_json_in_get else FlowBrief
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with a page of flows, all or those of one status."""
@@ -162,7 +163,7 @@ class FlowsHandler(ResourceHandler):
 
     def _new_record(self, flow_id: int, updated_at: str) -> dict[str, Any]:
         return {
-            "id": self._shown_id(flow_id),
+            "id": self._public_id(flow_id),
             "name": "",
             "wa_flow_id": upstream_id(flow_id, "8140"),
             "wa_status": "DRAFT",
@@ -182,8 +183,8 @@ class FlowsHandler(ResourceHandler):
     def _whole(self, row: StoredRecord) -> bytes:
         """A flow with its document."""
         if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
-            return row.shown.encode()
-        record = json.loads(row.shown)
+            return row.full_text.encode()
+        record = json.loads(row.full_text)
         text = "text_flow_json" in self.quirks
         record["flow_json"] = dumps(record["flow_json"]) if text else None
         return dumps(record).encode()

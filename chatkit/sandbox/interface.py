@@ -52,21 +52,25 @@ class ServiceAnswer:
 
 # --- refusals -------------------------------------------------------------------------
 
-Reason = Literal[
-    "malformed",
-    "unauthenticated",
-    "forbidden",
-    "no_path",
-    "not_found",
-    "wrong_method",
-    "conflict",
-    "clash",
-    "too_large",
-    "media_type",
-    "invalid",
-    "too_many_calls",
-    "unavailable",
-]
+#: Reasons of refusals: the status, or the field of the profile that has it, and the meaning.
+REFUSALS: Mapping[str, tuple[int | str, str]] = {
+    "malformed": (400, "The address or the body cannot be read."),
+    "unauthenticated": ("unauthenticated_status", "There is no access token, or nobody knows it."),
+    "forbidden": (
+        "forbidden_status",
+        "The access token is for another account or lacks the permission.",
+    ),
+    "no_path": (404, "There is no such path."),
+    "not_found": ("not_found_status", "There is no such record."),
+    "wrong_method": (405, "The path allows other methods."),
+    "conflict": (409, "A record with that key exists."),
+    "clash": ("clash_status", "The record would be in the way of another, or of its own state."),
+    "too_large": (413, "The body is too large."),
+    "media_type": (415, "The body is not JSON by its content type."),
+    "invalid": ("validation_status", "A field or a parameter breaks a rule."),
+    "too_many_calls": (429, "The token made too many calls in a second."),
+    "unavailable": (503, "The sandbox could not save the change."),
+}
 
 
 class FieldProblem(NamedTuple):
@@ -84,13 +88,13 @@ class RefusedRequest(Exception):
 
     def __init__(
         self,
-        reason: Reason,
+        reason: str,
         message: str,
         problems: Sequence[FieldProblem] = (),
         headers: dict[str, str] | None = None,
     ) -> None:
         super().__init__(message)
-        self.reason: Reason = reason
+        self.reason = reason
         self.message = message
         self.problems = problems
         self.headers = headers or {}
@@ -119,20 +123,9 @@ class Replies:
 
     def __init__(self, profile: ServiceProfile, quirks: frozenset[Quirk] = frozenset()) -> None:
         self.quirks = quirks
-        self.statuses: Mapping[Reason, int] = {
-            "malformed": 400,
-            "unauthenticated": profile.unauthenticated_status,
-            "forbidden": profile.forbidden_status,
-            "no_path": 404,
-            "not_found": profile.not_found_status,
-            "wrong_method": 405,
-            "conflict": 409,
-            "clash": profile.clash_status,
-            "too_large": 413,
-            "media_type": 415,
-            "invalid": profile.validation_status,
-            "too_many_calls": 429,
-            "unavailable": 503,
+        self.statuses = {
+            reason: status if isinstance(status, int) else int(getattr(profile, status))
+            for reason, (status, _) in REFUSALS.items()
         }
 
     def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:

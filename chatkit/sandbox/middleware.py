@@ -154,7 +154,7 @@ class Middleware:
                 self.store.rollback()
                 raise
             self.store.commit()
-            if self.service.outbox.fresh:
+            if self.service.queue.fresh:
                 self.delivery_worker.wake()
 
     def allow(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
@@ -176,7 +176,7 @@ class Middleware:
         holds up the API meanwhile.
 
         Raises:
-            OutboxFull: Too many deliveries wait already; none of these was added.
+            QueueFull: Too many deliveries wait already; none of these was added.
             StoreError: They could not be saved.
         """
         deliveries: dict[int, int] = {}

@@ -5,25 +5,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from chatkit.profile import ServiceProfile
-from chatkit.sandbox.interface import HTML_TYPE, JSON_TYPE, PREFIX, Operation, Reason, Replies
+from chatkit.sandbox.interface import HTML_TYPE, JSON_TYPE, PREFIX, REFUSALS, Operation, Replies
 from chatkit.sandbox.resource import ID_DIGITS, Fields, RequestBody, ResourceHandler, Schema
 from chatkit.sandbox.templates import Language
 
 _STRING: Schema = {"type": "string"}
 _WHOLE: Schema = {"type": "integer"}
-_MEANINGS: dict[Reason, str] = {
-    "malformed": "The address or the body cannot be read.",
-    "unauthenticated": "There is no access token, or nobody knows it.",
-    "forbidden": "The access token is for another account or lacks the permission.",
-    "not_found": "There is no such record.",
-    "conflict": "A record with that key exists.",
-    "clash": "The record would be in the way of another, or of its own state.",
-    "too_large": "The body is too large.",
-    "media_type": "The body is not JSON by its content type.",
-    "invalid": "A field or a parameter breaks a rule.",
-    "too_many_calls": "The token made too many calls in a second.",
-    "unavailable": "The sandbox could not save the change.",
-}
 
 
 def document(
@@ -109,9 +96,9 @@ def _responses(
     for reason in _refusals(operation, resource, profile):
         refused = str(replies.statuses[reason])
         if refused in responses:
-            responses[refused]["description"] += f" {_MEANINGS[reason]}"
+            responses[refused]["description"] += f" {REFUSALS[reason][1]}"
         else:
-            responses[refused] = {"description": _MEANINGS[reason], **_error_content(replies)}
+            responses[refused] = {"description": REFUSALS[reason][1], **_error_content(replies)}
     return responses
 
 
@@ -144,8 +131,8 @@ def _envelope(data: Schema, paged: bool) -> Schema:
 
 def _refusals(
     operation: Operation, resource: ResourceHandler, profile: ServiceProfile
-) -> list[Reason]:
-    reasons: dict[Reason, bool] = {
+) -> list[str]:
+    reasons: dict[str, bool] = {
         "malformed": True,
         "unauthenticated": True,
         "forbidden": True,

@@ -139,16 +139,25 @@ class ResourceHandler:
     """One resource of an account: its table and the operations on it.
 
     An operation takes who calls, the values in the path, the raw query and the body,
-    and gives an answer or raises a Refusal.
+    and gives an answer or raises `RefusedRequest`.
     """
 
     name: str
     noun: str
     operations: Sequence[Operation]
     table: ResourceTable
-    # Bodies, and what lists, gets, creates and updates show: checked by and documented from.
-    create_body: RequestBody
-    update_body: RequestBody
+    # The table of its records: its name where it is another, the first id, what is searched by.
+    table_name = ""
+    first_id = 1
+    columns: Sequence[str] = ()
+    # Deleted records stay in lists, where the profile says so.
+    listed_when_deleted = False
+    # What a create takes and needs, and an update where that is something else.
+    fields: type[Fields]
+    required: Collection[str]
+    changed_fields: type[Fields] | None = None
+    required_in_update: Collection[str] | None = None
+    # What lists, gets, creates and updates show.
     item: type[Fields]
     record: type[Fields]
     created: type[Fields]
@@ -164,17 +173,31 @@ class ResourceHandler:
     clashes: tuple[Verb, ...] = ()
     # How its list can be cut: into pages, and by the parameter of that name.
     paged = True
-    filter_param: str | None = None
+    filter_point = ""  # the point of the profile that names the parameter
 
     def __init__(self, tools: Tools) -> None:
         self.store, self.profile, self.clock, self.replies, self.publisher = tools
         self.quirks = self.replies.quirks
+        self.table = ResourceTable(
+            self.store,
+            self.table_name or self.name,
+            first_id=self.first_id,
+            extra=self.columns,
+            lists_deleted=self.listed_when_deleted and self.profile.inactive_in_lists,
+        )
+        self.filter_param: str | None = getattr(self.profile, self.filter_point or "-", None)
+        closed = self.profile.unknown_fields == "refuse"
+        self.create_body = RequestBody(self.fields, frozenset(self.required), closed)
+        needed = self.required if self.required_in_update is None else self.required_in_update
+        needed = needed if self.profile.put_requires == "create_fields" else ()
+        changed = self.changed_fields or self.fields
+        self.update_body = RequestBody(changed, frozenset(needed), closed)
 
     def find(self, call: AllowedCall) -> StoredRecord:
         """The active record that the path names.
 
         Raises:
-            Refusal: There is none in the token's account.
+            RefusedRequest: There is none in the token's account.
         """
         row = self._stored(call)
         if row is None or row.active is None:
@@ -183,7 +206,7 @@ class ResourceHandler:
 
     def get(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with one record in full."""
-        return self.replies.data(self.find(call).shown.encode())
+        return self.replies.data(self.find(call).full_text.encode())
 
     def delete(self, call: AllowedCall) -> ServiceAnswer:
         """Make one record inactive."""
@@ -232,11 +255,11 @@ class ResourceHandler:
 
     def _load(self, row: StoredRecord) -> dict[str, Any]:
         """Return a stored record with all its fields."""
-        record: dict[str, Any] = json.loads(row.shown) | json.loads(row.hidden)
+        record: dict[str, Any] = json.loads(row.full_text) | json.loads(row.hidden)
         return record
 
     def _may_delete(self, row: StoredRecord) -> None:
-        """Raise a Refusal if the record must stay."""
+        """Raise `RefusedRequest` if the record must stay."""
 
     def _unknown(self) -> RefusedRequest:
         return RefusedRequest("not_found", f"{self.noun} not found")
@@ -267,17 +290,7 @@ class ResourceHandler:
         """Return the value that the list is filtered by; empty without one."""
         return query.get(self.filter_param, "") if self.filter_param else ""
 
-    def _bodies(
-        self, fields: type[Fields], needed: Iterable[str]
-    ) -> tuple[RequestBody, RequestBody]:
-        """Return the body of a create, which needs these fields, and that of an update."""
-        closed = self.profile.unknown_fields == "refuse"
-        create = RequestBody(fields, frozenset(needed), closed)
-        if self.profile.put_requires == "create_fields":
-            return create, create
-        return create, create._replace(required=frozenset())
-
-    def _shown_id(self, record_id: int) -> int | str:
+    def _public_id(self, record_id: int) -> int | str:
         return str(record_id) if "text_ids" in self.quirks else record_id
 
 

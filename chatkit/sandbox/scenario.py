@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 import sqlite3
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol, TypedDict
 
@@ -117,7 +117,7 @@ def play(
 
     Raises:
         BadScenario: There is no such scenario, or an option is wrong; nothing was delivered.
-        OutboxFull: Receivers are so slow that too many deliveries wait.
+        QueueFull: Receivers are so slow that too many deliveries wait.
     """
     act = SCENARIOS.get(scenario)
     if act is None:
@@ -216,7 +216,7 @@ class Timeline:
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
 
     def events(self) -> list[PublishedEvent]:
-        """All that happens, in order; it ends now, by the clock of the sandbox."""
+        """Return the events in order; the last one happens now, by the clock of the sandbox."""
         ordered = sorted(self._planned, key=lambda one: one[0])
         begin = self._clock.begin(ordered[-1][0] if ordered else 0)
         return [
@@ -421,9 +421,6 @@ def _read(line: str) -> ScriptLine:
 
 _DEMO = Path(__file__).with_name("demo")
 _SHOP = "Front desk"
-_TAGS = ("workshop", "rental", "club", "newsletter", "wholesale")
-# Numbers that regulators keep free for fiction, by region.
-_NUMBERS = json.loads((_DEMO / "numbers.json").read_bytes())
 
 
 class AccountRecords(TypedDict, total=False):
@@ -523,45 +520,15 @@ def _fill_templates(service: Service, owner: Grant) -> None:
 
 
 def _fill_contacts(service: Service, owner: Grant, shop: Grant) -> None:
-    customers = list(_demo_customers())
-    contacts, first = service.contacts, service.contacts.table.next_id()
-    for at in range(len(customers)):
-        # A stride mixes the groups of names; it has no factor in common with their number.
-        name, number = customers[at * 101 % len(customers)]
-        body = number if name is None else {"name": name, **number}
-        contacts.create(AllowedCall(shop if at % 3 else owner, (), "", body))
-        if at % 4 == 1:
-            tags = [_TAGS[at % len(_TAGS)], *(_TAGS[:1] if at % 20 == 13 else [])]
-            contacts.annotate(first + at, owner.account, tags=tags)
-    for at in range(20, len(customers), 43):
-        contacts.delete(AllowedCall(owner, (str(first + at),), "", {}))
-
-
-def _demo_customers() -> Iterator[tuple[str | None, dict[str, str]]]:
-    """Every name with a number that is its own."""
-    used = dict.fromkeys(_NUMBERS, 0)
-    for group in json.loads((_DEMO / "people.json").read_bytes()):
-        region = group["region"]
-        for name in group.get("names") or _names(group):
-            yield name, _number(region, used[region])
-            used[region] += 1
-
-
-def _names(group: dict[str, Any]) -> Iterator[str]:
-    first, last = (group[part].split() for part in ("given", "family"))
-    form = group.get("form", "{given} {family}")
-    for at in range(group["count"]):
-        turn = at // len(first) + at  # so that nobody's name comes twice
-        name = form.format(given=first[at % len(first)], family=last[turn % len(last)])
-        yield name.replace("~", " ")
-
-
-def _number(region: str, nth: int) -> dict[str, str]:
-    numbers = _NUMBERS[region]
-    prefixes, suffixes = numbers["prefixes"], numbers.get("suffixes") or range(*numbers["range"])
-    turn, prefix = divmod(nth, len(prefixes))
-    suffix = suffixes[turn * 37 % len(suffixes)]
-    return {
-        "country_code": numbers["country_code"],
-        "number": f"{prefixes[prefix]}{suffix:0{len(str(suffixes[-1]))}}",
-    }
+    """Create the contacts; their numbers are those that regulators keep free for fiction."""
+    inactive = []
+    for contact in json.loads((_DEMO / "contacts.json").read_bytes()):
+        tags, gone = contact.pop("tags", None), contact.pop("inactive", False)
+        grant = shop if contact.pop("actor", None) == shop.actor else owner
+        contact_id = service.contacts.table.next_id()
+        service.contacts.create(AllowedCall(grant, (), "", contact))
+        if tags:
+            service.contacts.annotate(contact_id, owner.account, tags=tags)
+        inactive += [contact_id] if gone else []
+    for contact_id in inactive:
+        service.contacts.delete(AllowedCall(owner, (str(contact_id),), "", {}))

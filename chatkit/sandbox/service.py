@@ -13,7 +13,7 @@ from typing import Any
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox.contacts import ContactsHandler
-from chatkit.sandbox.delivery import EventPublisher, Outbox, Receivers
+from chatkit.sandbox.delivery import DeliveryQueue, EventPublisher, Receivers
 from chatkit.sandbox.flows import FlowsHandler
 from chatkit.sandbox.interface import (
     Operation,
@@ -69,8 +69,8 @@ class Service:
         store.agree({"contact_key": profile.contact_key, "quirks": stored})
         self.access = AccessTokens(store, profile, clock)
         self.replies = Replies(profile, quirks)
-        self.outbox, self.receivers = Outbox(store), Receivers()
-        self.publisher = EventPublisher(profile, clock, self.outbox, self.receivers)
+        self.queue, self.receivers = DeliveryQueue(store), Receivers()
+        self.publisher = EventPublisher(profile, clock, self.queue, self.receivers)
         tools = Tools(store, profile, clock, self.replies, self.publisher)
         self.resources: dict[str, Any] = {kind.name: kind(tools) for kind in RESOURCES}
         self.flows: FlowsHandler = self.resources["flows"]
@@ -167,7 +167,7 @@ class AccessTokens:
         """Return the rights of the token in an `Authorization` header.
 
         Raises:
-            Refusal: There is no header, it is not a bearer token, or nobody knows it.
+            RefusedRequest: There is no header, it is not a bearer token, or nobody knows it.
         """
         if authorization is None:
             raise RefusedRequest("unauthenticated", "An access token is required")
@@ -194,7 +194,7 @@ class AccessTokens:
         """Count one call of a token.
 
         Raises:
-            Refusal: The token made as many calls as it may in the last second.
+            RefusedRequest: The token made as many calls as it may in the last second.
         """
         limit = self._profile.rate_limit
         if limit is None:

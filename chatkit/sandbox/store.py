@@ -197,7 +197,7 @@ class StoredRecord(NamedTuple):
     hidden: str
 
     @property
-    def shown(self) -> str:
+    def full_text(self) -> str:
         """The JSON text of a get: what lists show and the rest."""
         return self.item if self.more == "{}" else f"{self.item[:-1]},{self.more[1:]}"
 

@@ -16,7 +16,7 @@ from chatkit.sandbox.interface import (
     parameters,
 )
 from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
-from chatkit.sandbox.store import ResourceTable, StoredRecord
+from chatkit.sandbox.store import StoredRecord
 
 # 113 codes of the upstream platform and their English names.
 LANGUAGES: dict[str, str] = json.loads(Path(__file__).with_name("languages.json").read_bytes())
@@ -149,20 +149,21 @@ class TemplatesHandler(ResourceHandler):
         *operations_on(_CONTENTS, "langCode", "Chat Templates"),
     )
     key_field = natural_key = "lang_code"
+    table_name = "contents"
+    first_id = 7001
+    filter_point = "search_param"
+    item = ContentItem
+    record = created = updated = ContentRecord
     details = ContentRecord.model_fields.keys() - ContentItem.model_fields.keys()
     conflicts = ("create",)
     clashes = ("update",)
     paged = False
 
     def __init__(self, tools: Tools) -> None:
+        refused = tools.profile.unknown_language == "refuse"
+        self.fields = ListedContent if refused else ContentFields
+        self.required = {*tools.profile.content_requires, "lang_code"}
         super().__init__(tools)
-        fields = ListedContent if self.profile.unknown_language == "refuse" else ContentFields
-        needed = {*self.profile.content_requires, "lang_code"}
-        self.create_body, self.update_body = self._bodies(fields, needed)
-        self.item = ContentItem
-        self.record = self.created = self.updated = ContentRecord
-        self.filter_param = self.profile.search_param
-        self.table = ResourceTable(self.store, "contents", first_id=7001)
         self._languages = dumps(
             [{"code": code, "label": label} for code, label in LANGUAGES.items()]
         ).encode()
@@ -237,7 +238,7 @@ class TemplatesHandler(ResourceHandler):
         self._insert(f"{account}/{record['template_code']}", content_id, content)
 
     def _new_content(self, content_id: int, fields: dict[str, Any]) -> dict[str, Any]:
-        identity = {"id": self._shown_id(content_id), "lang_code": fields["lang_code"]}
+        identity = {"id": self._public_id(content_id), "lang_code": fields["lang_code"]}
         return _with_nulls(identity | CONTENT_DEFAULTS | fields)
 
     def _change(self, row: StoredRecord, fields: dict[str, Any]) -> dict[str, Any]:

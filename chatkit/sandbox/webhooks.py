@@ -8,7 +8,7 @@ from pydantic import Field
 from chatkit.sandbox.events import ALL
 from chatkit.sandbox.interface import Operation, RefusedRequest, ServiceAnswer, dumps
 from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time, Tools
-from chatkit.sandbox.store import ResourceTable, StoredRecord
+from chatkit.sandbox.store import StoredRecord
 
 MOST = 10
 # Visible ASCII only: a name in another script is written in its ASCII form.
@@ -71,18 +71,17 @@ class WebhooksHandler(ResourceHandler):
         Operation("delete", "DELETE", "/webhooks/:webhookId", "Chat Detail, Delete"),
     )
     natural_key = "url"
+    first_id = 41
+    fields, required, required_in_update = WebhookFields, ("url", "events"), ()
+    item = record = WebhookItem
+    created = NewWebhook
     secrets = ("webhook_secret",)
     clashes = ("create", "update")
     paged = False
 
     def __init__(self, tools: Tools) -> None:
         super().__init__(tools)
-        self.create_body, _ = self._bodies(WebhookFields, ("url", "events"))
-        self.update_body = self.create_body._replace(required=frozenset())
-        self.item = self.record = WebhookItem
-        self.created = NewWebhook
         self.updated = NewWebhook if "secret_in_update" in self.quirks else WebhookItem
-        self.table = ResourceTable(self.store, "webhooks", first_id=41)
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
         """Answer with all webhooks; never with their secrets."""
@@ -121,7 +120,7 @@ class WebhooksHandler(ResourceHandler):
     def _new_record(self, webhook_id: int, fields: Mapping[str, Any]) -> dict[str, Any]:
         now = self.clock.stamp()
         return {
-            "id": self._shown_id(webhook_id),
+            "id": self._public_id(webhook_id),
             "url": fields["url"],
             "is_active": fields.get("is_active", True),
             "events": fields["events"],

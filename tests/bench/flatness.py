@@ -31,11 +31,12 @@ ACCOUNT = "/api/business/public/channels/chat/accounts/1001"
 CONTACTS = f"{ACCOUNT}/contacts"
 
 # The names of the demo, from many scripts.
-PEOPLE = json.loads(Path(sandbox.__file__).with_name("demo").joinpath("people.json").read_text())
-GIVEN, FAMILY = (
-    [name for group in PEOPLE for name in group.get(part, "").replace("~", "-").split()]
-    for part in ("given", "family")
-)
+DEMO = Path(sandbox.__file__).with_name("demo")
+NAMES = [
+    contact.get("name", "Ada Park").split()
+    for contact in json.loads((DEMO / "contacts.json").read_text())
+]
+GIVEN, FAMILY = [name[0] for name in NAMES], [name[-1] for name in NAMES]
 PREFIXES = [f"{area}{block:02}" for area in range(60, 100) for block in range(0, 100, 5)]
 
 

@@ -42,10 +42,10 @@ def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> Non
 
 
 def test_an_inbox_is_shown_without_counting_it(inbox: Inbox, store: InboxStore) -> None:
-    assert repr(inbox) == f"<inbox {inbox._store.shown}: there are no deliveries yet>"
+    assert repr(inbox) == f"<inbox {inbox._store.address}: there are no deliveries yet>"
     keep(store, b"{}", verified=False)
     keep(store, *[b"{}"] * 1000)
-    assert repr(inbox) == f"<inbox {inbox._store.shown}: the last delivery is 1,001>"
+    assert repr(inbox) == f"<inbox {inbox._store.address}: the last delivery is 1,001>"
 
 
 def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
@@ -65,7 +65,7 @@ def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
     assert inbox.statuses(verified=False)["status"].tolist() == ["failed"]
     assert inbox.statuses(verified=None)["status"].tolist() == ["failed"]
     assert repr(inbox) == (
-        f"<inbox {inbox._store.shown}: the last delivery is 2; of the last 1,000, 1 is not "
+        f"<inbox {inbox._store.address}: the last delivery is 2; of the last 1,000, 1 is not "
         "verified and left out of frames>"
     )
     assert inbox.raw()["reason"].tolist() == [

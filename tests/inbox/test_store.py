@@ -403,7 +403,7 @@ def test_another_address_is_refused_and_not_repeated(url: str) -> None:
 
 def test_the_password_is_shown_nowhere(postgres: Server) -> None:
     store = InboxStore(postgres.url())
-    assert PASSWORD not in store.shown and "***" in store.shown
+    assert PASSWORD not in store.address and "***" in store.address
     store.close()
     wrong = PASSWORD + "-but-wrong"
     with pytest.raises(StoreError, match="cannot be opened") as caught:

@@ -269,13 +269,13 @@ def test_what_a_process_left_is_delivered_by_the_next_one(
         before = len(listener.requests)
         listener.reply = OK
         with Sandbox(path) as sandbox:
-            assert sandbox._middleware.service.outbox.count() == 1
+            assert sandbox._middleware.service.queue.count() == 1
             assert sandbox.settle(0)  # nobody works on it before its receiver is named
             with sandbox._middleware.alone() as service:  # long enough has passed
                 service.store.write("UPDATE outbox SET due = 0")
             sandbox.allow(HOOK, to=listener.url)
             assert sandbox.settle()
-            assert sandbox._middleware.service.outbox.count() == 0
+            assert sandbox._middleware.service.queue.count() == 0
     assert len(listener.requests) == before + 1
     assert len(set(listener.bodies)) == 1
 

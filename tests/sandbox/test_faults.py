@@ -97,5 +97,5 @@ def test_nonsense_is_refused_and_changes_nothing(wanted: dict[str, object]) -> N
     faults.set({"429": 0.5})
     with pytest.raises(BadFaults):
         faults.set(wanted)
-    assert faults.shown() == {"429": 0.5}
+    assert faults.current() == {"429": 0.5}
     assert any(faults.draw() for _ in range(50))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from chatkit.sandbox import delivery as module
-from chatkit.sandbox.delivery import Outbox, OutboxFull
+from chatkit.sandbox.delivery import DeliveryQueue, QueueFull
 from chatkit.sandbox.store import SandboxStore
 
 
@@ -18,7 +18,7 @@ def store(tmp_path: Path) -> Iterator[SandboxStore]:
 
 
 def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxStore) -> None:
-    outbox = Outbox(store)
+    outbox = DeliveryQueue(store)
     first = outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
     second = outbox.add("1001", [41], "msg_2", "any", b"2", due=3.0)
     assert outbox.count() == 3
@@ -42,10 +42,10 @@ def test_an_event_waits_for_each_webhook_in_the_order_it_is_due(store: SandboxSt
 def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
     path = tmp_path / "b.db"
     store = SandboxStore(path)
-    Outbox(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
+    DeliveryQueue(store).add("1001", [41], "msg_1", "any", "Zoë".encode(), due=5.0)
     store.close()
     again = SandboxStore(path)
-    outbox = Outbox(again)
+    outbox = DeliveryQueue(again)
     found = outbox.next("1001", 41)
     assert found is not None
     assert found.body.decode() == "Zoë"
@@ -54,14 +54,14 @@ def test_what_waits_is_there_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_what_is_rolled_back_waits_for_nobody(store: SandboxStore) -> None:
-    outbox = Outbox(store)
+    outbox = DeliveryQueue(store)
     outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     store.rollback()
     assert (outbox.count(), outbox.fresh) == (0, set())
 
 
 def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> None:
-    outbox = Outbox(store)
+    outbox = DeliveryQueue(store)
     (before,) = outbox.add("1001", [41], "msg_1", "any", b"1", due=5.0)
     old = outbox.next("1001", 41)
     assert old is not None
@@ -76,7 +76,7 @@ def test_an_id_is_never_given_twice_even_after_a_reset(store: SandboxStore) -> N
 
 
 def test_all_that_waits_for_a_webhook_can_be_dropped(store: SandboxStore) -> None:
-    outbox = Outbox(store)
+    outbox = DeliveryQueue(store)
     ids = [*outbox.add("1001", [41, 41, 41], "msg_1", "any", b"1", due=5.0)]
     outbox.add("1001", [42], "msg_9", "any", b"1", due=5.0)
     assert outbox.drop("1001", 41) == ids
@@ -87,10 +87,10 @@ def test_there_is_a_bound_and_room_again_below_it(
     store: SandboxStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_WAITING", 3)
-    outbox = Outbox(store)
+    outbox = DeliveryQueue(store)
     outbox.add("1001", [41, 42], "msg_1", "any", b"1", due=5.0)
     outbox.add("1001", [41, 42], "msg_2", "any", b"1", due=5.0)
-    with pytest.raises(OutboxFull, match="3 deliveries wait"):
+    with pytest.raises(QueueFull, match="3 deliveries wait"):
         outbox.add("1001", [41], "msg_3", "any", b"1", due=5.0)
     assert outbox.count() == 4
     for _ in range(2):

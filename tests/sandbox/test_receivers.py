@@ -45,9 +45,9 @@ def test_naming_an_address_again_changes_where_it_is_heard() -> None:
     receivers = named("https://hooks.example/")
     receivers.add("https://hooks.example/", to="http://127.0.0.1:8000/")
     shown = [{"url": "https://hooks.example/", "to": "http://127.0.0.1:8000/"}]
-    assert receivers.shown() == shown
+    assert receivers.entries() == shown
     receivers.clear()
-    assert receivers.shown() == []
+    assert receivers.entries() == []
 
 
 def test_an_authority_is_a_certificate() -> None:
@@ -61,7 +61,7 @@ def test_an_authority_is_a_certificate() -> None:
     for odd in ("", b"\xff", "no certificate", pem[:200], "Ünicode"):
         with pytest.raises(BadReceiver, match="authority"):
             receivers.add("https://localhost:8001/", authority=odd)
-    assert len(receivers.shown()) == 1
+    assert len(receivers.entries()) == 1
 
 
 @pytest.mark.parametrize(
@@ -73,4 +73,4 @@ def test_what_is_not_an_address_is_not_taken(url: str) -> None:
         receivers.add(url)
     with pytest.raises(BadReceiver):
         receivers.add("http://localhost/", to=url or "x")
-    assert receivers.shown() == []
+    assert receivers.entries() == []

@@ -121,7 +121,7 @@ def test_what_cannot_be_json_is_not_delivered():
         for payload in ({"n": float("nan")}, {"o": object()}, {"s": "\ud800"}):
             with pytest.raises((TypeError, ValueError)):
                 sandbox.deliver("any", payload)
-        assert sandbox._middleware.service.outbox.count() == 0
+        assert sandbox._middleware.service.queue.count() == 0
 
 
 def test_only_a_receiver_can_be_allowed():
@@ -142,7 +142,7 @@ def test_faults_are_set_in_python_and_ended():
     with Sandbox(seed="empty") as sandbox:
         sandbox.faults(server_errors={"before": 1}, seed=3)
         assert read(sandbox)[0] in (500, 502, 503, 504)
-        assert sandbox._middleware.faults.shown() == {"5xx": {"before": 1}, "seed": 3}
+        assert sandbox._middleware.faults.current() == {"5xx": {"before": 1}, "seed": 3}
         with pytest.raises(ValueError, match="429 must be a number from 0 to 1"):
             sandbox.faults(rate_limited=2)
         with pytest.raises(ConnectionError):

@@ -103,8 +103,8 @@ def test_a_key_that_is_shared_stays_with_the_newest(store):
 
 def test_a_get_shows_the_item_and_the_rest(table):
     row = table.get(11)
-    assert row.shown == '{"id":11}'
-    assert row._replace(more='{"x":1}').shown == '{"id":11,"x":1}'
+    assert row.full_text == '{"id":11}'
+    assert row._replace(more='{"x":1}').full_text == '{"id":11,"x":1}'
 
 
 def test_a_page_shows_what_was_written_and_what_was_undone_since(table, store):

@@ -22,7 +22,7 @@ from chatkit.sandbox import Sandbox
 from chatkit.sandbox.admin import Dropped
 from chatkit.sandbox.interface import Request, ServiceAnswer
 from chatkit.signature import verify
-from chatkit.webhooks import address_beside
+from chatkit.webhooks import unused_address
 
 HOOK = "https://shop.example/hook"
 
@@ -215,13 +215,13 @@ def test_without_a_working_keyring_no_new_webhook_is_made(client: Client) -> Non
         ("https://a.example/?b=c&rotated=7", [], "https://a.example/?b=c&rotated=1"),
     ],
 )
-def test_the_address_beside_is_free_and_of_the_same_place(
+def test_the_unused_address_is_free_and_of_the_same_place(
     url: str, taken: list[str], found: str | None
 ) -> None:
-    assert address_beside(url, set(taken)) == (found or "https://a.example/?rotated=2")
+    assert unused_address(url, set(taken)) == (found or "https://a.example/?rotated=2")
 
 
 @given(st.sets(st.integers(1, 5)))
-def test_the_address_beside_is_always_free(numbers: set[int]) -> None:
+def test_the_unused_address_is_always_free(numbers: set[int]) -> None:
     taken = {f"https://a.example/?rotated={number}" for number in numbers}
-    assert address_beside("https://a.example/", taken) not in taken
+    assert unused_address("https://a.example/", taken) not in taken
