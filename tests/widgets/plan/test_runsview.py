@@ -277,7 +277,7 @@ import sys
 import chatkit
 base_url, account, token, run = sys.argv[1:]
 frame = chatkit.runs()
-view = frame._shown(frame)  # as a notebook does
+view = frame._widget_of(frame)  # as a notebook does
 rows = view.open_run(run)
 print("&lt;img src=x" in rows._rows._table.html, rows.result.state.tolist())
 with chatkit.Client(base_url, account, token) as client:
