@@ -223,7 +223,8 @@ def resume(
             a fleet: the fleet, or clients by what it calls its accounts. Each run finds its own
             account among them, also under another name; the result keeps the names of the run.
         concurrency: Calls under way at once.
-        rate: Calls a second at most; without it as many as it was applied with.
+        rate: Calls a second at most; without it as many as it was applied with. `math.inf` lifts
+            that.
         gap: As for `plan.apply`.
         moved: Say that the client's account is the one of the run, although its service has
             another address now. A service on this machine that has only taken another port

@@ -226,7 +226,7 @@ def changes_since(account: str, noun: str, since: datetime) -> tuple[list[Writte
     """Read in the journals what was changed since a time, the earliest first.
 
     Journals are read in the data folder of this user and where CHATKIT_RUNS says. Runs that
-    `apply(at=…)` keeps elsewhere are not seen, nor what others, or the service itself, changed.
+    were kept elsewhere are not seen, nor what others, or the service itself, changed.
     A journal that is damaged tells nothing here; `chatkit.runs()` lists it.
 
     Args:

@@ -194,7 +194,7 @@ class Templates(metaclass=HelpPage):
             since: A date, like "2026-11-01": show only templates in which something was changed
                 since then; `changes()` of the board tells what, by whom and by which run. Seen
                 are runs whose journals lie in your data folder or where CHATKIT_RUNS says, not
-                those that `apply(at=…)` keeps elsewhere, and of translations what the ledger
+                those that are kept elsewhere, and of translations what the ledger
                 tells: single edits, and what colleagues wrote whose ledger you merged. Your own
                 name is that of your user on this computer, or what CHATKIT_USER says.
 

@@ -78,7 +78,9 @@ def joined(client, *, webhook_at=7, extra=()) -> Plan:
         client.webhooks.plan(frames["webhook"], existing="update"),
         client.contacts.plan(frames["contact"], existing="update"),
     ]
-    return join_plans(source_of(client, "account"), plans, notes=extra)
+    plan = join_plans(source_of(client, "account"), plans)
+    plan.notes[:0] = extra
+    return plan
 
 
 def folder_of(client):
