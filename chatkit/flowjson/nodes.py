@@ -8,10 +8,10 @@ Whatever is not of the expected shape is no node; that it is wrong is for the ru
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from itertools import islice, product
+from itertools import islice
 from typing import Any, NamedTuple
 
 from chatkit.flowjson.components import COMPONENTS, RECOMMENDED, ComponentShape, Property, Version
@@ -337,29 +337,45 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
                 action.bound.append(binding)
             continue
         if isinstance(inner, dict) and action is None and step in ACTION_KEYS:
-            following, payload = inner.get("next"), inner.get("payload")
-            action = ActionNode(
-                pointer=pointer,
-                key=step,
-                value=inner,
-                name=_text(inner.get("name")),
-                owner=owner,
-                screen=screen,
-                item=item,
-                target=_text(following.get("name")) if isinstance(following, dict) else None,
-                payload=payload if isinstance(payload, dict) else None,
-            )
+            action = _action(owner, pointer, step, inner, item)
             screen.actions.append(action)
         if pointer.count("/") > DEPTH:
             screen.too_deep.append(pointer)
             continue
-        parts: Iterable[tuple[Any, object]] = ()
-        if isinstance(inner, dict | list):
-            parts = inner.items() if isinstance(inner, dict) else enumerate(inner)
-        for name, part in reversed([*parts]):
-            if isinstance(part, dict | list) or (isinstance(part, str) and _BOUND.search(part)):
-                index = name if isinstance(inner, list) and item is None else item
-                waiting.append((f"{pointer}/{escape(name)}", str(name), part, action, index))
+        for name, part in reversed(list(_bound_parts(inner))):
+            index = name if isinstance(inner, list) and item is None else item
+            waiting.append((f"{pointer}/{escape(name)}", str(name), part, action, index))
+
+
+def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:
+    """Yield what stands in an object or a list and may hold references, by key or index."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
+    for key, part in items:
+        if isinstance(part, dict | list) or (isinstance(part, str) and _BOUND.search(part)):
+            yield key, part
+
+
+def _action(
+    owner: ComponentNode, pointer: str, key: str, value: dict[str, Any], item: int | None
+) -> ActionNode:
+    following, payload = value.get("next"), value.get("payload")
+    return ActionNode(
+        pointer=pointer,
+        key=key,
+        value=value,
+        name=_text(value.get("name")),
+        owner=owner,
+        screen=owner.screen,
+        item=item,
+        target=_text(following.get("name")) if isinstance(following, dict) else None,
+        payload=payload if isinstance(payload, dict) else None,
+    )
 
 
 def _text(value: object) -> str | None:
@@ -528,35 +544,34 @@ _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "
 def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the reference that was meant; empty where none is like what was written."""
     flow.looked_up += 1
-    words = re.findall(_WORD, written) if flow.looked_up <= MOST_LOOKUPS else []
-    homes, others = {"": screen}, {}
-    if flow.version >= OTHER_SCREENS:
-        others = {
-            f"screen.{name}.": each
-            for name, each in flow.by_id.items()
-            if each is not screen and re.fullmatch(r"[^.{}`']+", name)
-        }
+    if flow.looked_up > MOST_LOOKUPS:
+        return ""
+    home, store, words = _asked(flow, screen, re.findall(_WORD, written))
+    stores = ("data", "form") if store == "data" else ("form", "data")
+    for exact in (True, False):
+        for each in stores:
+            if path := _path(home, each, words, exact):
+                return _spelled(flow, screen, home, each, path)
+    elsewhere = [
+        _spelled(flow, screen, other, each, path)
+        for other in flow.by_id.values()
+        for each in stores
+        if other is not screen and home is screen and (path := _path(other, each, words, True))
+    ]
+    return elsewhere[0] if len(elsewhere) == 1 else ""
+
+
+def _asked(
+    flow: FlowNode, screen: ScreenNode, words: list[str]
+) -> tuple[ScreenNode, str, list[str]]:
+    """Return the screen, the store and the names that the words of a reference mean."""
     is_named = len(words) > 1 and words[0].casefold() in ("screen", "screens")
     words = words[is_named:]
     store = _store(words)
     if len(words) > 1 and (is_named or not store) and (name := meant(words[0], flow.by_id, ALIKE)):
-        own = flow.by_id[name] is screen
-        homes, others = ({"": screen} if own else {f"screen.{name}.": flow.by_id[name]}), {}
-        words = words[1:]
+        screen, words = flow.by_id[name], words[1:]
         store = _store(words)
-    words = words[1:] if store or len(words) > 1 else words
-    stores = ("data", "form") if store == "data" else ("form", "data")
-    for exact, places in ((True, homes), (False, homes), (True, others)):
-        matches = []
-        for (prefix, home), each in product(places.items(), stores if words else ()):
-            names = home.data if each == "data" else home.fields
-            likely = words[0] if words[0] in names else ""
-            name = likely if exact else likely or meant(words[0], names, ALIKE)
-            if name and (path := _path(home, each, name, words[1:])):
-                matches.append(f"${{{prefix}{each}.{path}}}")
-        if matches and (places is homes or len(matches) == 1):
-            return matches[0]
-    return ""
+    return screen, store, words[1:] if store or len(words) > 1 else words
 
 
 def _store(words: list[str]) -> str:
@@ -567,20 +582,28 @@ def _store(words: list[str]) -> str:
     return _STORES.get(first) or meant(first, ("form", "data"), ALIKE)
 
 
-def _path(home: ScreenNode, store: str, name: str, rest: list[str]) -> str:
+def _spelled(flow: FlowNode, screen: ScreenNode, home: ScreenNode, store: str, path: str) -> str:
+    """Write a reference as it stands on a screen; empty where none can be written."""
+    if home is screen:
+        return f"${{{store}.{path}}}"
+    text = f"${{screen.{home.id}.{store}.{path}}}"
+    return text if flow.version >= OTHER_SCREENS and whole(text) else ""
+
+
+def _path(home: ScreenNode, store: str, words: list[str], exact: bool) -> str:
     """Return the path to a field, its steps spelled as they are declared; empty without one."""
-    path, schema = [name], home.data.get(name)
-    if store == "form":
-        shape = home.fields[name].shape
-        return name if shape is not None and shape.is_input else ""
-    for step in rest:
-        properties = schema.get("properties") if isinstance(schema, dict) else None
-        known = properties if isinstance(properties, dict) else {}
-        key = step if step in known else meant(step, known, ALIKE)
-        if not key:
+    inputs = {
+        name: None for name, each in home.fields.items() if each.shape and each.shape.is_input
+    }
+    known: Mapping[str, Any] = home.data if store == "data" else inputs
+    path: list[str] = []
+    for word in words[:1] if store == "form" else words:
+        name = word if word in known else "" if exact else meant(word, known, ALIKE)
+        if not name:
             return ""
-        schema = known[key]
-        path.append(key)
+        properties = known[name].get("properties") if isinstance(known[name], dict) else None
+        known = properties if isinstance(properties, dict) else {}
+        path.append(name)
     return ".".join(path)
 
 
@@ -610,29 +633,29 @@ def possible_values(
     home = screen if reference.screen is None else flow.by_id.get(reference.screen)
     if home is None or len(reference.path) > 1 or depth == 0:
         return {}
-    name = reference.path[0]
+    name, values = reference.path[0], dict[str, str]()
     if reference.store == "form":
         component = home.fields.get(name)
         return options(component) if component and component.shape else {}
-    values: dict[str, str] = {}
-    is_filled = not flow.endpoint
-    for action in flow.actions if is_filled else ():
-        is_update = action.name == "update_data" and action.screen is home
-        if action.name == "navigate" and action.target == home.id:
-            is_update = True
-        elif not is_update or name not in (action.payload or {}):
-            continue
+    for action in [] if flow.endpoint else _fillers(flow, home, name):
         value = (action.payload or {}).get(name)
         inner = whole(value) if isinstance(value, str) else None
+        handed: dict[str, str] = {}
         if inner is not None:
             handed = possible_values(flow, action.screen, inner, depth - 1)
-        else:
-            is_known = isinstance(value, str) and not _BOUND.search(value)
-            handed = {value: ""} if isinstance(value, str) and is_known else {}
+        elif isinstance(value, str) and not _BOUND.search(value):
+            handed = {value: ""}
         if not handed:
             return {}
         values |= handed
     return values
+
+
+def _fillers(flow: FlowNode, home: ScreenNode, name: str) -> list[ActionNode]:
+    """List the actions that fill a field of data, if any of them leads to its screen."""
+    moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
+    updates = [each for each in home.actions if each.name == "update_data"]
+    return moves + [each for each in updates if name in (each.payload or {})] if moves else []
 
 
 def id_hint(value: str, ids: Mapping[str, str]) -> str:

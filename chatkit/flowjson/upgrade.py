@@ -37,6 +37,7 @@ V5, V6, V7, V7_3 = Version(5, 0), Version(6, 0), Version(7, 0), Version(7, 3)
 _MILLISECONDS = re.compile(r"-?[0-9]{9,14}")
 _DATA = re.compile(r"\$\{data\.([\w-]+)\}")
 _DAY = 86_400_000
+_FORM_MAPS = ("init-values", "error-messages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,22 +223,20 @@ class Rewrite:
         layout = screen.value.get("layout")
         children = layout.get("children") if isinstance(layout, dict) else None
         begin, end = (int(form.pointer.rpartition("/")[2]) for form in (first, forms[-1]))
-        allowed = COMPONENTS["Form"].children
+        between = children[begin : end + 1] if isinstance(children, list) else [None]
+        allowed = {*COMPONENTS["Form"].children, "Form"}
+        maps = [form.value.get(key, {}) for form in forms for key in _FORM_MAPS]
         simple = (
-            isinstance(children, list)
-            and all(form.parent is None for form in forms)
+            all(form.parent is None for form in forms)
             and all(isinstance(form.value.get("children"), list) for form in forms)
-            and all(isinstance(one, dict) for one in children[begin : end + 1])
-            and all(one.get("type") in {*allowed, "Form"} for one in children[begin : end + 1])
-            and all(
-                isinstance(form.value.get(key, {}), dict)
-                for form in forms
-                for key in ("init-values", "error-messages")
-            )
+            and all(isinstance(one, dict) and one.get("type") in allowed for one in between)
+            and all(isinstance(each, dict) for each in maps)
         )
         if not simple or not isinstance(children, list):
-            what = "Put these inputs into one Form: 7.0 takes one on a screen."
-            self.todo.extend(Todo(form.pointer, what) for form in others)
+            for form in others:
+                self._ask(
+                    form.pointer, "Put these inputs into one Form: 7.0 takes one on a screen."
+                )
             return
         reason = (
             f"7.0 takes one Form on a screen: its components stand in {short_json(first.name)} now."
@@ -287,7 +286,7 @@ def _join(forms: list[dict[str, Any]], children: list[Any], begin: int, end: int
     inside: list[Any] = []
     for one in children[begin : end + 1]:
         inside += one["children"] if one["type"] == "Form" else [one]
-    for key in ("init-values", "error-messages"):
+    for key in _FORM_MAPS:
         for other in forms[1:]:
             if other.get(key):
                 forms[0][key] = other[key] | forms[0].get(key, {})

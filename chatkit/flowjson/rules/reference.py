@@ -8,7 +8,6 @@ backticks, and the condition of an If, belong to `expression`; the payloads of a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,7 +69,7 @@ def json_types(value: object) -> frozenset[str]:
 
 
 def mismatches(
-    value: object, schema: object, *, bindings: bool = False
+    value: object, schema: object, *, bindings: bool = False, pointer: str = ""
 ) -> Iterator[tuple[str, str]]:
     """Compare a value with a schema: yield where below the value it differs, and how.
 
@@ -78,32 +77,26 @@ def mismatches(
         value: The value.
         schema: What is declared of it.
         bindings: Let a text that is one reference, or an expression, stand for any value.
+        pointer: Where the value stands below the whole one.
     """
-    waiting: list[tuple[str, object, object]] = [("", value, schema)]
-    enums: dict[int, frozenset[object]] = {}  # of each schema, as many items may share it
-    while waiting:
-        pointer, actual, declared = waiting.pop()
-        if not isinstance(declared, dict) or pointer.count("/") > DEPTH:
-            continue
-        if bindings and isinstance(actual, str) and (whole(actual) or actual[:1] == "`"):
-            continue
-        stated = declared.get("type")
-        names = stated if isinstance(stated, list) else [stated]
-        expected = frozenset(each for each in names if isinstance(each, str))
-        types = json_types(actual)
-        if expected & TYPES and types.isdisjoint(expected):
-            kind = "an integer" if "integer" in types else named(types)
-            yield pointer, f"expected {named(expected)}, found {kind}"
-        else:
-            if (missing := _missing(actual, declared)) is not None:
-                yield pointer, f"{missing} is missing"
-            waiting += reversed(list(_parts(pointer, actual, declared)))
-        allowed = declared.get("enum")
-        if isinstance(allowed, list) and isinstance(actual, _SCALAR):
-            if id(declared) not in enums:
-                enums[id(declared)] = frozenset(e for e in allowed if isinstance(e, _SCALAR))
-            if actual not in enums[id(declared)]:
-                yield pointer, "it is not one of the values in enum"
+    if not isinstance(schema, dict) or pointer.count("/") > DEPTH:
+        return
+    if bindings and isinstance(value, str) and (whole(value) or value[:1] == "`"):
+        return
+    stated, types = schema.get("type"), json_types(value)
+    names = stated if isinstance(stated, list) else [stated]
+    expected = frozenset(each for each in names if isinstance(each, str))
+    if expected & TYPES and types.isdisjoint(expected):
+        kind = "an integer" if "integer" in types else named(types)
+        yield pointer, f"expected {named(expected)}, found {kind}"
+    else:
+        if (missing := _missing(value, schema)) is not None:
+            yield pointer, f"{missing} is missing"
+        for place, inner, declared in _parts(pointer, value, schema):
+            yield from mismatches(inner, declared, bindings=bindings, pointer=place)
+    allowed = schema.get("enum")
+    if isinstance(allowed, list) and isinstance(value, _SCALAR) and value not in allowed:
+        yield pointer, "it is not one of the values in enum"
 
 
 _SCALAR = (str, int, float, type(None))
@@ -153,49 +146,63 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 def _schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Check the schema of a field, and every one in it: its type, its items, its examples."""
-    waiting: list[tuple[str, Any, bool]] = [(pointer, schema, True)]
-    while waiting:
-        place, declared, is_value = waiting.pop()  # is_value: of the field or of items of arrays
-        if place.count("/") >= pointer.count("/") + DEPTH:
-            continue
+    for place, declared, is_value in _inner_schemas(pointer, schema, pointer.count("/") + DEPTH):
+        if is_value and not isinstance(declared, dict | bool):
+            hint = 'For example {"type": "string"}.'
+            yield error(_DATA, place, f"items of {name} must be an object.", hint)
         if not isinstance(declared, dict):
-            if is_value and not isinstance(declared, bool):
-                hint = 'For example {"type": "string"}.'
-                yield error(_DATA, place, f"items of {name} must be an object.", hint)
             continue
         if EXAMPLE in declared and place != pointer:
             message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
             hint = "Move its value into the example of the field."
             yield error(_DATA, f"{place}/{EXAMPLE}", message, hint)
-        stated = declared.get("type")
-        names = stated if isinstance(stated, list) and stated and not is_value else [stated]
-        if "type" not in declared:
-            if is_value:
-                patch = _misspelled_key(place, declared, "type")
-                yield error(_DATA, place, f"The data field {name} has no type.", _ONE_OF, patch)
-        elif is_value and not isinstance(stated, str):
-            yield error(_DATA, f"{place}/type", f"The type of {name} must be a text.", _ONE_OF)
-        elif not all(isinstance(each, str) and each in TYPES for each in names):
-            word, at = str(stated)[:40], f"{place}/type"
-            patch = respelt(at, word, TYPES)
-            hint = close(word, TYPES) if patch else _ONE_OF
-            yield error(_DATA, at, f"{name}: there is no type {word}.", hint, patch)
-        elif is_value and stated == "array" and declared.get("items") is None:
-            message, hint = f"The array {name} does not say what its items are.", _ITEMS
-            yield error(_DATA, place, message, hint)
-        for key, inner in reversed(declared.items()):
-            at = f"{place}/{escape(str(key))}"
-            if key == "items" and is_value and stated == "array" and inner is not None:
+        if "type" in declared:
+            yield from _stated_type(name, place, declared, is_value)
+        elif is_value:
+            patch = _misspelled_key(place, declared, "type")
+            yield error(_DATA, place, f"The data field {name} has no type.", _ONE_OF, patch)
+
+
+def _inner_schemas(pointer: str, schema: Any, deepest: int) -> Iterator[tuple[str, Any, bool]]:
+    """Yield a schema and all in it; the last says that its value is the field's, or an item's."""
+    waiting: list[tuple[str, Any, bool]] = [(pointer, schema, True)]
+    while waiting:
+        place, declared, is_value = waiting.pop()
+        if place.count("/") >= deepest:
+            continue
+        yield place, declared, is_value
+        is_list = is_value and isinstance(declared, dict) and declared.get("type") == "array"
+        for key, inner in reversed(declared.items()) if isinstance(declared, dict) else ():
+            at = child(place, str(key))
+            if key == "items" and is_list and inner is not None:
                 waiting.append((at, inner, True))
             elif key == "properties" and isinstance(inner, dict):
                 waiting += [(child(at, name), inner[name], False) for name in reversed(inner)]
-            elif key not in (EXAMPLE, "enum", "const", "default", "examples"):
-                parts = enumerate(inner) if isinstance(inner, list) else [("", inner)]
-                waiting += [(f"{at}/{n}" if n != "" else at, part, False) for n, part in parts]
+            elif isinstance(inner, list) and key not in _VALUES:
+                waiting += [(f"{at}/{n}", part, False) for n, part in enumerate(inner)]
+            elif key not in _VALUES:
+                waiting.append((at, inner, False))
 
 
+def _stated_type(
+    name: str, place: str, declared: dict[str, Any], is_value: bool
+) -> Iterator[Finding]:
+    stated, at = declared["type"], f"{place}/type"
+    names = stated if isinstance(stated, list) and stated and not is_value else [stated]
+    if is_value and not isinstance(stated, str):
+        yield error(_DATA, at, f"The type of {name} must be a text.", _ONE_OF)
+    elif not all(isinstance(each, str) and each in TYPES for each in names):
+        word = str(stated)[:40]
+        patch = respelt(at, word, TYPES)
+        hint = close(word, TYPES) if patch else _ONE_OF
+        yield error(_DATA, at, f"{name}: there is no type {word}.", hint, patch)
+    elif is_value and stated == "array" and declared.get("items") is None:
+        message = f"The array {name} does not say what its items are."
+        yield error(_DATA, place, message, 'Add items, for example {"type": "string"}.')
+
+
+_VALUES = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
 _DATA = "INVALID_SCREEN_DATA"
-_ITEMS = 'Add items, for example {"type": "string"}.'
 
 
 def _misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> tuple[PatchOperation, ...]:
@@ -221,9 +228,6 @@ def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Findin
 _OPERATORS = COMPARISONS | EQUALITIES | LOGIC | MATHS | {"not"}
 MOST_FILES = 10  #: in an answer
 _FORM_MAPS = ("init-values", "error-messages")
-#: The names of inputs and screens that a reference can hold.
-_INPUT_NAME = re.compile(r"[\w-]+")
-_SCREEN_NAME = re.compile(r"[^.{}`']+")
 
 
 @rule("binding")
@@ -501,26 +505,27 @@ def _sending(
 ) -> Iterator[PatchOperation]:
     """Yield what sends the answer of an input: when its screen is left, or when the flow ends."""
     name, screen = component.name or "", component.screen
-    counts = [n for key, n in component.value.items() if key.startswith("max-uploaded-")]
-    is_file = component.shape is not None and component.shape.group == "media input"
-    if is_file and not any(isinstance(n, int) and n <= MOST_FILES for n in counts):
-        return  # an answer holds fewer files
-    if not _INPUT_NAME.fullmatch(name):
-        return  # no reference can be written
-    own = [each for each in _senders(flow) if each.screen is screen]
-    if own and (flow.version >= (4, 0) or component.form is own[0].owner.form):
-        text, ends = f"${{form.{name}}}", own
-    elif not own and flow.version >= (4, 0) and _SCREEN_NAME.fullmatch(screen.id or ""):
+    is_late, senders = flow.version >= (4, 0), _senders(flow)
+    own = [each for each in senders if each.screen is screen]
+    text, ends = f"${{form.{name}}}", own
+    if own and not is_late and component.form is not own[0].owner.form:
+        ends = []  # its Footer cannot read it
+    elif not own:
         text = f"${{screen.{screen.id}.form.{name}}}"
-        ends = [each for each in _senders(flow) if each.screen.terminal]
-    else:
-        return
-    for action in ends:
+        ends = [each for each in senders if each.screen.terminal and is_late]
+    for action in ends if whole(text) and _may_be_sent(component) else ():
         key = name
         while key in (action.payload or {}) or f"{action.pointer}/{key}" in planned:
             key = f"{screen.id}_{key}".lower() if key == name else f"{key}_2"
         planned.add(f"{action.pointer}/{key}")
         yield PatchOperation("add", f"{action.pointer}/payload/{escape(key)}", text)
+
+
+def _may_be_sent(component: ComponentNode) -> bool:
+    """Return whether an answer holds what a component takes: not more files than it may."""
+    counts = [n for key, n in component.value.items() if key.startswith("max-uploaded-")]
+    is_picker = component.shape is not None and component.shape.group == "media input"
+    return not is_picker or any(isinstance(n, int) and n <= MOST_FILES for n in counts)
 
 
 def _senders(flow: FlowNode) -> list[ActionNode]:

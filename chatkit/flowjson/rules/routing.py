@@ -85,26 +85,7 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
     ways = stated(flow)
     moves = _navigations(flow)
     for source, targets in model.items():
-        pointer = f"{_ROUTING}/{escape(str(source))}"
-        if source not in flow.by_id:
-            left = [each for each in flow.by_id if each not in model]
-            patch = renamed(pointer, {}, left)
-            hint = close(str(source), left) if patch else "Correct or remove it."
-            yield _wrong(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
-        if not isinstance(targets, list):
-            continue
-        if len(targets) > _BRANCHES:
-            yield _branches(pointer, str(source), len(targets))
-        if source in targets:
-            itself = removing(f"{pointer}/{targets.index(source)}")
-            yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
-        for index, target in enumerate(targets):
-            if isinstance(target, str) and target not in flow.by_id:
-                message = f"{source} leads to {target}, which is not a screen of this flow."
-                left = [each for each in flow.by_id if each not in (source, *targets)]
-                patch = respelt(f"{pointer}/{index}", target, left)
-                hint = close(target, left) if patch else "Correct or remove it."
-                yield _wrong(f"{pointer}/{index}", message, hint, patch=patch)
+        yield from _line(flow, str(source), targets)
     yield from _backward(ways)
     unstated = _unstated(flow, ways, moves)
     reached = {target for targets in ways.values() for target in targets}
@@ -131,6 +112,30 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
             to, value = (f"{line}/-", target) if source in ways else (line, targets)
             patch = (PatchOperation("add", to, value),)
             yield _wrong(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
+
+
+def _line(flow: FlowNode, source: str, targets: object) -> Iterator[Finding]:
+    """Check one line of a routing model: that its screens exist, and are not too many."""
+    pointer = f"{_ROUTING}/{escape(source)}"
+    if source not in flow.by_id:
+        left = [each for each in flow.by_id if each not in (flow.routing or {})]
+        patch = renamed(pointer, {}, left)
+        hint = close(source, left) if patch else "Correct or remove it."
+        yield _wrong(pointer, f"{source} is not a screen of this flow.", hint, patch=patch)
+    if not isinstance(targets, list):
+        return
+    if len(targets) > _BRANCHES:
+        yield _branches(pointer, source, len(targets))
+    if source in targets:
+        itself = removing(f"{pointer}/{targets.index(source)}")
+        yield _wrong(pointer, f"{source} leads to itself.", "Remove that route.", patch=itself)
+    for index, target in enumerate(targets):
+        if isinstance(target, str) and target not in flow.by_id:
+            message = f"{source} leads to {target}, which is not a screen of this flow."
+            left = [each for each in flow.by_id if each not in (source, *targets)]
+            patch = respelt(f"{pointer}/{index}", target, left)
+            hint = close(target, left) if patch else "Correct or remove it."
+            yield _wrong(f"{pointer}/{index}", message, hint, patch=patch)
 
 
 def _backward(ways: dict[str, list[str]]) -> Iterator[Finding]:
