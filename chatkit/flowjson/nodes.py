@@ -349,13 +349,9 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
 
 def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:
     """Yield what stands in an object or a list and may hold references, by key or index."""
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items: Iterable[tuple[Any, object]] = ()
+    if isinstance(value, dict | list):
+        items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, part in items:
         if isinstance(part, dict | list) or (isinstance(part, str) and _BOUND.search(part)):
             yield key, part

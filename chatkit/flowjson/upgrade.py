@@ -234,9 +234,8 @@ class Rewrite:
         )
         if not simple or not isinstance(children, list):
             for form in others:
-                self._ask(
-                    form.pointer, "Put these inputs into one Form: 7.0 takes one on a screen."
-                )
+                what = "Put these inputs into one Form: 7.0 takes one on a screen."
+                self._ask(form.pointer, what)
             return
         reason = (
             f"7.0 takes one Form on a screen: its components stand in {short_json(first.name)} now."

@@ -27,7 +27,7 @@ from chatkit.flowjson.rules.shape import (
     named,
     renamed,
 )
-from chatkit.report import Finding, Severity
+from chatkit.report import Finding
 from chatkit.util.display import many
 from chatkit.util.json import escape, removing
 
@@ -213,33 +213,39 @@ def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
 # --- Form and NavigationList --------------------------------------------------------------
 
 
+def _inputs(form: ComponentNode) -> dict[str, ComponentNode]:
+    """Return the inputs in a Form by their names; the first one of a name counts."""
+    return {
+        each.name: each
+        for each in reversed(form.screen.components)
+        if each.form is form and each.shape is not None and each.shape.is_input and each.name
+    }
+
+
+@rule("Form")
+def check_form_names(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+    """Find misspelled names of inputs in what a Form states for them."""
+    fields = _inputs(component)
+    for key in ("init-values", "error-messages"):
+        values = component.value.get(key)
+        is_error = key == "init-values" and flow.version >= _TYPED
+        for name in values if isinstance(values, dict) else ():
+            at = f"{component.pointer}/{key}/{escape(str(name))}"
+            if str(name) not in fields and (patch := renamed(at, values or {}, fields)):
+                message = f"The Form has no input {str(name)[:60]!r}."
+                report = error if is_error else warning
+                yield report("INVALID_PROPERTY_VALUE", at, message, close(str(name), fields), patch)
+
+
 @rule("Form")
 def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that first values belong to inputs of the Form, and have their types."""
-    fields: dict[str, ComponentNode] = {}
-    waiting = list(component.children)
-    while waiting:
-        child = waiting.pop()
-        waiting += child.children
-        shape = child.shape
-        if shape is not None and shape.is_input and child.name is not None:
-            fields.setdefault(child.name, child)
-    values = component.value.get("init-values")
+    fields, values = _inputs(component), component.value.get("init-values")
     wrong: list[str] = []
-    severity: Severity = "error" if flow.version >= _TYPED else "warning"
-    messages = component.value.get("error-messages")
-    for name in messages if isinstance(messages, dict) else ():
-        at = f"{component.pointer}/error-messages/{escape(str(name))}"
-        if name not in fields and (patch := renamed(at, messages or {}, fields)):
-            message, hint = f"The Form has no input {str(name)[:60]!r}.", close(str(name), fields)
-            yield warning("INVALID_PROPERTY_VALUE", at, message, hint, patch)
     for name, value in values.items() if isinstance(values, dict) else ():
         at = f"{component.pointer}/init-values/{escape(str(name))}"
         field = fields.get(str(name))
-        if field is None and (patch := renamed(at, values or {}, fields)):
-            message, hint = f"The Form has no input {str(name)[:60]!r}.", close(str(name), fields)
-            yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint, patch=patch)
-        elif field is None:
+        if field is None:
             wrong.append(f"the Form has no input {str(name)[:60]!r}")
         elif COMPONENTS[field.type or ""].group == "media input":
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
@@ -254,7 +260,8 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     if wrong:  # the platform tells it of all of them together, at init-values
         at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         message = message[0].upper() + message[1:]
-        yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, "Check names and values.")
+        report = error if flow.version >= _TYPED else warning
+        yield report("INVALID_PROPERTY_VALUE", at, message, "Check names and values.")
 
 
 def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:

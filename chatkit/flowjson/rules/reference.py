@@ -453,10 +453,7 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     for screen in flow.screens:
         for name in screen.data if id(screen) not in lost else ():  # one of them may be meant
             if (screen.id, "data", name) not in used:
-                key = '"error-messages" of the Form' if screen.forms else '"error-message"'
-                hint = f"Show it with ${{data.{name}}}, or remove it."
-                if "error" in name.casefold():
-                    hint = f"Bind it to {key}: ${{data.{name}}}."
+                hint = _reader(screen, name)
                 message = f"Nothing reads the data field {cut(name, 60)}."
                 yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
     for component, patch in unsent(flow):
@@ -469,6 +466,19 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 "action that leaves the screen. Or remove the input.",
                 patch,
             )
+
+
+def _reader(screen: ScreenNode, name: str) -> str:
+    """Suggest where to read a field of data."""
+    if "error" in name.casefold():
+        schema: Any = screen.data[name]
+        parts = schema.get("properties") if isinstance(schema, dict) else None
+        if screen.forms and types_of(schema) == {"object"}:
+            return f'Bind it to "error-messages" of the Form: ${{data.{name}}}.'
+        if not screen.forms:
+            path = f"{name}.{next(iter(parts))}" if isinstance(parts, dict) and parts else name
+            return f'Bind it to "error-message" of its input: ${{data.{path}}}.'
+    return f"Show it with ${{data.{name}}}, or remove it."
 
 
 def _used(flow: FlowNode) -> set[tuple[str | None, str, str]]:

@@ -207,7 +207,10 @@ def test_data_that_nothing_reads_is_reported(component: Any, used: bool, endpoin
 def test_error_messages_that_nothing_reads_name_their_place() -> None:
     data = {"errors": field("object", {"name": "x"}, properties={"name": {"type": "string"}})}
     [found] = lint(served(ending(NAME, GREETED, data=data)))
-    assert found.hint == 'Bind it to "error-message": ${data.errors}.'
+    assert found.hint == 'Bind it to "error-message" of its input: ${data.errors.name}.'
+    form = {"type": "Form", "name": "f", "children": [NAME]}
+    [found] = lint(served(ending(form, GREETED, data=data)))
+    assert found.hint == 'Bind it to "error-messages" of the Form: ${data.errors}.'
 
 
 @pytest.mark.parametrize(
