@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -271,6 +272,9 @@ def result(flow: FlowNode, screen: ScreenNode, text: str) -> frozenset[str]:
     return typed(steps, lambda each: resolve(flow, screen, each).types)[0]
 
 
+_QUOTED = "Close the single quote before a reference, and open it again after it."
+
+
 class _Problem(NamedTuple):
     """One thing that is wrong with an expression."""
 
@@ -294,9 +298,12 @@ def _read(
         hint = next((fault.hint for fault in faults if fault.meant), "")
         return (), frozenset(), [_Problem("error", message, hint, bool(hint))]
     problems = []
-    for fault in faults if any(step.kind == "reference" for step in steps) else ():
-        hint = fault.hint if fault.meant else ""
-        problems.append(_Problem("error", fault.message.rstrip("."), hint, bool(hint)))
+    read = {step.value.text for step in steps if step.kind == "reference"}  # others are in quotes
+    for fault in faults:
+        hint, is_read = fault.hint if fault.meant else "", fault.text in read
+        severity: Severity = "error" if is_read else "warning"
+        message, mends = fault.message.rstrip("."), bool(hint) and is_read
+        problems.append(_Problem(severity, message, hint if is_read else _QUOTED, mends))
     types, mistakes = typed(steps, lambda each: resolve(flow, screen, each).types)
     for kind, message, _ in mistakes:
         problems.append(_Problem("error" if kind == "wrong" else "warning", message))
@@ -322,14 +329,15 @@ def _other_values(
             )
 
 
-def check_spelling(
-    pointer: str, flow: FlowNode, screen: ScreenNode, text: str, problem: _Problem
-) -> tuple[PatchOperation, ...]:
-    """Return the patch that corrects the references of an expression, where that mends it."""
-    if not problem.is_corrected:
-        return ()
+def _report(
+    flow: FlowNode, screen: ScreenNode, pointer: str, text: str, problems: Iterable[_Problem]
+) -> Iterator[Finding]:
+    """Make findings of problems, with the patch that corrects a reference where that is known."""
     better = corrected(text, reference_faults(flow, screen, text))
-    return (PatchOperation("replace", pointer, better),)
+    patch = (PatchOperation("replace", pointer, better),)
+    for severity, message, hint, is_corrected in dict.fromkeys(problems):
+        message, mend = f"{message[:1].upper()}{message[1:]}.", patch if is_corrected else ()
+        yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint, patch=mend)
 
 
 def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
@@ -342,11 +350,9 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
         since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
         severe = flow.version >= since
     worst: Severity = "error" if severe else "warning"
-    for problem in dict.fromkeys(problems):
-        severity: Severity = "warning" if problem.severity == "warning" else worst
-        patch = check_spelling(pointer, flow, owner.screen, binding.text, problem)
-        hint = problem.hint or _HINT
-        yield Finding(code, severity, pointer, f"{_started(problem.message)}.", hint, patch=patch)
+    for each in _report(flow, owner.screen, pointer, binding.text, problems):
+        severity: Severity = worst if each.severity == "error" else "warning"
+        yield replace(each, code=code, severity=severity, hint=each.hint or _HINT)
     prop = binding.about
     if problems or prop is None or not binding.is_direct or not types:
         return
@@ -361,10 +367,6 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
             f"{binding.property} takes {named(expected)}.",
             "Put a text beside it to make it one." if is_text else "Compare something.",
         )
-
-
-def _started(message: str) -> str:
-    return message[:1].upper() + message[1:]
 
 
 _ASKED = "Compare a reference with something, for example ${data.kind} == 'gold'."
@@ -392,11 +394,8 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
             *problems,
             *(_Problem("warning", message) for message in mixed),
         ]
-    for problem in problems:
-        message, hint = f"{_started(problem.message)}.", problem.hint or _ASKED
-        patch = check_spelling(pointer, flow, screen, text, problem)
-        code = "INVALID_PROPERTY_VALUE"
-        yield Finding(code, problem.severity, pointer, message, hint, patch=patch)
+    for each in _report(flow, screen, pointer, text, problems):
+        yield replace(each, hint=each.hint or _ASKED)
 
 
 def operations(
