@@ -31,13 +31,13 @@ _LOOKALIKE = re.compile(
           | \{{\{{ [^{{}}$]{{1,80}} \}}\}} | [#%@&$]? \s? \{{\s* STORE [^{{}}$]* \}}
           | [$] \s? STORE [\w.\-\[\]'"]+ )
       | (?P<loose> [$]? \{{ \s* [\w-]+ \s* \}} | [$] [A-Za-z_][\w-]*
-          | (?<![\w.@/\\-]) (?:screens?\.[\w-]+\.)? (?:forms?|data)
+          | (?<![\w.@/\\-]) (?i:screens?\.[\w-]+\.)? (?i:forms?|data)
             (?: \.[\w-]+ | \[\s*['"]?[\w-]+['"]?\s*\] )+ (?![\w@/(-]) )
-    """.replace("STORE", r"(?:screens?|forms?|from|data)\s*[.\[]"),
+    """.replace("STORE", r"(?i:screens?|forms?|from|data)\s*[.\[]"),
     re.VERBOSE,
 )
 #: A text in which a reference, or what looks like one, may stand.
-_BOUND = re.compile(r"[$＄{`]|(?:form|data|screen)s?[.\[]")
+_BOUND = re.compile(r"[$＄{`]|(?i:form|data|screen)s?[.\[]")
 _UNKNOWN: frozenset[str] = frozenset()
 
 

@@ -41,7 +41,8 @@ ${screen.A.name} | ${A.form.name} | ${screens.A.form.name} | ${form['name']} | $
 {{form.name}} | {{ form.name }} | {form.name} | form.name | ${name} | {name} | ${user.id} | ${}
 ${form.nmae} | ${form.name.} | ${form..name} | ${form} | $(form.name) | #{form.name} | $ {form.name}
 ${{form.name}} | $screen.A.form.name | ${screen.B.form.name} | ${data.name} | ${form.Name} | {{1}}
-${input.name} | ＄{form.name} | Dear {{name}}, hi | Hello $form.name | ${form.name} ${forms.name}
+${input.name} | $Form.name | {FORM.name} | ＄{form.name} | Dear {{name}}, hi | Hello $form.name
+${form.name} ${forms.name}
 """.replace("\n", " | ").split(" | ")[1:-1]  # fmt: skip
 #: No references, however near.
 PLAIN = """
