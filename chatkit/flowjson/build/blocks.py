@@ -39,7 +39,6 @@ class Navigate(Action):
     {'name': 'navigate', 'next': {'type': 'screen', 'name': 'DONE'}}
     """
 
-    constants: ClassVar = {"name": "navigate"}
     nests: ClassVar = {"next": Nest("next", "name", {"type": "screen"})}
 
     next: Target
@@ -50,16 +49,12 @@ class Navigate(Action):
 class Complete(Action):
     """Ends the flow and sends what was entered."""
 
-    constants: ClassVar = {"name": "complete"}
-
     payload: Payload | None = None
 
 
 @piece_of(ACTIONS["data_exchange"])
 class DataExchange(Action):
     """Asks your endpoint what comes next."""
-
-    constants: ClassVar = {"name": "data_exchange"}
 
     payload: Payload | None = None
 
@@ -68,8 +63,6 @@ class DataExchange(Action):
 class UpdateData(Action):
     """Changes the data of the screen that is shown."""
 
-    constants: ClassVar = {"name": "update_data"}
-
     payload: Payload
 
 
@@ -77,14 +70,7 @@ class UpdateData(Action):
 class OpenUrl(Action):
     """Opens a web page."""
 
-    constants: ClassVar = {"name": "open_url"}
-
     url: str
-
-
-Action.kinds.update(
-    {each.shape.name: each for each in (Navigate, Complete, DataExchange, UpdateData, OpenUrl)}
-)
 
 
 RANGE = Shape(

@@ -414,6 +414,8 @@ def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
         outer = {nest.outer: name for name, nest in cls.nests.items()}
         listed = {outer.get(each.name) or attribute(each.name): each for each in shape.properties}
         cls.shape = shape
+        if cls.kind_key:
+            cls.constants = {cls.kind_key: shape.name}
         order = cls.order or [name for name in listed if name in own]
         cls.keys = {name: listed[name].name for name in order}
         # what holds others is never None: it is empty where the document does not have it
@@ -426,6 +428,8 @@ def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
             described = Field(description=listed[name].about)
             cls.__annotations__[name] = Annotated[hint, described]
         made = cast("type[P]", dataclass(cls, config=_CONFIG, repr=False))
+        if cls.kind_key:
+            cls.kinds[shape.name] = made
         made.__init__ = _with_our_errors(made)  # type: ignore[method-assign]
         made.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nArgs:\n{_arguments(made)}"
         return made
@@ -578,12 +582,6 @@ class Block(Piece):
     shape: ClassVar[ComponentShape]
     kinds: ClassVar[dict[str, type["Block"]]] = {}
     noun, kind_key = "a component", "type"
-
-    def __init_subclass__(cls) -> None:
-        """Know the class by its name, which is its type in JSON."""
-        super().__init_subclass__()
-        cls.constants = {"type": cls.__name__}
-        Block.kinds[cls.__name__] = cls
 
     @property
     def entered(self) -> str | None:
