@@ -6,13 +6,13 @@ The findings are an `Audit`, which renders itself as text, as HTML and as a fram
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
-from chatkit.localization.checks import CHECKS, DECISIVE_CHECKS, findings
+from chatkit.localization.checks import findings
 from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
-from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
+from chatkit.localization.rules import SCOPES, Case, ContentFinding, Flaw, Scope
 from chatkit.localization.table import frame_of
 from chatkit.report import (
     FEW,
@@ -175,7 +175,7 @@ def check_contents(
     members = entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for each in _findings(members, source, CHECKS, glossary):
+    for each in _findings(members, source, SCOPES, glossary):
         place = each.code, each.lang_code, each.template_code, each.field
         silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
         (silent if silenced else reported).append(each)
@@ -192,7 +192,7 @@ def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
     Raises:
         InputError: They are no contents, or a frame has no languages.
     """
-    findings = _findings(entries(contents), source, DECISIVE_CHECKS)
+    findings = _findings(entries(contents), source, ("content", "state"))
     return [each for each in findings if each.decides]
 
 
@@ -204,7 +204,7 @@ def fields_missing(contents: Sequence[Entry]) -> list[str]:
 def _findings(
     contents: Sequence[Entry],
     source: str,
-    checks: Sequence[Check],
+    scopes: Collection[Scope],
     glossary: Glossary | None = None,
 ) -> Iterator[ContentFinding]:
     firsts: dict[tuple[str, ...], Entry] = {}
@@ -212,7 +212,7 @@ def _findings(
         original = source_of(members, source)
         for entry in members:
             compared = None if entry is original else original
-            yield from findings(Case(entry, firsts, compared, source, glossary), checks)
+            yield from findings(Case(entry, firsts, compared, source, glossary), scopes)
         if original is None and len(members) > 1:
             message = f"the template has no content in {source}, so its languages are not compared"
             hint = "Name another language with source=."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from chatkit.localization.content import (
 )
 from chatkit.localization.glossary import check_glossary
 from chatkit.localization.markup import check_markup
-from chatkit.localization.rules import Case, Check, ContentFinding, Flaw
+from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope
 from chatkit.localization.typography import check_characters, check_typography, emoji
 from chatkit.util.display import cut, many, values
 
@@ -41,11 +41,9 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
     Args:
         content: Any JSON object; the time this takes is linear in its size.
     """
-    return [
-        finding
-        for entry in entries(content)
-        for finding in findings(Case(entry, {}), CONTENT_CHECKS)
-    ]
+    alone: tuple[Scope, ...] = ("content",)
+    cases = (Case(entry, {}) for entry in entries(content))
+    return [finding for case in cases for finding in findings(case, alone)]
 
 
 def check_types(case: Case) -> Iterator[Flaw]:
@@ -863,24 +861,21 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
 
 # --- the registry ---------------------------------------------------------------------------
 
-#: The checks of one content on its own.
-CONTENT_CHECKS: tuple[Check, ...] = (
-    *(check_types, check_text, check_lengths, check_header, check_markup, check_buttons),
-    check_settings,
-)
-#: The checks that find whether a content is refused, or not as its source.
-DECISIVE_CHECKS: tuple[Check, ...] = (
-    *(check_language, *CONTENT_CHECKS, check_characters, check_structure, check_duplicate),
-)
-#: All checks, in the order of their findings.
-CHECKS: tuple[Check, ...] = (
-    *(check_language, *CONTENT_CHECKS, check_characters, check_structure, check_parity),
-    *(check_typography, check_glossary, check_duplicate),
-)
+#: All checks in the order of their findings, and what these are about: one content on its own, its
+#: state on a board, or how it may be better.
+CHECKS: Mapping[Check, Scope] = {
+    check_language: "state",
+    **dict.fromkeys((check_types, check_text, check_lengths, check_header), "content"),
+    **dict.fromkeys((check_markup, check_buttons, check_settings), "content"),
+    check_characters: "state",
+    check_structure: "state",
+    **dict.fromkeys((check_parity, check_typography, check_glossary), "advice"),
+    check_duplicate: "state",
+}
 
 
-def findings(case: Case, checks: Iterable[Check] = CHECKS) -> Iterator[ContentFinding]:
-    """Yield the findings of some checks in a content."""
-    for check in checks:
-        for flaw in check(case):
+def findings(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
+    """Yield the findings of the checks with these scopes in a content."""
+    for check, scope in CHECKS.items():
+        for flaw in check(case) if scope in scopes else ():
             yield flaw.of(case.entry)

@@ -145,8 +145,8 @@ class Entry:
         ]
         #: Every text that a customer reads.
         self.pieces = [piece for piece in pieces if piece.text]
-        #: The same by their fields.
-        self.texts = {piece.field: piece.text for piece in self.pieces}
+        #: The same by their fields, those that are not blank.
+        self.texts = {piece.field: piece.text for piece in self.pieces if not piece.text.isspace()}
         #: The placeholders of these texts, in order, where there are some.
         self.placeholders = {
             piece.field: slots(piece.text) for piece in self.pieces if "{{" in piece.text

@@ -452,7 +452,7 @@ def accepted(
             made = {
                 field: (text, original.texts[field])
                 for field, text in entry.texts.items()
-                if text.strip() and original.texts.get(field)
+                if original.texts.get(field)
             }
             rows.append(_Accepted(entry.template_code, entry.lang_code, len(made), before))
             structure = _structure(entry), _structure(original)

@@ -31,7 +31,6 @@ from chatkit.localization.translation.export import (
 from chatkit.localization.translation.units import (
     Unit,
     contents,
-    field_texts,
     new_draft,
     stamped,
     translator_note,
@@ -250,9 +249,9 @@ class Queue(Report):
         """
         (content,) = entries(self.content(number, text))
         entry = self.items[number].entry
-        known = {} if entry is None else field_texts(entry)
+        known = {} if entry is None else dict(entry.texts)
         known |= self._answered(number, text)
-        return [field for field in field_texts(content) if field not in known]
+        return [field for field in content.texts if field not in known]
 
     def _answered(self, number: int, text: str | None) -> dict[str, str]:
         """Return the texts of the content that a text is part of, by field, as they would be."""
@@ -389,7 +388,7 @@ class Queue(Report):
         for item in self.items:
             entry = live.get(item.unit.text_key[:2])
             if entry is not None:
-                now = field_texts(entry).get(item.unit.field, "")
+                now = entry.texts.get(item.unit.field, "")
                 if now in item.known:
                     item.unit, item.entry = item.unit._replace(target=now), entry
         return frame

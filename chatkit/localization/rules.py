@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from chatkit.localization.content import Entry
 from chatkit.report import Finding, Severity
@@ -242,5 +242,7 @@ class Case(NamedTuple):
     glossary: Glossary | None = None
 
 
+Scope = Literal["content", "state", "advice"]
+SCOPES: tuple[Scope, ...] = get_args(Scope)
 #: Finds the flaws of some rules in one pass over a content.
 Check: TypeAlias = Callable[[Case], Iterator[Flaw]]

@@ -207,7 +207,7 @@ class _TextLine(NamedTuple):
 
 
 _DOUBLED = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
-_EDGE = re.compile(r"\A[ \t\u00a0]+|[ \t\u00a0]+\Z|[ \t\u00a0]+(?=\n)")
+_EDGE = re.compile(r"\A[ \t\u00a0]+|[ \t\u00a0]+\Z|[ \t\u00a0]+(?=\n)|(?<=\n)(?: {4,}|\t)")
 _BEFORE = re.compile(r"(?<=\S)[ \u00a0\u202f]+(?:[,.](?![.\d\w])|[;:!?](?=\s|\Z))")
 _BEFORE_COMMA = re.compile(r"(?<=\S)[ \u00a0\u202f]+[,.](?![.\d\w])")
 _TIGHT = re.compile(r"(?<=[\w)\]»%\ue000])[;:!?](?=\s|\Z)|«(?=\S)|(?<=[^\s«])»")

@@ -415,7 +415,7 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         new = {
             field: text
             for field, text in texts_in(made.model_dump(exclude_unset=True)).items()
-            if field.partition(".")[0] in sent and text.strip() and was.get(field) != text
+            if field.partition(".")[0] in sent and was.get(field) != text
         }
         original = self._source_of(made.lang_code) if new else None
         if original is None:
@@ -852,10 +852,7 @@ def written_texts(
         original = language.find(source, languages[place[0]])
         if original is None or original == place[1]:
             continue
-        before, after = (
-            {field: text for field, text in texts_in(fields).items() if text.strip()}
-            for fields in (change.before, change.after)
-        )
+        before, after = map(texts_in, (change.before, change.after))
         if new := {field: text for field, text in after.items() if before.get(field) != text}:
             texts[place] = (place[0], original), before, new
     contents.read(

@@ -23,7 +23,7 @@ from xml.parsers import expat
 
 import openpyxl
 from openpyxl.cell import WriteOnlyCell
-from openpyxl.cell.rich_text import CellRichText
+from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.styles import Alignment, Font
 
 from chatkit.errors import InputError, Problem
@@ -119,18 +119,14 @@ def struck_cells(data: bytes) -> set[tuple[str, str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         book = openpyxl.load_workbook(BytesIO(data), rich_text=True)
-    return {
-        (sheet.title, cell.coordinate)
-        for sheet in book.worksheets
-        for cell in sheet._cells.values()
-        if cell.font.strike
-        or any(getattr(part, "font", None) and part.font.strike for part in _blocks(cell.value))
-    }
-
-
-def _blocks(value: Any) -> list[Any]:
-    """Return the parts of a text with formats of their own; of all else none."""
-    return list(value) if isinstance(value, CellRichText) else []
+    struck = set()
+    for sheet in book.worksheets:
+        for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
+            parts = cell.value if isinstance(cell.value, CellRichText) else []
+            fonts = [cell.font, *(part.font for part in parts if isinstance(part, TextBlock))]
+            if any(font and font.strike for font in fonts):
+                struck.add((sheet.title, cell.coordinate))
+    return struck
 
 
 class _PartScan:

@@ -20,8 +20,6 @@ from chatkit.localization.translation.units import (
     Unit,
     built_alike,
     contents,
-    field_text,
-    field_texts,
     group_of,
     stamp_of,
     stamp_time,
@@ -202,11 +200,12 @@ def paired(
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code
             fits = entry is not None and built_alike(entry, original)
-            for field, text in field_texts(original).items():
+            for field, text in original.texts.items():
                 if not fits and group_of(entry, original, field) is None:
                     homeless.append(f"{template} {code} {field}")
                     continue
-                target, limit = field_text(entry, field), text_limit(field)
+                target = "" if entry is None else entry.texts.get(field, "")
+                limit = text_limit(field)
                 unit = Unit(template, code, field, text, target, limit=limit)
                 pairs.append((unit, original, entry))
     _refuse([unit for unit, *_ in pairs], source, languages_read)

@@ -27,8 +27,6 @@ from chatkit.localization.translation.units import (
     Unit,
     contents,
     digest,
-    field_text,
-    field_texts,
     fields_of_group,
     group_of,
     key_of,
@@ -327,7 +325,7 @@ class _Importer:
                 source = each
                 break
         entry = self._at(unit.text_key[:2])
-        now, live = (field_text(each, unit.field) for each in (source, entry))
+        now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (source, entry))
         text = _Text(unit, unit.target, stamp, source, entry, now, live)
         if text.touched and not self._broken:
             text.unit = unit._replace(target=unwrapped(unit.target, now))
@@ -456,7 +454,7 @@ class _Importer:
                 *(original.template_code, lang, field),
             )
             for original in self._members
-            for field in field_texts(original)
+            for field in original.texts
             for lang in languages - {original.lang_code}
         }
 
@@ -501,7 +499,7 @@ class _Importer:
             entry = self._at(place)
             if entry is None:
                 begun = new_draft(source, place[1])
-                texts = dict.fromkeys(field_texts(source), "") | fields  # the others are missing
+                texts = dict.fromkeys(source.texts, "") | fields  # the others are missing
                 new.append({**begun, **with_texts(begun, source, texts)})
             else:
                 edits[self._rows[place]] = with_texts(entry.raw, source, fields)
@@ -534,7 +532,9 @@ class _Importer:
 
 _OWN_TAG = re.compile(r'<ph id="[\d.]+">(\{\{[^{}]*\}\}|⟨U\+[0-9A-F]{4}⟩)</ph>')
 _EDGE_BREAK = re.compile(r"\A\s*\n|\n\s*\Z")
+#: Lines that a program has broken: with an indent, and between two words.
 _INDENT = re.compile(r"\n(?:[ ]{2,}|\t)[ \t]*(?=\S)")
+_WRAPPED = re.compile(r"(?<=[a-zß-öø-ÿа-яёα-ω])\n(?=[a-zß-öø-ÿа-яёα-ω])")
 
 
 def unwrapped(text: str, source: str) -> str:
@@ -559,6 +559,8 @@ def _residue(unit: Unit, source: str) -> str:
     what = f"“{cut(next(iter(left)), 40)}”" if left else ""
     if not left and _INDENT.search(unit.target) and not _INDENT.search(source):
         what = "lines with an indent"
+    elif not left and "\n" not in source and _WRAPPED.search(unit.target):
+        what = "a line break between two words"
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
 

@@ -131,17 +131,6 @@ _LISTED = re.compile(r"(headers|buttons)\.(\d+)\.(\w+)")
 _ITS_OWN = ("id", "created_at", "updated_at")
 
 
-def field_texts(entry: Entry) -> dict[str, str]:
-    """Return the texts of a content by their fields, those that are not blank."""
-    return {field: text for field, _, text in entry.pieces if not text.isspace()}
-
-
-def field_text(entry: Entry | None, field: str) -> str:
-    """Return one text of a content; empty if it is blank, or there is no content."""
-    text = "" if entry is None else entry.texts.get(field, "")
-    return "" if text.isspace() else text
-
-
 def translator_note(field: str, source: Entry) -> str:
     """Describe a text to a translator, its limit, and the placeholders that must stay in it."""
     kind = {"text": "The text of the message.", "footer": "The footer."}.get(field, "The header.")
@@ -151,7 +140,7 @@ def translator_note(field: str, source: Entry) -> str:
         kind = f"The label of button {number + 1} ({name})."
     notes = [kind, f"At most {text_limit(field):,} characters."]
     if names := {
-        slot.name: part(source.variables, slot.name) for slot in slots(field_text(source, field))
+        slot.name: part(source.variables, slot.name) for slot in slots(source.texts.get(field, ""))
     }:
         samples = [
             f"{{{{{name}}}}} (like {cut(sample, 40)})" if sample else f"{{{{{name}}}}}"
@@ -222,7 +211,7 @@ def with_texts(raw: Mapping[str, Any], source: Entry, new: Mapping[str, str]) ->
 
 def fields_of_group(source: Entry, entry: Entry | None, name: str) -> Iterator[str]:
     """Yield the fields of the source that must come together under this name."""
-    for field in field_texts(source):
+    for field in source.texts:
         if group_of(entry, source, field) == name:
             yield field
 

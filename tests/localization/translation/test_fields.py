@@ -9,7 +9,6 @@ from localization.translation.translator import ENGLISH, GERMAN
 
 from chatkit.localization.content import entries
 from chatkit.localization.translation.units import (
-    field_texts,
     fields_of_group,
     group_of,
     new_draft,
@@ -26,7 +25,7 @@ SOURCE = entries(ENGLISH)[0]
 
 
 def test_every_text_that_a_customer_reads_is_found():
-    assert field_texts(SOURCE) == {
+    assert SOURCE.texts == {
         "headers.0.text": "Your bike is ready",
         "text": ENGLISH["text"],
         "footer": "Larkspur",
@@ -37,7 +36,7 @@ def test_every_text_that_a_customer_reads_is_found():
 
 def test_what_is_blank_or_no_text_is_left_out():
     blank = entry(text=" \n", footer=None, headers=[{"type": "image"}], buttons=["x"])
-    assert field_texts(blank) == {}
+    assert blank.texts == {}
 
 
 def test_a_note_says_what_it_is_how_long_and_what_must_stay():
@@ -64,7 +63,7 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
     fields = with_texts(GERMAN, SOURCE, new)
     assert before == GERMAN
     after = {**GERMAN, **fields}
-    assert {k: field_texts(entries(after)[0])[k] for k in new} == new
+    assert {k: entries(after)[0].texts[k] for k in new} == new
     assert [b["type"] for b in after["buttons"]] == ["custom", "visit_website"]
     assert {k: v for k, v in after.items() if k not in fields} == {
         k: v for k, v in GERMAN.items() if k not in fields
@@ -75,7 +74,7 @@ def test_each_text_is_put_into_its_place_and_nothing_else_changes():
 @given(given_=CONTENT)
 def test_whatever_stands_in_a_content_its_own_texts_put_back_change_nothing(given_):
     found = entries(given_)[0]
-    new = {f: t for f, t in field_texts(found).items() if group_of(found, found, f) == f}
+    new = {f: t for f, t in found.texts.items() if group_of(found, found, f) == f}
     for name, value in with_texts(found.raw, found, new).items():
         assert value == found.raw[name]
 
@@ -95,7 +94,7 @@ def test_texts_come_together_where_half_of_them_would_be_worse_than_none():
     assert group_of(bare, SOURCE, "buttons.1.label") == "buttons"
     assert group_of(bare, SOURCE, "headers.0.text") == "headers"
     assert list(fields_of_group(SOURCE, bare, "buttons")) == ["buttons.1.label"]
-    assert set(fields_of_group(SOURCE, None, "")) == set(field_texts(SOURCE))
+    assert set(fields_of_group(SOURCE, None, "")) == set(SOURCE.texts)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.files import csv_of
 from chatkit.localization.translation.importer import Returned, Translations
-from chatkit.localization.translation.units import field_texts
 from chatkit.util.display import has_half_character
 
 FORMS = tuple(FORMATS)
@@ -104,7 +103,7 @@ def translations(draw):
 @given(sides=translations())
 @example(sides=({"text": "=1"}, {"text": "⟨U+000D⟩\r\n'=2 "}))
 def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
-    words = {**field_texts(entries(ENGLISH)[0]), "text": "Hello"}
+    words = {**entries(ENGLISH)[0].texts, "text": "Hello"}
     source, target = ({**words, **side} for side in sides)
     frame = full(
         content(
@@ -122,7 +121,7 @@ def test_what_a_translator_writes_comes_back_exactly(tmp_path, form, sides):
     result = imported(paths, frame, any_order=True, broken=True)
     assert result.rejected.empty, result
     made = next(e for e in entries(result.frame) if e.lang_code == "pt_BR")
-    assert field_texts(made) == target
+    assert made.texts == target
     assert made.raw["is_draft"] is True
     assert made.buttons[1]["value"] == "https://shop.example/en"
     assert same(result.frame.iloc[:1], frame.astype(result.frame.dtypes))
@@ -538,5 +537,5 @@ def test_translations_become_a_plan_and_are_there_afterwards(tmp_path, form):
         after = client.templates.frame(DEMO, full=True)
         made = [e for e in entries(after) if e.lang_code == "it"]
         wanted = [e for e in entries(result.frame) if e.lang_code == "it"]
-        assert [field_texts(e) for e in made] == [field_texts(e) for e in wanted]
+        assert [e.texts for e in made] == [e.texts for e in wanted]
         assert len(client.templates.plan(imported(paths, after).frame)) == 0

@@ -38,6 +38,7 @@ CASES = {
     "printed prettily around": (f"\n      {GOOD}\n    ", GOOD),
     "printed prettily": (f"\n      {GOOD.replace(' è', chr(10) + '      è')}\n    ", None),
     "indents": (GOOD.replace(": ", ":\n        "), None),
+    "lines of eighty": (GOOD.replace(" pronto", "\npronto").replace("è\n", "detto\n"), None),
     "a tab": (GOOD.replace(": ", ":\n\t"), None),
     "x": (GOOD.replace("{{1}}", '<x id="1"/>{{1}}'), None),
     "g": (GOOD.replace("{{1}}", '<g id="1">{{1}}</g>'), None),
@@ -53,6 +54,7 @@ CASES = {
     "backslash *": (GOOD.replace("pronto", "\\*pronto\\*"), None),
     "CDATA": (f"<![CDATA[{GOOD}]]>", None),
     "nothing": (GOOD, GOOD),
+    "after a greeting": (GOOD.replace(", l", ",\nl"), GOOD.replace(", l", ",\nl")),
     "a line break of the translator": (GOOD.replace(": ", ":\n"), GOOD.replace(": ", ":\n")),
     "signs": (SIGNS, SIGNS),
 }  # fmt: skip
