@@ -18,7 +18,6 @@ from chatkit.localization.translation import files
 from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import (
     Unit,
-    built_alike,
     contents,
     group_of,
     stamp_of,
@@ -199,9 +198,8 @@ def paired(
             exact = [entry for entry in alike if entry.lang_code == lang_code]
             entry = next(iter([*exact, *alike]), None)
             code = lang_code if entry is None else entry.lang_code
-            fits = entry is not None and built_alike(entry, original)
             for field, text in original.texts.items():
-                if not fits and group_of(entry, original, field) is None:
+                if group_of(entry, original, field) is None:
                     homeless.append(f"{template} {code} {field}")
                     continue
                 target = "" if entry is None else entry.texts.get(field, "")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -172,19 +172,6 @@ def group_of(entry: Entry | None, source: Entry, field: str) -> str | None:
     if number >= len(items):
         return name
     return field if items[number].get("type") == models[number].get("type") else None
-
-
-def built_alike(entry: Entry, source: Entry) -> bool:
-    """Return whether every text of a content has a place of its own in the other."""
-    if entry.wrong or source.wrong:
-        return False
-    return _kinds(entry.headers) == _kinds(source.headers) and (
-        _kinds(entry.buttons) == _kinds(source.buttons)
-    )
-
-
-def _kinds(items: Iterable[Mapping[str, Any]]) -> list[Any]:
-    return [item.get("type") for item in items]
 
 
 def new_draft(source: Entry, lang_code: str) -> dict[str, Any]:
