@@ -374,9 +374,9 @@ def readings(text: str, country: Country | None, plus: Plus | None = None) -> li
     elif country is None:
         literal = _parse(abroad, _LOST)
     elif country.named:
-        literal = [
-            _at_home(one, digits, country) for one in _parse(digits, _dialled(country), country)
-        ]
+        literal = _parse(digits, f"dialled in {country.region}", country)
+        if literal and literal[0].good and literal[0].pair == (country.code, digits):
+            literal = [literal[0]._replace(written=_written_bare(literal[0]))]
         if plus is None and abroad[1:2] != "0":  # no country code begins with it
             literal += _parse(abroad, _LOST)
     else:
@@ -390,16 +390,6 @@ def readings(text: str, country: Country | None, plus: Plus | None = None) -> li
     return list(different.values())
 
 
-def _dialled(country: Country) -> str:
-    return f"dialled in {country.region}"
-
-
-def _at_home(one: Candidate, digits: str, country: Country) -> Candidate:
-    """Note of a number at home whether people write it as these digits."""
-    bare = one.good and one.pair == (country.code, digits)
-    return one._replace(written=not bare or _written_bare(one))
-
-
 def _after_code(digits: str, country: Country) -> list[Candidate]:
     """Read digits that follow the country code of another cell."""
     area = "" if digits.startswith(country.area) and len(digits) > 9 else country.area
@@ -407,7 +397,7 @@ def _after_code(digits: str, country: Country) -> list[Candidate]:
     if not joined or joined[0].country_code != country.code:  # as of +4 before 9151…
         return []
     if not joined[0].good and country.region:
-        home = _parse(digits, _dialled(country), country)
+        home = _parse(digits, f"dialled in {country.region}", country)
         joined += [r for r in home if r.good and "".join(r.pair) != f"+{digits}"]
     return joined
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -74,9 +75,7 @@ def read_contacts(
 
     accessor.register()
     named = {"number": number, "country_code": country_code, "name": name}
-    reading = read_file(
-        source, named, sheet=sheet, encoding=encoding, delimiter=delimiter, hidden=hidden
-    )
+    reading = read_file(source, named, ReadOptions(sheet, encoding, delimiter, hidden))
     say(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
         raise reading.refusal()
@@ -96,24 +95,29 @@ _NO_TABLE = {
 }
 
 
+class ReadOptions(NamedTuple):
+    """How a file is read, as `read_contacts` is told."""
+
+    sheet: str | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    hidden: bool = True
+
+
+_DEFAULTS = ReadOptions()
+
+
 def read_file(
     source: Source,
     named: Mapping[str, str | Sequence[str] | None],
-    *,
-    sheet: str | None = None,
-    encoding: str | None = None,
-    delimiter: str | None = None,
-    hidden: bool = True,
+    options: ReadOptions = _DEFAULTS,
 ) -> FileReading:
     """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
 
     Args:
         source: A path, an open file, bytes or a text.
         named: What the file calls the number, the country code and the name, where it is known.
-        sheet: As there, like the others.
-        encoding: That of a text.
-        delimiter: That of a text.
-        hidden: Whether to read hidden rows and columns.
+        options: Those of a workbook or of a text.
 
     Raises:
         InputError: The file as a whole cannot be read.
@@ -126,7 +130,7 @@ def read_file(
     notes: list[str] = []
     try:
         with collector_paused():
-            table = _read_table(content, sheet, encoding, delimiter, hidden)
+            table = _read_table(content, options)
             notes = table.notes
             reading = find_columns(table, columns)
     except InputError as error:
@@ -136,13 +140,8 @@ def read_file(
     return reading
 
 
-def _read_table(
-    content: bytes | str,
-    sheet: str | None,
-    encoding: str | None,
-    delimiter: str | None,
-    hidden: bool,
-) -> RawTable:
+def _read_table(content: bytes | str, options: ReadOptions) -> RawTable:
+    sheet, encoding, delimiter, hidden = options
     kind = file_kind(content)
     if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")

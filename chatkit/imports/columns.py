@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from types import NoneType
 from typing import Any, TypeAlias
 
 import pandas as pd
@@ -157,8 +156,6 @@ class FileReading:
 
 def even_rows(rows: list[TableRow], width: int, reading: FileReading) -> list[TableRow]:
     """Return the rows that have as many cells as there are columns; the others are refused."""
-    if all(len(row.cells) == width for row in rows):
-        return rows
     extra = [row for row in rows if any(c is not None for c in row.cells[width:])]
     if len(extra) == len(rows) > 1:
         raise InputError(
@@ -499,8 +496,6 @@ def _read_cells(
 ) -> list[str | None]:
     """Read a cell of each row. A cell that cannot be read takes its row out."""
     values = [None if c is None else c.cells[n] for n, c in enumerate(picks)]
-    if reader in (keep_cell, read_word) and {str, NoneType}.issuperset(map(type, values)):
-        return values
     texts: list[str | None] = []
     for row, column, value in zip(reading.rows, picks, values, strict=True):
         text, reason = reader(value)

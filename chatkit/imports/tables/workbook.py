@@ -335,6 +335,11 @@ class _Section:
     understood: bool = True
     unusual: bool = False  #: it shows a percentage or an exponent
 
+    def holds(self, value: int) -> bool:
+        """Check if the condition of the section, if it has one, is fulfilled."""
+        sign, limit = self.condition or ("=", value)
+        return ("<" if value < limit else ">" if value > limit else "=") in sign
+
 
 @lru_cache(1024)
 def _sections(form: str) -> list[_Section]:
@@ -362,12 +367,6 @@ def _sections(form: str) -> list[_Section]:
     return sections
 
 
-def _is_fulfilled(condition: tuple[str, int], value: int) -> bool:
-    sign, limit = condition
-    order = "<" if value < limit else ">" if value > limit else "="
-    return order in sign
-
-
 def _as_formatted(value: int, form: str) -> Any:
     """Return a whole number with the zeros, the digits and the plus that its format shows.
 
@@ -377,8 +376,7 @@ def _as_formatted(value: int, form: str) -> Any:
     place = 1 if value < 0 else 2 if value == 0 else 0
     section = sections[place if place < len(sections) else 0]
     if any(each.condition for each in sections):
-        fitting = (s for s in sections if not s.condition or _is_fulfilled(s.condition, value))
-        section = next(fitting, sections[-1])
+        section = next((each for each in sections if each.holds(value)), sections[-1])
     if section.unusual:
         return BadCell(f"{value:.5E}", "is shown with an exponent, so its last digits may be lost")
     slots = sum(part in _PLACES for part in section.parts)
