@@ -110,8 +110,8 @@ class ContentForm(Panel):
         unfolded = {*_PAIRED, "lang_code", "is_draft"}
         self._fields = Fieldset(resource, self._known, inputs, unfolded)
         self._build()
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._title, self._button])
-        super().__init__([bar, self._panes, self._message, self._code, self._below])
+        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._button])
+        super().__init__([self._title, self._panes, bar, self._message, self._code, self._below])
         self._begin()
         self._fields.watch(self._changed)
 

@@ -86,11 +86,10 @@ class Form(Panel):
         self._title, self._code = w.HTML(), Code()
         self._button = ActionButton("", self._clicked, "primary", enter=self._css_classes[0])
         self._new = ActionButton("", self.new)
-        actions = [self._title, self._button, self._new]
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", actions)
+        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._button, self._new])
         secret = [self.secret_once] if self.secret_once else []
         form = FormModel(FormGroup(self._fields.controls))
-        super().__init__([bar, form, self._message, self._code, *secret])
+        super().__init__([self._title, form, bar, self._message, self._code, *secret])
         self._paint()
 
     @steady

@@ -202,7 +202,7 @@ class QueueView(Panel):
         columns = [self._card, *([self._preview] if self._preview else [])]
         row = w.HBox(columns, layout=w.Layout(**_COLUMNS))
         bar = boxed(w.HBox, "chatkit-sticky", [self._review])
-        super().__init__([bar, self._message, row, self._below])
+        super().__init__([row, bar, self._message, self._below])
 
     def _show_preview(self, number: int, text: str | None) -> None:
         if self._preview is not None:

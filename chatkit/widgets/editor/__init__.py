@@ -112,14 +112,15 @@ class Editor(Panel):
 
     def _parts(self) -> list[w.Widget]:
         """Lay out: what can be done, then tree, form and phone side by side."""
-        saving = [self._name, self._broken, self._plan] if self._save else []
-        bar = boxed(w.HBox, "ce-bar chatkit-sticky", [self._title, self._undo, self._redo, *saving])
+        bar = boxed(w.HBox, "ce-bar chatkit-sticky", [self._title, self._undo, self._redo])
         left = boxed(w.VBox, "ce-left", [self._tree])
         within = [self._message, self._tabs, self._code, self._findings]
         middle = boxed(w.VBox, "ce-middle", within)
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
-        return [bar, main, self._below]
+        controls = [self._name, self._plan, self._broken]
+        saving = boxed(w.HBox, "ce-bar ce-saving chatkit-sticky", controls)
+        return [bar, main, *([saving] if self._save else []), self._below]
 
     @steady
     def __repr__(self) -> str:

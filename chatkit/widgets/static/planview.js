@@ -88,8 +88,10 @@ function render({ model, el }) {
     model.set("opened", false);
     model.save_changes();
     view.scrollIntoView({ block: "nearest" });
-    heading.tabIndex = -1;
-    heading.focus({ preventScroll: true });
+    heading.tabIndex = -1; // whose button went away with what stood here goes on with what came
+    const lost = document.activeElement === document.body, bar = view.querySelector(".chatkit-sticky");
+    const next = lost && [...bar.querySelectorAll("input, button")].find(usable);
+    (next || heading).focus({ preventScroll: true });
   };
   model.on("change:html", paint);
   model.on("change:opened", () => reveal());
