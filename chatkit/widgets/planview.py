@@ -828,10 +828,10 @@ def draw_change(
     """
     lines = [_draw_line(change, line) for line in rendering.change_lines(change, whole=True)]
     lines = lines or ["<td></td>" * 3]
-    lines[_FIELDS:] = [line.replace("<td", '<td class="far"', 1) for line in lines[_FIELDS:]]
+    lines[_FIELDS:] = [line.replace("<td", '<td class="ck-far"', 1) for line in lines[_FIELDS:]]
     label, note = rendering.change_label(change), rendering.footnote(change, losses)
     name = f"{marked(label)}<sup>{note}</sup>" if note else marked(label)
-    if any('class="far"' in line for line in lines):
+    if any("ck-far" in line for line in lines):
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
     kind = f'<td class="short">{rendering.html_kind(change)}</td>'

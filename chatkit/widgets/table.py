@@ -25,7 +25,7 @@ _SIGNS = {"error": "✗", "warning": "!", "note": "i"}
 def marked_words(before: str, after: str) -> tuple[str, str]:
     """Write two texts as HTML; the words that the other does not have are marked in each.
 
-    Long parts are folded: what has the class `far` is seen only within the class `whole`.
+    Long parts are folded: what has the class `ck-far` is seen only within the class `whole`.
     """
     parts = changed_words(before, after) if len(before) + len(after) <= _COMPARED else []
     if not any(kind == "same" and text.strip() for kind, text in parts):
@@ -61,7 +61,7 @@ def _same_html(text: str) -> str:
 
 
 def _far_html(text: str) -> str:
-    return f'<span class="gap">…</span><span class="far">{_lines_html(text)}</span>'
+    return f'<span class="ck-gap">…</span><span class="ck-far">{_lines_html(text)}</span>'
 
 
 def _lines_html(text: str) -> str:

@@ -239,3 +239,70 @@ def test_a_sample_is_edited_in_its_source(
     expect(hand.phone.title).to_have_text(title)
     hand.tab("Python")
     expect(hand.root.locator(".widget-tab pre")).to_contain_text("from chatkit.flowjson import")
+
+
+STALE = """from chatkit.widgets.editor import Editor
+import chatkit
+
+client = chatkit.connect(chatkit.Sandbox(seed="demo"))
+document = client.flows.get(301).flow_json
+document["screens"][0]["terminal"] = "yes"
+document["screens"][1]["layout"]["children"][0]["label"] = "x" * 300
+editor = Editor(document, resource=client.flows, flow=301)
+editor"""
+
+
+def test_offers_shut_findings_keep_the_focus_and_a_review_goes_out_of_date(
+    lab: Lab, open_notebook: Callable[[str], OpenNotebook]
+) -> None:
+    notebook = open_notebook(story.write(lab, "offers.ipynb", [STALE]))
+    page, hand = notebook.page, opened(notebook)
+    add = hand.root.get_by_role("combobox", name="Add at the selected row")
+    offers = hand.root.get_by_role("listbox", name="What can be added")
+    hand.row("Dropdown").click()
+    add.click()
+    add.press_sequentially("TextInput")
+    add.press("Enter")
+    expect(hand.field("name")).to_have_value("text_input")
+    hand.field("label").click()
+    for _ in range(3):
+        page.keyboard.press("Control+z")
+    expect(offers).to_be_hidden()
+    add.click()
+    expect(offers).to_be_visible()
+    hand.root.locator(".ce-bar h3").click()
+    expect(offers).to_be_hidden()
+    add.click()
+    hand.root.locator(".fp-player").get_by_role("combobox").first.focus()
+    page.keyboard.press("Escape")
+    expect(offers).to_be_hidden()
+
+    # the source opens where the form was
+    hand.row("CalendarPicker").click()
+    hand.tab("Source")
+    line = hand.root.locator(".cs-line").filter(has_text="CalendarPicker").first
+    expect(line).to_be_in_viewport()
+    hand.tab("Form")
+
+    # what is worst comes first
+    severities = hand.found.locator(".cl-mark").all_inner_texts()
+    assert severities == sorted(severities, key=["error", "warning", "note"].index)
+    fixes = hand.found.get_by_role("button", name="Fix: ")
+    if count := fixes.count():
+        fixes.first.press("Enter")
+        expect(fixes).to_have_count(count - 1)
+        expect(hand.found.locator(":focus")).to_have_count(1)
+
+    # a review is of what it shows
+    hand.root.get_by_label("Save it although").check()
+    hand.button("Save …").click()
+    plan = hand.root.locator(".chatkit-planview")
+    expect(plan.locator("p").filter(has_text="Plan for").first).to_be_focused()
+    hand.row("SERVICE").click()
+    hand.field("title").fill("Which one?")
+    expect(plan.get_by_text("Out of date")).to_be_visible()
+    expect(plan.get_by_role("button", name="Apply 1 change")).to_be_hidden()
+    plan.get_by_role("button", name="Review again").click()
+    expect(plan.get_by_text("Out of date")).to_have_count(0)
+    expect(plan.get_by_text("Which one?")).to_be_visible()
+    notebook.shot("editor_review", whole=True)

@@ -132,7 +132,7 @@ def test_what_is_too_long_is_folded_and_still_there(client: Client) -> None:
     _, (item,) = plan_items(plan)
     html = item.html()
     assert "<del>First</del>" in html and "<ins>Last</ins>" in html
-    assert "Show all" in html and "word50 " in html and '<span class="far">' in html
+    assert "Show all" in html and "word50 " in html and '<span class="ck-far">' in html
 
 
 def test_each_finding_stands_at_its_row_with_how_severe_it_is(client: Client) -> None:
