@@ -116,7 +116,7 @@ def test_of_a_long_conversation_only_the_end_is_read(
         read.append(choice["until"] - choice["since"])
         return before(**choice)
 
-    monkeypatch.setattr(inbox, "events", watched)
+    monkeypatch.setattr(inbox, "_events", watched)
     conversation = Conversation(inbox, f"+{ANA}", last=50)
     assert sum(read) == 500 and "the last 500 messages, 1 of them ours" in repr(conversation)
     html = shown(conversation)

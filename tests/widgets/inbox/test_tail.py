@@ -329,7 +329,7 @@ def test_what_comes_during_a_look_is_there_once(inbox: Inbox, monkeypatch) -> No
         return read(**choice)
 
     put(inbox, written(message(1)))
-    monkeypatch.setattr(inbox, "deliveries", late)
+    monkeypatch.setattr(inbox, "_deliveries", late)
     assert tail.look() == 1
     monkeypatch.undo()
     assert tail.look() == 1 and ids(tail.rows) == [2, 1]
