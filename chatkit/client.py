@@ -340,9 +340,7 @@ def open_client(to: str | Sandbox, *, one_of_several: bool) -> Client:
         if not hasattr(to, "answer"):
             raise TypeError(f"an account is a name, a Client or a Sandbox, not {type(to).__name__}")
         return client_of(to)
-    connection = settings.resolve(to, one_of_several=one_of_several)
-    if connection is None:
-        raise SettingsError(f"The connection {to!r} is not configured.")
+    connection = settings.kept_connection(to, one_of_several=one_of_several)
     return Client._made(connection, Transport(connection))
 
 

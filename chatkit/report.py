@@ -8,7 +8,7 @@ JupyterLab, and a frame; it folds long tables, and marks and escapes what strang
 from __future__ import annotations
 
 import re
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -293,8 +293,8 @@ class ReportPart(NamedTuple):
         return self.html() if callable(self.html) else self.html
 
 
-class Report:
-    """A report that renders itself; a subclass returns its parts, or both forms of its own.
+class Report(ABC):
+    """A report that renders itself as text, HTML and Markdown; a subclass returns its parts.
 
     What is shown may be a part; all of it is a DataFrame, as `frame()`. The same object gives the
     same text, so that outputs can be compared. The HTML fits a light and a dark JupyterLab, and
@@ -304,25 +304,22 @@ class Report:
     _name: ClassVar[str] = "chatkit-plan"  #: class of the HTML element, which the style is for
     _style: ClassVar[str] = STYLE  #: empty for what looks as JupyterLab shows any table
 
+    @abstractmethod
     def _parts(self) -> Iterable[ReportPart]:
         """Return the parts of the report, the headline first."""
-        raise NotImplementedError
-
-    def _text(self) -> Iterable[Sequence[str]]:
-        """Return blocks of lines; an empty line stands between two of them."""
-        return [part.lines for part in self._parts()]
-
-    def _html(self) -> Iterable[str]:
-        """Return the parts of the HTML, all of them escaped."""
-        return map(str, self._parts())
 
     @steady
     def __repr__(self) -> str:
-        return text_of(self._text())
+        return text_of(part.lines for part in self._parts())
+
+    def markdown(self) -> str:
+        """Return its text as Markdown: the headline, and all else in a block of code."""
+        heading, _, text = repr(self).partition("\n")
+        return markdown(heading, text.strip("\n"))
 
     def _repr_html_(self) -> str:
         style = f"<style>{self._style}</style>" if self._style else ""
-        parts = "".join([style, *self._html()])
+        parts = "".join([style, *map(str, self._parts())])
         # the class names keep JupyterLab from reading $…$ in a name as mathematics
         return f'<div class="{self._name} tex2jax_ignore mathjax_ignore">{parts}</div>'
 

@@ -149,6 +149,17 @@ def resolve(
     return Connection(name=name, **values)
 
 
+def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
+    """Return the connection of a name; see `resolve`.
+
+    Raises:
+        SettingsError: The name is unknown, or its configuration is incomplete.
+    """
+    connection = resolve(name, one_of_several=one_of_several)
+    assert connection is not None  # noqa: S101  (only without a name it is the sandbox)
+    return connection
+
+
 def served(path: str) -> Connection:
     """The connection to a served sandbox, as the access file that it keeps tells.
 

@@ -16,27 +16,22 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from importlib import metadata
-from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from chatkit import settings
-from chatkit.api.connection import Connection
 from chatkit.api.retry import TASK, WORKER
-from chatkit.api.transport import Transport
-from chatkit.bulk.apply import Gap, Interrupt
+from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.plan import Plan, plan_of_run, store_of, target_of
 from chatkit.bulk.stores import store_at
-from chatkit.client import Client, source_of
+from chatkit.client import open_client, source_of
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
 from chatkit.frames.snapshot import memory
-from chatkit.util.progress import AccountBars, Watch, say
-
-if TYPE_CHECKING:
-    import pandas as pd
+from chatkit.util.progress import AccountBars, say
 
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
 _LOOK, _REPORT = 0.1, 0.5
@@ -46,69 +41,47 @@ _STOPPED = "you stopped it"
 _VERSION = metadata.version("chatkit")
 
 
-class ApplyOptions(NamedTuple):
-    """Arguments of `Plan.apply` for each account of a fleet."""
-
-    concurrency: int = 8
-    rate: float | None = None
-    gap: Gap = "row"
+#: Applies a plan with the options of its fleet; what a worker is sent of it is a name.
+Apply: TypeAlias = Callable[..., Any]
 
 
 class Task(NamedTuple):
-    """One run for a worker: names, and how to apply it. No secret."""
+    """One run for a worker: a saved plan, and the connection that it is applied to. No secret."""
 
-    apply: str  #: the topic of its progress, and the name of its stop signal
-    label: str  #: of the account, in the fleet
     run: str
     connection: str
-    home: str  #: where the journals are, without a password
-    options: ApplyOptions
-
-
-def apply_one(
-    plan: Plan,
-    options: ApplyOptions,
-    *,
-    interrupt: Interrupt | None = None,
-    watch: Watch | None = None,
-) -> pd.DataFrame:
-    """Go on with the run of one account of a fleet, whose plan was allowed as a part of it.
-
-    Args:
-        plan: Its plan; its journal is there.
-        options: How it is applied.
-        interrupt: Stops it.
-        watch: Called with how many rows are done, and of how many.
-    """
-    plan._stop_by = interrupt
-    return plan.apply(**options._asdict(), many=True, irreversible=True, watch=watch)
+    account: str
+    home: str  #: where the journals are, which hold the plan; without a password
 
 
 # --- on a worker -----------------------------------------------------------------------
 
 
-def check_worker(accounts: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Return the version of chatkit on a worker, and why it cannot open some connections.
-
-    Args:
-        accounts: The account of each connection, by its name.
-    """
+def check_worker(tasks: Iterable[Task]) -> tuple[str, list[str]]:
+    """Return the version of chatkit on a worker, and why it cannot open some connections."""
     faults = []
-    for name, account in accounts.items():
+    for _, name, account, _ in tasks:
         try:
-            if _connection(name).account != account:
+            if settings.kept_connection(name, one_of_several=True).account != account:
                 faults.append(f"the connection {name!r} is another account there")
         except SettingsError as error:
             faults.append(str(error))
     return _VERSION, faults
 
 
-def go_on(task: Task) -> str:
-    """Apply what is left of a run, and return why it is not finished; empty if it is."""
+def go_on(name: str, apply: Apply, label: str, task: Task) -> str:
+    """Apply what is left of a run, and return why it is not finished; empty if it is.
+
+    Args:
+        name: The topic of its progress, and the name of its stop signal.
+        apply: Applies its plan.
+        label: What the fleet calls the account.
+        task: The run.
+    """
     from distributed import Event, get_client, get_worker, secede
 
     worker, interrupt, last = get_worker(), Interrupt(), 0.0
-    stop = Event(task.apply, client=get_client())
+    stop = Event(name, client=get_client())
     secede()  # a task mostly waits for the service: it takes the slot of no other one
 
     def stop_when_asked() -> None:
@@ -121,138 +94,131 @@ def go_on(task: Task) -> str:
         now = time.monotonic()
         if now - last >= _REPORT or done == total:
             last = now
-            worker.log_event(task.apply, (task.label, done, total))
+            worker.log_event(name, (label, done, total))
 
     if stop.is_set():
         return _STOPPED
     threading.Thread(target=stop_when_asked, daemon=True).start()
-    for tried in count(1):
+    tried = 0
+    while True:
         try:
-            connection = _connection(task.connection)
             own = store_at()  # CHATKIT_RUNS of the worker, which may hold the password
             store = own if own.location == task.home else store_at(task.home)
-            with Client._made(connection, Transport(connection)) as client:
+            with open_client(task.connection, one_of_several=True) as client:
                 with store.read(task.run) as kept:
                     plan = plan_of_run(kept, source_of(client, kept.header.noun), store, store)
-                result = apply_one(plan, task.options, interrupt=interrupt, watch=watch)
+                plan._stop_by = interrupt
+                result = apply(plan, watch=watch)
             return str(memory(result).get("stopped") or "")
         except (AccountBusy, JournalError) as error:
             reason = str(error)
         except ChatkitError as error:
             return str(error)
         # nobody else might be there to go on with it
+        tried += 1
         if interrupt.asked or (pause := WORKER.pause(tried)) is None:
-            break
+            return reason
         interrupt.sleep(pause)
-    return reason
-
-
-def _connection(name: str) -> Connection:
-    connection = settings.resolve(name, one_of_several=True)
-    assert connection is not None  # noqa: S101  (only without a name it is the sandbox)
-    return connection
 
 
 # --- in the process that applies -------------------------------------------------------
 
 
-class ClusterRun:
-    """The runs of a fleet on the workers of a cluster, which is checked before anything is written.
+def tasks_for(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task], dict[str, str]]:
+    """Check that the workers of a cluster can apply plans, before anything is written.
 
     Args:
         client: A client of Dask.
-        plans: The plans by account, each with its journal written when they are applied.
+        plans: The plans by account.
+
+    Returns:
+        A task for each account, and of the others why there is none.
 
     Raises:
         InputError: The cluster has no worker, or its workers cannot apply these plans.
     """
-
-    def __init__(self, client: Any, plans: Mapping[str, Plan]) -> None:
+    try:
+        from distributed import Client as DaskClient
+    except ImportError:
+        raise InputError("on= needs Dask: pip install 'chatkit[fleet]'") from None
+    if not isinstance(client, DaskClient) or client.asynchronous or client.status != "running":
+        raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
+    tasks, stops = dict[str, Task](), dict[str, str]()
+    for label, plan in plans.items():
+        target = target_of(plan)
         try:
-            from distributed import Client as DaskClient
-        except ImportError:
-            raise InputError("on= needs Dask: pip install 'chatkit[fleet]'") from None
-        if not isinstance(client, DaskClient) or client.asynchronous or client.status != "running":
-            raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
-        self._client, self._plans = client, plans
-        self._name = f"chatkit-{secrets.token_hex(8)}"
-        self._ends: dict[str, str] = {}
-        self._tasks: dict[str, Task] = {}
-        accounts: dict[str, str] = {}
-        for label, plan in plans.items():
-            target = target_of(plan)
-            try:
-                connection = target.transport.connection
-            except SettingsError as error:  # of this account alone
-                self._ends[label] = str(error)
-                continue
-            if connection.sandbox is not None or connection.name in (None, "environment"):
-                raise InputError(
-                    f"The account {label} has no named connection, by which a worker could open "
-                    "it: keep it with chatkit login NAME, here and where the workers run."
-                )
-            creates = (change for change in plan.changes if change.kind == "create")
-            if any(target.of(change.code, change.noun).lost for change in creates):
-                raise InputError(
-                    f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
-                    "and would be shown to a worker: apply that plan without on=."
-                )
-            name, home = str(connection.name), store_of(plan).location
-            accounts[name] = connection.account
-            self._tasks[label] = Task(self._name, label, plan.id, name, home, ApplyOptions())
-        answers = client.run(check_worker, accounts, on_error="return")
-        if not answers:
-            raise InputError("The Dask cluster has no worker: start one, and apply again.")
-        for address, answer in answers.items():
-            version, faults = answer if isinstance(answer, tuple) else (str(answer), [])
-            if version != _VERSION:
-                faults = [f"it has not chatkit {_VERSION} with its extra fleet ({version})"]
-            if faults:
-                raise InputError(f"The Dask worker {address} cannot be used: {'; '.join(faults)}.")
+            opened = target.transport.connection
+        except SettingsError as error:  # of this account alone
+            stops[label] = str(error)
+            continue
+        if opened.sandbox is not None or opened.name in (None, "environment"):
+            raise InputError(
+                f"The account {label} has no named connection, by which a worker could open "
+                "it: keep it with chatkit login NAME, here and where the workers run."
+            )
+        creates = (change for change in plan.changes if change.kind == "create")
+        if any(target.of(change.code, change.noun).lost for change in creates):
+            raise InputError(
+                f"The plan of {label} creates webhooks. Their signing secrets are shown once, "
+                "and would be shown to a worker: apply that plan without on=."
+            )
+        tasks[label] = Task(plan.id, str(opened.name), opened.account, store_of(plan).location)
+    answers = client.run(check_worker, [*tasks.values()], on_error="return")
+    if not answers:
+        raise InputError("The Dask cluster has no worker: start one, and apply again.")
+    for address, answer in answers.items():
+        version, faults = answer if isinstance(answer, tuple) else (str(answer), [])
+        if version != _VERSION:
+            faults = [f"it has not chatkit {_VERSION} with its extra fleet ({version})"]
+        if faults:
+            raise InputError(f"The Dask worker {address} cannot be used: {'; '.join(faults)}.")
+    return tasks, stops
 
-    def go_on(
-        self, options: ApplyOptions, interrupt: Interrupt, watch: Watch | None
-    ) -> Mapping[str, str]:
-        """Go on with the runs until each has come to an end.
 
-        Returns:
-            By account why a run is not finished; empty if it is.
-        """
-        from distributed import Event, fire_and_forget
+def apply_on_workers(
+    client: Any, tasks: Mapping[str, Task], bars: AccountBars, apply: Apply, interrupt: Interrupt
+) -> dict[str, str]:
+    """Go on with runs, whose journals are written, until each has come to an end.
 
-        client, ends = self._client, self._ends
-        futures, stop = {}, Event(self._name, client=client)
-        done: dict[str, tuple[int, int | None]] = {}
-        totals = {label: len(plan) for label, plan in self._plans.items()}
+    Args:
+        client: A client of Dask.
+        tasks: The runs by account.
+        bars: Show how many changes are done.
+        apply: Applies a plan.
+        interrupt: Stops it.
 
-        def note(event: Any) -> None:
-            label, count, total = event[1]
-            done[label] = count, total
+    Returns:
+        By account why a run is not finished; empty if it is.
+    """
+    from distributed import Event, fire_and_forget
 
-        client.subscribe_topic(self._name, note)
-        try:
-            with AccountBars("changes", list(self._plans), totals, watch) as bars:
-                for label, task in self._tasks.items():
-                    task = task._replace(options=options)
-                    futures[label] = client.submit(go_on, task, pure=False, retries=TASK.tries - 1)
-                    fire_and_forget(futures[label])  # it goes on should this process die
-                while len(ends) < len(self._plans) and interrupt.asked < 2:
-                    bars.show(done)
-                    if interrupt.asked and not stop.is_set():
-                        stop.set()
-                        if not interrupt.quiet:
-                            say(STOPPING)
-                    for label, future in futures.items():
-                        if label not in ends and future.status != "pending":
-                            ends[label] = _end_of(future)
-                    time.sleep(_LOOK)
-                bars.show(done, list(self._plans))
-        finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
-            if client.status == "running":
-                client.unsubscribe_topic(self._name)
-                if len(ends) < len(self._plans):
+    name = f"chatkit-{secrets.token_hex(8)}"
+    stop, ends = Event(name, client=client), dict[str, str]()
+    done: dict[str, tuple[int, int | None]] = {}
+
+    client.subscribe_topic(name, lambda event: done.update({event[1][0]: event[1][1:]}))
+    try:
+        with bars:
+            submit = partial(client.submit, go_on, name, apply, pure=False, retries=TASK.tries - 1)
+            futures = {label: submit(label, task) for label, task in tasks.items()}
+            fire_and_forget(futures)  # they go on should this process die
+            while len(ends) < len(tasks) and interrupt.asked < 2:
+                bars.show(done)
+                if interrupt.asked and not stop.is_set():
                     stop.set()
-        return dict.fromkeys(self._plans, f"{_STOPPED}; its worker ends what is under way") | ends
+                    if not interrupt.quiet:
+                        say(STOPPING)
+                for label, future in futures.items():
+                    if label not in ends and future.status != "pending":
+                        ends[label] = _end_of(future)
+                time.sleep(_LOOK)
+            bars.show(done, list(tasks))
+    finally:  # whatever is raised here: nobody would wait for the tasks, or stop them
+        if client.status == "running":
+            client.unsubscribe_topic(name)
+            if len(ends) < len(tasks):
+                stop.set()
+    return dict.fromkeys(tasks, f"{_STOPPED}; its worker ends what is under way") | ends
 
 
 def _end_of(future: Any) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from chatkit.account.cluster import STOPPING, ApplyOptions, ClusterRun, apply_one
+from chatkit.account.cluster import STOPPING, Apply, apply_on_workers, tasks_for
 from chatkit.api.secret import Secret
 from chatkit.api.throttle import Throttle
 from chatkit.bulk import rendering
@@ -222,8 +222,8 @@ class FleetPlan(Report):
         for n, label in enumerate(busy):
             plan, lines = self.plans[label], ""
             if n < FEW:
-                text = text_of(rendering.plan_text(plan)[:-1])  # the end is said once, for all
-                lines = f"{visible(label)}: {text}"
+                parts = rendering.plan_parts(plan)[:-1]  # the end is said once, for all
+                lines = f"{visible(label)}: {text_of(part.lines for part in parts)}"
             yield ReportPart(lines.split("\n") if lines else (), partial(_folded_plan, label, plan))
         if (more := len(busy) - FEW) > 0:
             yield ReportPart([f"… and {many_of(more, 'more account')}: plan[name] shows each."])
@@ -308,8 +308,11 @@ class FleetPlan(Report):
                 f"This plan is blocked, nothing was sent: no rehearsal of {', '.join(new)} went "
                 "well. chatkit.rehearse(plan) applies a plan to a copy of its account."
             )
-        options = ApplyOptions(concurrency, rate, gap)
-        cluster = None if on is None else ClusterRun(on, at_work)
+        pace = concurrency, rate, gap
+        apply = partial(
+            Plan.apply, concurrency=concurrency, rate=rate, gap=gap, many=True, irreversible=True
+        )
+        tasks, stops = ({}, {}) if on is None else tasks_for(on, at_work)
         interrupt, self._stop_by = self._stop_by or Interrupt(), None
         with interrupt:
             goes_on = self._began or any(plan._loaded for plan in at_work.values())
@@ -319,33 +322,39 @@ class FleetPlan(Report):
                 prepare_runs([*others, *([first] if first else [])], self.id)
                 self._began = True
             if watch is None:
-                most = THREADS if cluster is None else len(at_work)
-                self._announce_time(at_work, options, most, goes_on=goes_on)
+                most = THREADS if on is None else len(at_work)
+                self._announce_time(at_work, pace, most, goes_on=goes_on)
             self._at_work = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
-            if cluster is None:
-                outcomes = _apply_here(at_work, options, interrupt, watch, self._at_work)
+            totals = {label: len(plan) for label, plan in at_work.items()}
+            if on is None:
+                outcomes = _apply_here(at_work, totals, apply, interrupt, watch, self._at_work)
             else:
                 for plan in at_work.values():
                     if plan._written:
                         plan._target.keep(plan._written, plan.id)
-                ends = cluster.go_on(options, interrupt, watch)
-                outcomes = {label: ChatkitError(why) for label, why in ends.items() if why}
+                bars = AccountBars("changes", list(tasks), totals, watch)
+                stops |= apply_on_workers(on, tasks, bars, apply, interrupt)
+                outcomes = {label: ChatkitError(why) for label, why in stops.items() if why}
         return self._result(at_work, outcomes, watch, gap)
 
     def _announce_time(
-        self, plans: Mapping[str, Plan], options: ApplyOptions, most: int, *, goes_on: bool
+        self,
+        plans: Mapping[str, Plan],
+        pace: tuple[int, float | None, Gap],
+        most: int,
+        *,
+        goes_on: bool,
     ) -> None:
         """Print how long it takes to apply, where that is long, and that it can be stopped.
 
         Args:
             plans: Those that are applied.
-            options: How.
+            pace: How: calls at once, calls a second, and how records are read.
             most: How many accounts at once.
             goes_on: Whether some of it may be done, as their journals know.
         """
         left: dict[str, Remaining] = {}
-        pace = options.concurrency, options.rate, options.gap
         for label, plan in plans.items():
             with suppress(ChatkitError):  # whoever applies the plan says so, of it alone
                 if not goes_on:
@@ -403,7 +412,7 @@ class FleetPlan(Report):
 
 
 def _folded_plan(label: str, plan: Plan) -> str:
-    return folded(visible(label), [ReportPart(html="".join(rendering.plan_html(plan)[:-1]))])
+    return folded(visible(label), rendering.plan_parts(plan)[:-1])
 
 
 def load_fleet_plan(path: str | PathLike[str], clients: Mapping[str, Client]) -> FleetPlan:
@@ -526,7 +535,8 @@ def _result_of_journal(plan: Plan, reason: str) -> tuple[pd.DataFrame, bool]:
 
 def _apply_here(
     plans: Mapping[str, Plan],
-    options: ApplyOptions,
+    totals: Mapping[str, int],
+    apply: Apply,
     interrupt: Interrupt,
     watch: Watch | None,
     progress: FleetProgress,
@@ -546,15 +556,14 @@ def _apply_here(
             report(count, total)
 
         try:
-            within = Interrupt(quiet=True, within=interrupt)
-            result = apply_one(plans[label], options, interrupt=within, watch=count_rows)
+            plans[label]._stop_by = Interrupt(quiet=True, within=interrupt)
+            result: pd.DataFrame = apply(plans[label], watch=count_rows)
         except Exception as error:
             progress.ended[label] = error
             raise
         progress.ended[label] = result
         return result
 
-    totals = {label: len(plan) for label, plan in plans.items()}
     return in_threads(
         plans, work, noun="changes", totals=totals, watch=watch, meanwhile=announce_stop
     )

@@ -35,7 +35,7 @@ from chatkit.bulk.outcomes import Row
 from chatkit.bulk.reconcile import PAGES_FROM
 from chatkit.bulk.stores import held, known_stores, store_at
 from chatkit.errors import ChatkitError, InputError, PlanRefused, SettingsError, file_bytes
-from chatkit.report import Report
+from chatkit.report import Report, ReportPart
 from chatkit.util.display import duration
 from chatkit.util.display import many as many_of
 from chatkit.util.files import replacing
@@ -190,11 +190,8 @@ class Plan(Report):
     def __len__(self) -> int:
         return len(self.changes)
 
-    def _text(self) -> list[list[str]]:
-        return rendering.plan_text(self)
-
-    def _html(self) -> list[str]:
-        return rendering.plan_html(self)
+    def _parts(self) -> list[ReportPart]:
+        return rendering.plan_parts(self)
 
     def frame(self) -> pd.DataFrame:
         """Return its rows as a DataFrame with the index of the frame that was planned.

@@ -23,6 +23,7 @@ from chatkit.report import (
     MANY,
     WIDTH,
     FindingNote,
+    ReportPart,
     html_heading,
     html_list,
     html_side,
@@ -263,10 +264,17 @@ def change_label(change: Change) -> str:
 # --- a plan as text -------------------------------------------------------------------
 
 
-def plan_text(plan: Plan) -> list[list[str]]:
-    """Render a plan for a terminal, as blocks of lines."""
+def plan_parts(plan: Plan) -> list[ReportPart]:
+    """Return the parts of a plan as a report: the heading first, how to apply it last."""
     notes = [line for note in notes_of(plan) for line in wrapped("", note)]
-    return [[heading(plan)], *_changes(plan), _cells(plan), notes, _end(plan)]
+    does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
+    objections = html_list("objections", "Blocked:", [visible(each) for each in plan.objections()])
+    return [
+        ReportPart([heading(plan)], html_heading(heading(plan))),
+        *map(ReportPart, [*_changes(plan), _cells(plan), notes]),
+        ReportPart(html=partial(_html_plan, plan)),
+        ReportPart(_end(plan), objections or does),
+    ]
 
 
 def _changes(plan: Plan) -> list[list[str]]:
@@ -346,8 +354,8 @@ def _end(plan: Plan) -> list[str]:
 _REFUSED = {"row": 10, "column": 13, "value": 23, "reason": 27, "next step": 27}
 
 
-def plan_html(plan: Plan) -> list[str]:
-    """Render a plan for JupyterLab, as parts of HTML."""
+def _html_plan(plan: Plan) -> str:
+    """Make the tables of the changes and of what is refused, and the notes."""
     losses, kinds = losses_of(plan), by_kind(plan)
     space = MANY // max(len(kinds), 1)  # a few deletes are not to hide behind many creates
     rows = [html_changes(changes, losses, space) for changes in kinds]
@@ -357,16 +365,10 @@ def plan_html(plan: Plan) -> list[str]:
     more = [row for kind in rows for row in kind[FEW:]]
     cells = [_html_refused(cell) for cell in plan._cells[:MANY]]
     widths = {"change": 13, record_noun(plan): 22, "field": 15, "before": 25, "after": 25}
-    does = "<p><code>plan.apply()</code> does it.</p>" if any(plan.counts.values()) else ""
-    objections = [visible(text) for text in plan.objections()]
-    return [
-        html_heading(heading(plan)),
-        html_tables(widths, first, more, len(plan.changes), "plan.frame()"),
-        "<p><strong>Refused</strong></p>" if cells else "",
-        html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused"),
-        notes_html(plan),
-        html_list("objections", "Blocked:", objections) or does,
-    ]
+    changes = html_tables(widths, first, more, len(plan.changes), "plan.frame()")
+    refused = html_tables(_REFUSED, cells[:FEW], cells[FEW:], len(plan._cells), "plan.refused")
+    title = "<p><strong>Refused</strong></p>" if cells else ""
+    return f"{changes}{title}{refused}{notes_html(plan)}"
 
 
 _ROW = "align-items: flex-start; display: flex; flex-wrap: wrap; gap: 1em"

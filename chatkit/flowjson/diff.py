@@ -27,7 +27,7 @@ from chatkit.flowjson.nodes import (
     read_nodes,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
-from chatkit.report import Report, frame_of_objects, html_heading
+from chatkit.report import Report, ReportPart, frame_of_objects, html_heading
 from chatkit.util.display import MISSING, cut, escaped, json_pair, many
 from chatkit.util.json import escape, steps, unescape
 
@@ -585,7 +585,7 @@ class Diff(Report, Sequence[Difference]):
         columns = ("kind", "where", "pointer_a", "pointer_b", "before", "after")
         return frame_of_objects(self, columns, texts=columns[:4])
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         lines = [_heading(self)]
         for one in self[:LISTED]:
             lines.append(f"  {_sign(one)} {one.kind}: {one.where}")
@@ -593,16 +593,16 @@ class Diff(Report, Sequence[Difference]):
                 lines.append(f"      {values}")
         if (more := len(self) - LISTED) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
-        return [lines]
+        return [ReportPart(lines, self._html)]
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         parts = [html_heading(_heading(self))]
         if self:
             names = ("difference", "where", "before", "after")
             parts.append(change_table(names, map(_cells, self[:LISTED])))
         if (more := len(self) - LISTED) > 0:
             parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
-        return parts
+        return "".join(parts)
 
 
 def diff(a: object, b: object) -> Diff:

@@ -25,7 +25,15 @@ from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     structure,
     visit,
 )
-from chatkit.report import SEVERITIES, Finding, FindingSequence, Report, frame_of_objects, marked
+from chatkit.report import (
+    SEVERITIES,
+    Finding,
+    FindingSequence,
+    Report,
+    ReportPart,
+    frame_of_objects,
+    marked,
+)
 from chatkit.util.display import escaped, many, visible
 from chatkit.util.json import PatchOperation, patched, steps
 
@@ -205,17 +213,17 @@ class Findings(FindingSequence[Finding], Report):
         corrected = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
         return f"{self.summary()}; .fix() corrects {corrected}" if fixable else self.summary()
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         lines = [self._head()]
         for each in self._found:
             lines.append(f"  {each.severity} {each.code} at {each.where}")
             lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
-        return [[visible(line) for line in lines]]
+        return [ReportPart([visible(line) for line in lines], self._html)]
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         head = f"<p>{escaped(self._head())}</p>"
         if not self._found:
-            return [head]
+            return head
         start = 'style="text-align: start; vertical-align: top'
         where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
         rows = "".join(
@@ -227,7 +235,7 @@ class Findings(FindingSequence[Finding], Report):
         )
         names = ("severity", "code", "at", "finding")
         columns = "".join(f'<th {start}">{name}</th>' for name in names)
-        return [head, f"<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"]
+        return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _order(finding: Finding) -> tuple[Any, ...]:

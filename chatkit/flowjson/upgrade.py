@@ -24,7 +24,7 @@ from chatkit.flowjson.components import (
 from chatkit.flowjson.diff import STYLE, cell, change_table
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
-from chatkit.report import Report, frame_of_objects, html_heading, html_list
+from chatkit.report import Report, ReportPart, frame_of_objects, html_heading, html_list
 from chatkit.util.display import MISSING, many, short_json
 from chatkit.util.json import escape
 
@@ -355,7 +355,7 @@ class Upgrade(Report):
 
     _name, _style = "chatkit-diff", STYLE
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         lines = [self._heading()]
         for one in self.changes:
             lines.append(f"  ~ {one.pointer}: {short_json(one.before)} → {short_json(one.after)}")
@@ -363,9 +363,9 @@ class Upgrade(Report):
         if self.todo:
             lines.append("For a person to do:")
             lines += [f"  ! {one.pointer}: {one.what}" for one in self.todo]
-        return [lines]
+        return [ReportPart(lines, self._html)]
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         parts = [html_heading(self._heading())]
         if self.changes:
             rows = ((one.pointer, one.before, one.after, one.reason) for one in self.changes)
@@ -373,7 +373,7 @@ class Upgrade(Report):
             cells = ([_cell(*each) for each in zip(row, tags, strict=True)] for row in rows)
             parts.append(change_table(("where", "before", "after", "reason"), cells))
         todo = [f"{one.pointer}: {one.what}" for one in self.todo]
-        return [*parts, html_list("todo", "For a person to do", todo)]
+        return "".join([*parts, html_list("todo", "For a person to do", todo)])
 
     def _heading(self) -> str:
         if self.source == self.target:

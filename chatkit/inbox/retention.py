@@ -15,7 +15,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from html import escape
 from typing import TYPE_CHECKING, Self
 
 from chatkit.errors import PlanRefused
@@ -23,7 +22,7 @@ from chatkit.inbox.delivery import Delivery, Selection, contact_of_body
 from chatkit.inbox.events import events
 from chatkit.inbox.store import Head, InboxStore, spans
 from chatkit.profile import ServiceProfile
-from chatkit.report import Report, html_heading, html_list, wrapped
+from chatkit.report import Report, ReportPart, html_heading, html_list, paragraph, wrapped
 from chatkit.util.display import many, visible
 from chatkit.util.progress import Progress
 
@@ -174,13 +173,10 @@ class Deletion(Report):
             return "There is nothing to delete."
         return "Nothing is deleted before apply(), and nothing brings it back after."
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         lines = [line for text in self._lines() for line in wrapped("  ", text)]
-        return [[self._what(), *lines], wrapped("", self._end())]
-
-    def _html(self) -> list[str]:
-        end = f"<p>{escape(self._end())}</p>"
-        return [html_heading(self._what()), html_list("", "", self._lines()), end]
+        html = html_heading(self._what()) + html_list("", "", self._lines())
+        return [ReportPart([self._what(), *lines], html), paragraph(self._end())]
 
 
 class Pruning(Deletion):

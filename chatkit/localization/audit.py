@@ -22,7 +22,8 @@ from chatkit.report import (
     STYLE,
     FindingSequence,
     Report,
-    html_heading,
+    ReportPart,
+    headline,
     marked,
     wrapped,
 )
@@ -111,8 +112,8 @@ class Audit(FindingSequence[ContentFinding], Report):
     def _with(self, findings: Iterable[ContentFinding]) -> Audit:
         return Audit(findings, self.checked, self.unseen, self.silent)
 
-    def _text(self) -> list[list[str]]:
-        blocks = [wrapped("", heading(self))]
+    def _parts(self) -> Iterator[ReportPart]:
+        yield headline(heading(self))
         for group in groups(self):
             lines = wrapped("", f"{_SIGNS[group[0].severity]} {_title(group)} ({group[0].source})")
             alike = shared(group)
@@ -127,11 +128,15 @@ class Audit(FindingSequence[ContentFinding], Report):
             hints = dict.fromkeys(line.first.hint for line in alike[:few] if line.first.hint)
             for hint in list(hints)[:_FEW_HINTS]:
                 lines += wrapped("    -> ", visible(hint))
-            blocks.append(lines)
-        blocks.append([line for note in notes_of(self) for line in wrapped("", note)])
-        return blocks
+            yield ReportPart(lines)
+        yield ReportPart(html=self._html)
+        notes = notes_of(self)
+        yield ReportPart(
+            [line for note in notes for line in wrapped("", note)],
+            "".join(f"<p>{marked(note)}</p>" for note in notes),
+        )
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         alike = groups(self)
         most = max(MANY // max(len(alike), 1), FEW)
         first = "".join(_html_group(group, 0, FEW) for group in alike)
@@ -141,13 +146,13 @@ class Audit(FindingSequence[ContentFinding], Report):
             for name, width in _WIDTHS.items()
         )
         head = f"<table><thead><tr>{names}</tr></thead>"
-        parts = [html_heading(heading(self))]
+        parts = []
         if first:
             parts.append(f"{head}{first}</table>")
         if more:
             rest = "<p><code>audit.frame()</code> has all findings.</p>"
             parts.append(f"<details><summary>more</summary>{head}{more}</table>{rest}</details>")
-        return [*parts, *(f"<p>{marked(note)}</p>" for note in notes_of(self))]
+        return "".join(parts)
 
 
 def check_contents(

@@ -42,6 +42,7 @@ from chatkit.report import (
     LABEL,
     WIDTH,
     Report,
+    ReportPart,
     html_heading,
     html_list,
     html_tables,
@@ -217,8 +218,8 @@ class Board(Report):
         ]
         return frame_of(rows, _SourceRow._fields)
 
-    def _text(self) -> list[list[str]]:
-        """Render signs below the languages, in as many tables as are needed."""
+    def _parts(self) -> list[ReportPart]:
+        """Return signs below the languages, in as many tables as the text needs."""
         blocks = [wrapped("", heading(self))]
         codes = self.codes[:_ROWS]
         names = {code: squeezed(code, LABEL) or "(one template)" for code in codes}
@@ -248,9 +249,9 @@ class Board(Report):
             [line for note in notes for line in wrapped("", note)]
             for notes in (_who(self), self._notes())
         ]
-        return [block for block in blocks if any(block)]
+        return [*(ReportPart(block) for block in blocks if any(block)), ReportPart(html=self._html)]
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         title = heading(self)
         heads = "".join(
             f'<th scope="col" dir="ltr">{marked(cut(lang, LABEL))}'
@@ -270,7 +271,7 @@ class Board(Report):
             summary = f"<summary>{len(self.codes) - _FIRST:,} more</summary>"
             parts.append(f"<details>{summary}<table>{more}{rest}</details>")
         parts += [_reasons(self), _changed_html(self), html_list("who", "", _who(self))]
-        return [*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())]
+        return "".join([*parts, *(f"<p>{marked(note)}</p>" for note in self._notes())])
 
 
 def board(

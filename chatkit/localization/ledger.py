@@ -31,7 +31,7 @@ from chatkit.errors import InputError, file_bytes
 from chatkit.localization import language
 from chatkit.localization.content import Contents, Entry, entries, grouped, source_of
 from chatkit.localization.table import frame_of
-from chatkit.report import Report, marked
+from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.files import replacing, rewrite
 from chatkit.util.progress import say
@@ -571,13 +571,10 @@ class LedgerFile(Report):
         name = sha256(connection.account.encode()).hexdigest()[:32]
         self.path: Path = folder / f"{name}.jsonl"  #: where it lies
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         ledger = self.read()
         texts = many(len(ledger.sources), "source text")
-        return [[f"{many(len(ledger), 'translation')} of {texts} recorded."]]
-
-    def _html(self) -> list[str]:
-        return [f"<p>{marked(line)}</p>" for block in self._text() for line in block]
+        return [paragraph(f"{many(len(ledger), 'translation')} of {texts} recorded.")]
 
     def frame(self) -> pd.DataFrame:
         """Return all that is recorded: from which source each translation was made, when, how.

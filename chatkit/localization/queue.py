@@ -36,7 +36,16 @@ from chatkit.localization.translation.units import (
     translator_note,
     with_texts,
 )
-from chatkit.report import LABEL, MANY, Report, html_heading, html_tables, marked, wrapped
+from chatkit.report import (
+    LABEL,
+    MANY,
+    Report,
+    ReportPart,
+    html_heading,
+    html_tables,
+    marked,
+    wrapped,
+)
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
@@ -405,7 +414,7 @@ class Queue(Report):
         title = f"{many(len(self.items), 'text')} in {many(languages, 'language')}: {states}"
         return f"{title}{'; ' if answers else ''}{answers}."
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> list[ReportPart]:
         lines = wrapped("", self._heading())
         for number, item in enumerate(self.items[:_FEW_TEXTS]):
             unit = item.unit
@@ -414,13 +423,13 @@ class Queue(Report):
             lines += wrapped("  ", text)
         if (more := len(self.items) - _FEW_TEXTS) > 0:
             lines.append(f"  … and {more:,} more: queue.frame() has them all")
-        return [lines]
+        return [ReportPart(lines, self._html)]
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         rows = [_html_row(number, item) for number, item in enumerate(self.items[:MANY])]
         first, more = rows[:_FEW_TEXTS], rows[_FEW_TEXTS:]
         table = html_tables(_WIDTHS, first, more, len(self.items), "queue.frame()")
-        return [html_heading(self._heading()), table]
+        return html_heading(self._heading()) + table
 
 
 def _html_row(number: int, item: QueueItem) -> str:

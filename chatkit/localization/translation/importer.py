@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
@@ -34,7 +34,7 @@ from chatkit.localization.translation.units import (
     stamp_of,
     with_texts,
 )
-from chatkit.report import FEW, LABEL, MANY, Report, html_tables, marked
+from chatkit.report import FEW, LABEL, MANY, Report, ReportPart, html_tables, marked
 from chatkit.util.display import cut, has_half_character, many, visible
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ class Translations(Report):
             return faults, f"{many(count, 'text')} {wait} for these or others: .rejected has them."
         return faults, ""
 
-    def _text(self) -> list[list[str]]:
+    def _parts(self) -> Iterator[ReportPart]:
         lines = [self._heading()]
         faults, waiting = self._folded()
         for each in faults[:_FEW_FAULTS]:
@@ -185,9 +185,11 @@ class Translations(Report):
         if (rest := len(faults) - _FEW_FAULTS) > 0:
             lines.append(f"  and {rest:,} more in .rejected")
         lines += [f"  {waiting}"] * bool(waiting)
-        return [lines, *([[repr(self.plan)]] if hasattr(self, "plan") else [])]
+        yield ReportPart(lines, self._html)
+        if hasattr(self, "plan"):
+            yield from self.plan._parts()
 
-    def _html(self) -> list[str]:
+    def _html(self) -> str:
         """Show the same as HTML: the texts that were not taken are a table, both sources marked."""
         parts = [f"<p>{marked(self._heading())}</p>"]
         if self.refused:
@@ -198,7 +200,7 @@ class Translations(Report):
             rest = f"<p>{marked(waiting)}</p>" * bool(waiting)
             summary = f"<summary>What was not taken: {many(len(self.refused), 'text')}</summary>"
             parts.append(f"<details open>{summary}{table}{rest}</details>")
-        return [*parts, *(self.plan._html() if hasattr(self, "plan") else ())]
+        return "".join(parts)
 
 
 def _html_row(text: Returned) -> str:

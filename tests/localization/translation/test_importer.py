@@ -469,7 +469,7 @@ def test_five_texts_that_were_not_taken_are_written_out(count, rest):
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (200, ""), (201, "<p>… and 1 more:")])
 def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
     result = Translations(both(), [], [came_back(n) for n in range(count)], 0)
-    html = "".join(result._html())
+    html = result._repr_html_()
     assert html.count('<tr><th scope="row"') == min(count, 200)
     texts = "1 text" if count == 1 else f"{count} texts"
     assert f"<summary>What was not taken: {texts}</summary>" in html
@@ -481,7 +481,7 @@ def test_two_hundred_texts_that_were_not_taken_are_in_the_table(count, rest):
 def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
     given = [came_back(1, "conflict", cell=""), came_back(2, "stale", source="")]
     result = Translations(both(), [], given, 0)
-    html = "".join(result._html())
+    html = result._repr_html_()
     assert '<td dir="auto">New text</td>' in html
     assert "<i>a.xlsx, row 4</i>" in html
     assert [line.strip()[:2] for line in repr(result).splitlines()[1:]] == ["t1", "t2"]
@@ -490,9 +490,9 @@ def test_only_a_stale_text_shows_both_sources_and_a_place_may_have_no_cell():
         *("live", "returned", "place", "cell"),
     ]
     nothing = Translations(both(), [], [came_back(1, "unchanged"), came_back(2, "fresh")], 0)
-    assert nothing._html() == [
-        "<p>0 texts changed in 0 contents (0 new), 1 as they were, 0 rejected</p>"
-    ]
+    assert nothing._repr_html_().endswith(
+        "</style><p>0 texts changed in 0 contents (0 new), 1 as they were, 0 rejected</p></div>"
+    )
     assert nothing.rejected.empty and nothing.texts.verdict.tolist() == ["unchanged", "fresh"]
 
 
