@@ -61,7 +61,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.account.fleet_plan import FleetPlan
-    from chatkit.account.rehearsal import Rehearsal
     from chatkit.api.secret import Secret
     from chatkit.bulk.plan import Plan
     from chatkit.settings import TokenPlace
@@ -70,9 +69,8 @@ DONE, DIFFERENT, TROUBLE, INTERRUPTED = 0, 1, 2, 130
 #: Stands for the CHATKIT_ variables in place of the name of a connection.
 ENVIRONMENT = "environment"
 
-_MOST = 40  #: changes that a comment shows, and rows of a result that were not applied
-_LINES = 8  #: lines of one change in a comment
-_LONGEST = 60_000  #: characters of a comment; GitHub takes 65,536
+#: Rows that were not applied; and lines on why a plan is outdated, and on a rehearsal.
+_MOST, _LINES = 40, 8
 
 
 class _Arguments(argparse.Namespace):
@@ -131,20 +129,18 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r"chatkit\.resume finds", "`chatkit resume RUN` finds"),
     (r"plan\.save\(path\) writes", "plan --out FILE writes"),
     (r"plan\.apply\(rehearsed=True\)", "`chatkit apply FILE --rehearsed`"),
-    (r"plan\.apply\(\) does it\.", ""),
+    (r"plan\.apply\(\) does it\.|: plan\.left_out shows them", ""),
     (r"plan\.(?:frame\(\)|refused) has them all", "the file of the plan has them all (--out FILE)"),
     (r" \(plan\.refused shows where\)", " (shown above)"),
     (r"plan\.secrets holds it once", "--secrets FILE keeps it once"),
     (r" plan\.secrets holds them by id, or the dict .*? keeps one in the keyring\.", ""),
-    (r": plan\.left_out shows them", ""),
     (r"apply\(at='([^']+)'\) goes on", r"With CHATKIT_RUNS=\1 it goes on"),
     (r", [^,[^,]* with apply\(gap='page'\), which reads .*? writes them", ""),
     (r"(?:apply|plan)\((?:…, )?(many|irreversible|broken)=True\)", r"--\1"),
-    (r"plan\(…, skip_invalid=True\)", "--skip-invalid"),
     (r"undo\(…, include_adopted=True\)", "--include-adopted"),
     (r"say other_account=True", "use --other-account"),
     (r"\b(broken|moved)=True", r"--\1"),
-    (r"skip_invalid=True", "--skip-invalid"),
+    (r"plan\(…, skip_invalid=True\)|skip_invalid=True", "--skip-invalid"),
     (r"\bconflicts='(\w+)'", r"--conflicts \1"),
     (r"\('flow', 'Order survey'\) or ", ""),
     (r"\bdelete=(?![\w(\['\"])", "--delete"),
@@ -710,9 +706,8 @@ def _is_connection(text: str) -> bool:
 
 def _is_place(text: str) -> bool:
     """Return whether a word names a folder, a revision of one, or a file, and no connection."""
-    is_path = "@" in text or "/" in text or os.sep in text
-    exists = text != "" and Path(text).expanduser().exists()
-    return (is_path or exists) and not _is_connection(text)
+    is_path = bool(re.search(r"[@/\\]", text) or (text and Path(text).expanduser().exists()))
+    return is_path and not _is_connection(text)
 
 
 def _check_order(verb: str, first: str, second: str) -> None:
@@ -811,6 +806,7 @@ def _plan(args: _Arguments) -> int:
         --rehearse: apply it to a copy of the account, and show what differs; the account itself is
             only read
     """
+    from chatkit.account.planning import plan_markdown
     from chatkit.api.connection import account_words
 
     _check_order("plan", args.folder, args.name)
@@ -825,7 +821,8 @@ def _plan(args: _Arguments) -> int:
             plan.save(args.out)
         if args.markdown:
             where = account_words(client.connection.account, client.connection.name)
-            args.write(_markdown(plan, where, rehearsal))
+            notes = rehearsal.lines()[:_LINES] if rehearsal else ()
+            args.write(plan_markdown(plan, where, notes, _as_commands))
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
     if args.out and not stopped and len(plan):
@@ -843,46 +840,11 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
     )  # fmt: skip
 
 
-def _markdown(plan: Plan, where: str, rehearsal: Rehearsal | None = None) -> str:
-    """Write a plan as a comment on a pull request."""
-    from chatkit.bulk import rendering
-    from chatkit.report import markdown
-
-    lines = []
-    for change in plan.changes[:_MOST]:
-        sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
-        noun = f"{change.noun} " if change.noun else ""
-        lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
-        for field, *both in rendering.change_lines(change)[:_LINES]:
-            name = f"{cut(field, 60)}: " if field else ""
-            for mark, side in zip("-+", both, strict=True):
-                if side is not None:
-                    lines.append(f"{mark if all(both) else sign}     {name}{side}")
-    if (more := len(plan.changes) - _MOST) > 0:
-        lines.append(f"# … and {many(more, 'more change')}")
-    for cell in plan.refused.head(_MOST).itertuples():
-        place = " ".join(filter(None, (str(cell.row), str(cell.column))))
-        lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
-    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST]]
-    lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
-    if rehearsal is not None:
-        well = f"{many(len(rehearsal.result), 'row')} as planned, in a copy of the account"
-        sign, notes = (
-            ("!", rehearsal.problems) if rehearsal.problems else ("#", [well, *rehearsal.warnings])
-        )
-        lines += [f"{sign} rehearsal: {cut(note, 200)}" for note in notes[:_LINES]]
-    text = "\n".join(visible(_as_commands(line)) for line in lines)
-    if len(text) > _LONGEST:
-        text = text[:_LONGEST].rpartition("\n")[0] + "\n# … and more"
-    counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
-    return markdown(f"Plan for {where}: {counts or 'nothing to do'}", text, "diff")
-
-
 # --- apply, and what has been applied -------------------------------------------------------
 
 
 @_command("source", "name?", "--rehearsed", *_STATE, *_ALLOWED)
-def _apply(args: _Arguments) -> int:
+def _apply(args: _Arguments) -> int | None:
     """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
     Applies this plan only, and only if everything it changes is still as it was then. The run is
@@ -895,6 +857,8 @@ def _apply(args: _Arguments) -> int:
             of the plan is looked for in the variables and among the connections
         --rehearsed: only if `plan --rehearse` of it went well
     """
+    from chatkit.account.planning import changes_since
+
     _check_order("apply", args.source, args.name or "")
     file = Path(args.source)
     if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
@@ -903,9 +867,8 @@ def _apply(args: _Arguments) -> int:
             raise chatkit.InputError(
                 f"Name the connection that the folder is applied to: `{typed}`."
             )
-        with _account(args.name) as client:
-            args.folder = args.source
-            return _carry_out(_plan_of_folder(args, client), args)
+        args.folder = args.source
+        return _restore(args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
         raise chatkit.InputError(
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
@@ -916,7 +879,7 @@ def _apply(args: _Arguments) -> int:
         plan = client.load_plan(file)
         begun = chatkit.runs(client).query("index == @plan.id")
         if begun.empty:  # so the account has to be as it was reviewed
-            if moved := _changed_since(plan):
+            if moved := changes_since(plan):
                 more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
                 lines = [*(cut(line, 200) for line in moved[:_LINES]), *more]
                 print(
@@ -1025,46 +988,6 @@ def _account_of(path: Path) -> str:
         f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
         f"names: {command(f'apply {path} NAME')}"
     )
-
-
-def _changed_since(plan: Plan) -> list[str]:
-    """List what of a saved plan is not as it was when the plan was made.
-
-    Each row is compared again when it is sent. Here all are looked at before the first is sent,
-    so that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
-    """
-    from chatkit.account.reading import same_field
-    from chatkit.bulk.plan import setting_of, target_of
-    from chatkit.frames.frame import records
-
-    parts: dict[tuple[str, str | None], list[Any]] = {}
-    for change in plan.changes:
-        parts.setdefault((change.noun or setting_of(plan).noun, change.code), []).append(change)
-    moved = []
-    for (noun, code), changes in parts.items():
-        endpoints = target_of(plan).of(code, noun)
-        fields = {field for change in changes for field in change.before}
-        frame = endpoints.frame(full=not fields <= {*endpoints.record.listed})
-        rows = records(frame, range(len(frame)))
-        live: dict[Any, Mapping[str, Any]] = dict(zip(frame.index.tolist(), rows, strict=True))
-        natural = endpoints.natural_key
-        names = {tuple(map(record.get, natural)) for record in live.values()}
-        for change in changes:
-            label, now, after = f"{noun} {change.label}", live.get(change.key), change.after
-            if change.kind == "create":
-                if now is not None or tuple(map(after.get, natural)) in names:
-                    moved.append(f"{label} is there already")
-            elif now is None:
-                moved.append(f"{label} is gone")
-            else:
-                moved += [
-                    f"{label}: {field} has changed"
-                    for field, before in change.before.items()
-                    if field in now
-                    and not same_field(noun, field, before, now[field])
-                    and not same_field(noun, field, after.get(field, before), now[field])
-                ]
-    return moved
 
 
 def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:

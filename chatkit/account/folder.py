@@ -913,7 +913,7 @@ def _with_parts(contents: FolderContents) -> pd.DataFrame | None:
     frame = contacts.reindex(columns=list(CONTACT_COLUMNS))
     if base is None or not len(base):
         return frame.astype(dict.fromkeys(CONTACT_COLUMNS[3:], contacts["number"].dtype))
-    rows = contact_keys(base).get_indexer(contact_keys(contacts))
+    rows = pd.Index(contact_keys(base)).get_indexer(pd.Index(contact_keys(contacts)))
     same = (rows >= 0) & (_names(base).take(rows) == _names(contacts))
     for column in CONTACT_COLUMNS[3:]:
         taken = base[column].take(rows).reset_index(drop=True)

@@ -7,7 +7,7 @@ account has stays, unless it is named to be deleted.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -29,13 +29,16 @@ from chatkit.account.reading import (
     record_rows,
     same_field,
 )
+from chatkit.bulk import rendering
 from chatkit.bulk.endpoints import ACCOUNT, Endpoints
-from chatkit.bulk.plan import Plan, RefusedCell, join_plans
+from chatkit.bulk.plan import Plan, RefusedCell, join_plans, setting_of, target_of
 from chatkit.client import Client, resource_of, source_of
 from chatkit.errors import InputError
+from chatkit.frames.frame import records
 from chatkit.frames.snapshot import inherit_origin
 from chatkit.imports import accessor
-from chatkit.util.display import many, values
+from chatkit.report import markdown
+from chatkit.util.display import cut, many, values, visible
 
 #: What becomes of a record that the account has otherwise.
 Differing = Literal["update", "skip"]
@@ -44,6 +47,9 @@ Named: TypeAlias = "tuple[str, Any] | str"
 
 #: So many records are named in a note, the others counted.
 _NAMED = 5
+_MOST_CHANGES = 40  #: changes in a comment
+_MOST_LINES = 8  #: lines of one change there
+_LONGEST = 60_000  #: characters of a comment; GitHub takes 65,536
 
 
 def plan_state(
@@ -310,3 +316,78 @@ def _frame(rows: Mapping[str, Mapping[str, Any]], live: pd.DataFrame) -> pd.Data
     frame = pd.DataFrame(cells).set_axis(pd.Index(list(rows), name="record", dtype=object))
     inherit_origin(frame, live)
     return frame
+
+
+# --- a saved plan -----------------------------------------------------------------------
+
+
+def changes_since(plan: Plan) -> list[str]:
+    """List the records that have changed since a saved plan was made.
+
+    Each row is compared again when it is sent. Here all are looked at before the first is sent,
+    so that a plan that somebody has reviewed is applied as it was reviewed, or not at all.
+    """
+    parts: dict[tuple[str, str | None], list[Any]] = {}
+    for change in plan.changes:
+        parts.setdefault((change.noun or setting_of(plan).noun, change.code), []).append(change)
+    moved = []
+    for (noun, code), changes in parts.items():
+        endpoints = target_of(plan).of(code, noun)
+        fields = {field for change in changes for field in change.before}
+        frame = endpoints.frame(full=not fields <= {*endpoints.record.listed})
+        rows = records(frame, range(len(frame)))
+        live: dict[Any, Mapping[str, Any]] = dict(zip(frame.index.tolist(), rows, strict=True))
+        natural = endpoints.natural_key
+        names = {tuple(map(record.get, natural)) for record in live.values()}
+        for change in changes:
+            label, now, after = f"{noun} {change.label}", live.get(change.key), change.after
+            if change.kind == "create":
+                if now is not None or tuple(map(after.get, natural)) in names:
+                    moved.append(f"{label} is there already")
+            elif now is None:
+                moved.append(f"{label} is gone")
+            else:
+                moved += [
+                    f"{label}: {field} has changed"
+                    for field, before in change.before.items()
+                    if field in now
+                    and not same_field(noun, field, before, now[field])
+                    and not same_field(noun, field, after.get(field, before), now[field])
+                ]
+    return moved
+
+
+def plan_markdown(
+    plan: Plan, where: str, notes: Sequence[str] = (), convert: Callable[[str], str] = str
+) -> str:
+    """Write a plan as a comment on a pull request: short, and a block that nothing in it can end.
+
+    Args:
+        plan: The plan.
+        where: Its account, for people.
+        notes: Lines below it, each with its sign.
+        convert: Converts the advice in a line.
+    """
+    lines = []
+    for change in plan.changes[:_MOST_CHANGES]:
+        sign = {"create": "+", "update": "!", "delete": "-"}.get(change.kind, " ")
+        noun = f"{change.noun} " if change.noun else ""
+        lines.append(f"{sign} {change.kind} {noun}{rendering.change_label(change)}")
+        for name, *both in rendering.change_lines(change)[:_MOST_LINES]:
+            title = f"{cut(name, 60)}: " if name else ""
+            for mark, value in zip("-+", both, strict=True):
+                if value is not None:
+                    lines.append(f"{mark if all(both) else sign}     {title}{value}")
+    if (more := len(plan.changes) - _MOST_CHANGES) > 0:
+        lines.append(f"# … and {many(more, 'more change')}")
+    for cell in plan.refused.head(_MOST_CHANGES).itertuples():
+        place = " ".join(filter(None, (str(cell.row), str(cell.column))))
+        lines.append(f"! refused: {cut(place, 80)}: {cut(str(cell.reason), 200)}")
+    lines += [f"# {cut(note, 300)}" for note in rendering.notes_of(plan)[:_MOST_CHANGES]]
+    lines += [f"! blocked: {cut(reason, 300)}" for reason in plan.objections()]
+    lines += notes
+    text = "\n".join(visible(convert(line)) for line in lines)
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST].rpartition("\n")[0] + "\n# … and more"
+    counts = ", ".join(many(count, kind) for kind, count in plan.counts.items() if count)
+    return markdown(f"Plan for {where}: {counts or 'nothing to do'}", text, "diff")

@@ -14,8 +14,6 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-import pandas as pd
-
 from chatkit.api.connection import Connection, account_words
 from chatkit.bulk.comparison import FrameDifferences, compare_frames, same_value
 from chatkit.bulk.endpoints import Endpoints
@@ -26,6 +24,8 @@ from chatkit.frames.frame import records, sorted_rows
 from chatkit.util.display import many, values
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from chatkit.sandbox.scenario import AccountRecords
 
 #: What names a record among all accounts: a name, a code and a language, an address.
@@ -326,10 +326,10 @@ def _by_name(
     )
 
 
-def contact_keys(contacts: pd.DataFrame) -> pd.Index[str]:
+def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
     """Write what names each contact as one text: country code and number."""
     code, number = (contacts[name].astype("str").fillna("") for name in CONTACT)
-    return pd.Index((code + " " + number).str.strip())
+    return (code + " " + number).str.strip()
 
 
 def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:

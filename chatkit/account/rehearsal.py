@@ -19,7 +19,7 @@ from chatkit.client import RESOURCES, Client, open_clients, source_of
 from chatkit.errors import InputError, PlanRefused
 from chatkit.imports import accessor
 from chatkit.report import FEW, Report, ReportPart, bullets, headline, paragraph
-from chatkit.util.display import duration, many, visible
+from chatkit.util.display import cut, duration, many, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,6 +129,13 @@ class Rehearsal(Report):
     def warnings(self) -> list[str]:
         """The objections to look at before the plan is applied."""
         return list(self.plan.objections())
+
+    def lines(self) -> list[str]:
+        """Return in lines whether all went as planned: for a comment on a pull request."""
+        if problems := self.problems:
+            return [f"! rehearsal: {cut(each, 200)}" for each in problems]
+        well = f"{many(len(self.result), 'row')} as planned, in a copy of the account"
+        return [f"# rehearsal: {cut(each, 200)}" for each in (well, *self.warnings)]
 
     def frame(self) -> pd.DataFrame:
         """Return what came of each row of the plan in the copy, with the index of the plan."""

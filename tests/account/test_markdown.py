@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from hypothesis import example, given, settings
@@ -10,10 +11,12 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import chatkit
-from chatkit.cli import _markdown as markdown
+from chatkit.account.planning import plan_markdown
+from chatkit.cli import _as_commands
 from chatkit.client import Client
 from chatkit.util.display import visible
 
+markdown = partial(plan_markdown, convert=_as_commands)
 BAD = "```\n# x\n@all <img src=x onerror=alert(1)> ![a](http://b) #1 | ~~~ \u202e & \x1b[31m"
 
 
