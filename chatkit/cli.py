@@ -3,12 +3,11 @@
 Each command is a function under `@_command`, which lists its arguments. Its docstring is its help,
 with those arguments that it alone has; those that several commands have are listed here. Standard
 output holds the answer; notes, questions and errors go to standard error. No command asks anything
-where there is no terminal, so all of them run in continuous integration.
+where there is no terminal, so all of them run in continuous integration. A folder, file or run is
+the first argument, and the connection that it goes with the second.
 
 Exit status: 0 done, and nothing differs; 1 something differs, is wrong or was not applied; 2 it
 could not be done, and standard error says why; 130 interrupted.
-
-    The folder or file is the first argument, and the connection the second.
 
     Options:
         folder: the folder, or a git revision of it: shop/@HEAD~3
@@ -16,8 +15,8 @@ could not be done, and standard error says why; 130 interrupted.
             CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN, or the access file of a sandbox
         run: as `chatkit runs` lists it; its beginning is enough
         --broken: take what the platform would refuse, too
-        --contacts: contacts, too: personal data, which the .gitignore of a folder names. Without it
-            those of a folder that has a contacts.csv; never with --no-contacts
+        --contacts: contacts, too, or not: personal data, which the .gitignore of a folder names.
+            Without either: if the folder has a contacts.csv
         --delete: also delete these, which the folder does not hold, each by resource and name as
             diff shows them: --delete "flow Order survey" "content order_ready/de"
         --irreversible: allow what has no undo
@@ -710,7 +709,7 @@ def _is_place(text: str) -> bool:
     return is_path and not _is_connection(text)
 
 
-def _check_order(verb: str, first: str, second: str) -> None:
+def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> None:
     """Refuse a connection that stands where the folder or the file belongs.
 
     Raises:
@@ -719,14 +718,12 @@ def _check_order(verb: str, first: str, second: str) -> None:
     no_place = _is_connection(first) and not Path(first).is_dir()
     if no_place and (_is_place(second) or (verb != "diff" and not _is_connection(second))):
         short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
-        typed = f"{verb} {shlex.quote(short) if short else 'FOLDER'} {shlex.quote(first)}"
-        raise chatkit.InputError(
-            f"The folder or file comes first, and the connection second: `{command(typed)}`."
-        )
+        typed = f"{verb} {shlex.quote(short) if short else place} {shlex.quote(first)}"
+        raise chatkit.InputError(f"The connection comes second: `{command(typed)}`.")
     if verb != "diff" and _is_place(second):
         raise chatkit.InputError(
             "The second argument is a connection, and this one is a folder or a file: "
-            f"`{command(f'{verb} FOLDER NAME')}`. `{command('connections')}` lists connections."
+            f"`{command(f'{verb} {place} NAME')}`. `{command('connections')}` lists connections."
         )
 
 
@@ -931,6 +928,7 @@ def _resume(args: _Arguments) -> int:
     from chatkit.bulk.endpoints import ACCOUNT
     from chatkit.client import RESOURCES
 
+    _check_order("resume", args.run, args.name or "", "RUN")
     nouns = chatkit.runs().query("index.str.startswith(@args.run)")["noun"]
     secret = {noun for noun, kind in RESOURCES.items() if kind._declaration.lost} | {ACCOUNT}
     with (
@@ -953,6 +951,7 @@ def _undo(args: _Arguments) -> int:
         --include-adopted: delete also what was found after a lost answer to a create
         --out: write the plan here for `chatkit apply`, and send nothing
     """
+    _check_order("undo", args.run, args.name or "", "RUN")
     with _account(args.name) if args.name else nullcontext() as client:
         plan = chatkit.undo(
             args.run, client, moved=args.moved, include_adopted=args.include_adopted
