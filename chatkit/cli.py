@@ -73,7 +73,7 @@ _MOST, _LINES = 40, 8
 
 
 class _Arguments(argparse.Namespace):
-    """What was typed, and where the answer is written."""
+    """The arguments that were typed, and the stream for the answer."""
 
     def show(self, text: object) -> None:
         """Write a part of the answer for a person, with commands where the text names Python."""

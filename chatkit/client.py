@@ -187,8 +187,8 @@ class Client(metaclass=HelpPage):
                 if contacts or not personal
                 else {None: None}
             )
-            found = {code: _records_of(of) if of else [] for code, of in each.items()}
-            seed[f"{noun}s"] = found.get(None, found)
+            records = {code: _records_of(of) if of else [] for code, of in each.items()}
+            seed[f"{noun}s"] = records.get(None, records)
         seed["now"] = self.transport.service_time().timestamp()  # the calls have told it
         return cast("AccountRecords", seed)
 
@@ -216,26 +216,26 @@ def _records_of(endpoints: Endpoints[Any]) -> list[dict[str, Any]]:
     A template that the service does not know has none. One that is gone when it is read in
     full is left out.
     """
-    found: dict[Any, dict[str, Any]] = {}
+    by_key: dict[Any, dict[str, Any]] = {}
 
     def add(data: Raw) -> int:
         page = msgspec.json.decode(data)
-        found.update((record[endpoints.key], record) for record in page)
+        by_key.update((record[endpoints.key], record) for record in page)
         return len(page)
 
     with suppress(NotFound) if endpoints.code else nullcontext():
         for _ in endpoints.list_reader(add).read():
             pass
     if not endpoints.detailed:
-        return list(found.values())
-    calls = [endpoints.get_call(key) for key in found]
+        return list(by_key.values())
+    calls = [endpoints.get_call(key) for key in by_key]
     answers = answers_in_order(endpoints.transport, calls, kept=(NotFound,))
     read = [msgspec.json.decode(each.data) for each in answers if isinstance(each, Envelope)]
-    return [found.get(each[endpoints.key], {}) | each for each in read]
+    return [by_key.get(each[endpoints.key], {}) | each for each in read]
 
 
 class _AccountTarget:
-    """Where the records of a plan for the account are: all resources of a client.
+    """The target of a plan for the account: all resources of a client.
 
     Args:
         client: The account.

@@ -48,7 +48,7 @@ class _ProfilePage(type(BaseModel)):  # type: ignore[misc]  # its own metaclass 
 
 
 class ServiceProfile(BaseModel, metaclass=_ProfilePage):
-    """What to assume where the API document is silent.
+    """The assumptions where the API document is silent.
 
     Every point has a default that works with the sandbox and with the most likely service, and
     is listed below with its section of the API document and the reason for the default. Pass
@@ -261,20 +261,20 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
 
 
 def _problems(error: ValidationError) -> list[Problem]:
-    """Say what pydantic found in our words."""
+    """Return the errors of pydantic as problems in our words."""
     points = ServiceProfile.model_fields
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False):
         name = str(detail["loc"][0]) if detail["loc"] else "(all)"
         value = repr(detail["input"])[:60]
         if name not in points:
             like = get_close_matches(name, points, 1)
             hint = f"did you mean {like[0]}?" if like else "help(chatkit.ServiceProfile) lists them"
-            found[name] = Problem(name, value, f"there is no such point; {hint}")
+            problems[name] = Problem(name, value, f"there is no such point; {hint}")
         else:
             expected = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-            found[name] = Problem(name, value, f"must be {expected}")
-    return list(found.values())
+            problems[name] = Problem(name, value, f"must be {expected}")
+    return list(problems.values())
 
 
 def _points() -> str:

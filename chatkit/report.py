@@ -79,10 +79,10 @@ AnyFinding = TypeVar("AnyFinding", bound=Finding)
 
 
 class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
-    """All that a check found, in the order of what was checked. Empty is good."""
+    """The findings of a check, in the order of what was checked. Empty is good."""
 
     def __init__(self, findings: Iterable[AnyFinding]) -> None:
-        self._found = tuple(findings)
+        self._findings = tuple(findings)
 
     @abstractmethod
     def _with(self, findings: Iterable[AnyFinding]) -> Self:
@@ -93,24 +93,26 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
     @overload
     def __getitem__(self, index: slice) -> Self: ...
     def __getitem__(self, index: int | slice) -> AnyFinding | Self:
-        return self._with(self._found[index]) if isinstance(index, slice) else self._found[index]
+        return (
+            self._with(self._findings[index]) if isinstance(index, slice) else self._findings[index]
+        )
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._findings)
 
     def __iter__(self) -> Iterator[AnyFinding]:
-        return iter(self._found)
+        return iter(self._findings)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self._found == other._found
+        return isinstance(other, type(self)) and self._findings == other._findings
 
     def __hash__(self) -> int:
-        return hash(self._found)
+        return hash(self._findings)
 
     @property
     def ok(self) -> bool:
         """True where there is no error."""
-        return not any(each.severity == "error" for each in self._found)
+        return not any(each.severity == "error" for each in self._findings)
 
     @property
     def errors(self) -> Self:
@@ -129,10 +131,10 @@ class FindingSequence(Sequence[AnyFinding], Generic[AnyFinding]):
 
     def counts(self) -> dict[str, int]:
         """Count the findings by code, the most frequent first."""
-        return dict(Counter(each.code for each in self._found).most_common())
+        return dict(Counter(each.code for each in self._findings).most_common())
 
     def _only(self, severity: Severity) -> Self:
-        return self._with(each for each in self._found if each.severity == severity)
+        return self._with(each for each in self._findings if each.severity == severity)
 
 
 def errors(findings: Iterable[Finding]) -> list[Finding]:
@@ -140,7 +142,7 @@ def errors(findings: Iterable[Finding]) -> list[Finding]:
     return [finding for finding in findings if finding.severity == "error"]
 
 
-def doubts(findings: Iterable[Finding]) -> list[Finding]:
+def errors_and_warnings(findings: Iterable[Finding]) -> list[Finding]:
     """Pick what a person is to know of what is sent all the same: all but mere notes."""
     return [finding for finding in findings if finding.severity != "note"]
 
@@ -460,7 +462,9 @@ def wrapped(lead: str, text: str) -> list[str]:
     return [(lead if n == 0 else " " * len(lead)) + part for n, part in enumerate(parts)]
 
 
-def sides(name: str, before: Shown, after: Shown, width: int, arrow: str = ARROW) -> list[str]:
+def both_values(
+    name: str, before: Shown, after: Shown, width: int, arrow: str = ARROW
+) -> list[str]:
     """Write both sides; below each other if they are long, or if → could be read backwards."""
     whole = f"{name}{before} {arrow} {after}"
     if columns(whole) <= width and not right_to_left(f"{before}{after}"):
@@ -498,14 +502,14 @@ def html_tables(
     return f"{table}<details>{folded}</details>"
 
 
-def html_side(side: Shown | None, tag: str) -> str:
+def html_value(value: Shown | None, tag: str) -> str:
     """Make the cell of one side of a change; what differs stands in the tag."""
-    if side is None:
+    if value is None:
         return "<td></td>"
-    if side.kind == "words":
-        return f"<td><i>{marked(side.text)}</i></td>"
-    text = f"<{tag}>{marked(side.text)}</{tag}>" if side.text else ""
-    return f'<td dir="auto">{marked(side.head)}{text}{marked(side.tail)}</td>'
+    if value.kind == "words":
+        return f"<td><i>{marked(value.text)}</i></td>"
+    text = f"<{tag}>{marked(value.text)}</{tag}>" if value.text else ""
+    return f'<td dir="auto">{marked(value.head)}{text}{marked(value.tail)}</td>'
 
 
 def html_list(name: str, heading: str, lines: list[str]) -> str:

@@ -27,7 +27,14 @@ from chatkit.errors import (
     first_line,
     steady,
 )
-from chatkit.report import Finding, cell_problem, document_problem, doubts, errors, summary
+from chatkit.report import (
+    Finding,
+    cell_problem,
+    document_problem,
+    errors,
+    errors_and_warnings,
+    summary,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -256,7 +263,7 @@ class Resource(Generic[R], metaclass=HelpPage):
                     if each.severity == severity:
                         problem = problem_of(each)
                         stopped.append(problem._replace(reason=f"warning: {problem.reason}"))
-            elif notable := doubts(findings):
+            elif notable := errors_and_warnings(findings):
                 warnings.warn(f"{label} has {summary(notable)}", stacklevel=4)
         if stopped:
             try:

@@ -207,7 +207,7 @@ def _half(missing: list[str], name: str | None, aside: bool, one_of_several: boo
 
 
 def config_file() -> Path:
-    """Where the named connections are kept: CHATKIT_CONFIG, or the user's own folder."""
+    """Return the path of the configuration file: CHATKIT_CONFIG, or in the user's own folder."""
     from platformdirs import user_config_path
 
     config = _environment().config

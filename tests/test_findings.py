@@ -13,7 +13,7 @@ from chatkit.report import (
     FindingCounts,
     cell_problem,
     document_problem,
-    doubts,
+    errors_and_warnings,
     errors,
     finding_line,
     summary,
@@ -61,7 +61,7 @@ def test_a_place_that_is_not_there_is_missing(pointer: str) -> None:
 
 def test_errors_and_doubts_are_told_apart() -> None:
     assert errors([NOTE, WRONG, LONG]) == [WRONG]
-    assert doubts([NOTE, WRONG, LONG]) == [WRONG, LONG]
+    assert errors_and_warnings([NOTE, WRONG, LONG]) == [WRONG, LONG]
 
 
 def test_a_finding_is_said_in_a_line_with_its_place() -> None:

@@ -46,14 +46,14 @@ from chatkit.report import (
     WIDTH,
     Report,
     ReportPart,
+    both_values,
     bullets,
     folded,
     frame_of_objects,
     headline,
-    html_side,
     html_tables,
+    html_value,
     marked,
-    sides,
     table,
     text_of,
 )
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
 
 #: What can be compared: see `compare`.
 Comparable: TypeAlias = "Client | Folder | Sandbox | AccountState | str | PathLike[str]"
-Side = Literal["left", "right"]
+Position = Literal["left", "right"]
 _Place: TypeAlias = tuple[str, str, str]  #: the resource, the thing and the field that differ
 What = Literal["changed", "only left", "only right"]
 
@@ -275,7 +275,7 @@ class Comparison(Report, Sequence[AccountDifference]):
 
     def plan(
         self,
-        target: Side,
+        target: Position,
         rows: pd.DataFrame | None = None,
         *,
         delete: pd.DataFrame | Iterable[Named] = (),
@@ -300,7 +300,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         >>> len(compared.plan("right"))
         0
         """
-        if target not in get_args(Side):
+        if target not in get_args(Position):
             raise InputError(f"The side to change is 'left' or 'right', not {target!r:.60}.")
         client = self._sources[target == "right"]
         if not isinstance(client, Client):
@@ -360,7 +360,7 @@ class Comparison(Report, Sequence[AccountDifference]):
         for things in self._things.values():
             for n, (key, changes) in enumerate(islice(things.items(), MANY // len(self._things))):
                 (first if n < FEW else more).append(_html_thing(key, changes))
-        names = [marked(cut(side.origin, LABEL)) for side in (self.left, self.right)]
+        names = [marked(cut(state.origin, LABEL)) for state in (self.left, self.right)]
         widths = {"difference": 17, "which": 20, "field": 15, names[0]: 24, f"{names[1]} ": 24}
         return html_tables(widths, first, more, self._count(), ".frame()")
 
@@ -397,7 +397,9 @@ class Comparison(Report, Sequence[AccountDifference]):
         unread = {}
         for noun, declared in DECLARED.items():
             if declared.personal:
-                without = [side.origin for side in (self.left, self.right) if side.contacts is None]
+                without = [
+                    state.origin for state in (self.left, self.right) if state.contacts is None
+                ]
                 if without:
                     holds_none = f" ({visible(without[0])} has none)" if len(without) == 1 else ""
                     unread[noun] = f"{noun}s{holds_none}"
@@ -552,10 +554,10 @@ def _compared_contacts(left: pd.DataFrame, right: pd.DataFrame) -> Iterator[Acco
     for key, row in zip(contact_keys(right.iloc[sorted(changes)]), sorted(changes), strict=True):
         for field, before, after in changes[row]:
             yield AccountDifference("contact", key, field, before, after, "changed")
-    for n, side in enumerate((left, right)):
+    for n, contacts in enumerate((left, right)):
         alone = (differing.left, differing.right)[n]
-        cells = [listed(side[name].iloc[alone]) for name in both]
-        for key, *values in zip(contact_keys(side.iloc[alone]), *cells, strict=True):
+        cells = [listed(contacts[name].iloc[alone]) for name in both]
+        for key, *values in zip(contact_keys(contacts.iloc[alone]), *cells, strict=True):
             record = dict(zip(both, values, strict=True))
             one, two = (None, record) if n else (record, None)
             yield AccountDifference(
@@ -580,7 +582,7 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
                     field: fields if (noun, name, field) in chosen else now
                     for field in (*now, *fields)
                 }
-                kept[noun][key] = {f: side[f] for f, side in sources.items() if f in side}
+                kept[noun][key] = {f: record[f] for f, record in sources.items() if f in record}
             elif (noun, name, "") in chosen:
                 kept[noun][key] = dict(fields)
     contacts = None
@@ -631,7 +633,7 @@ def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[_DifferenceLi
 
     lines = []
     for each in meanings(left, right):
-        one, two = (None if side is MISSING else side for side in (each.before, each.after))
+        one, two = (None if value is MISSING else value for value in (each.before, each.after))
         moved = each.kind.endswith(" moved")
         lines.append(_DifferenceLine(f"{each.kind}: {each.where}", one, two, words=moved))
     return lines or [_DifferenceLine("flow_json, written in another way")]
@@ -654,9 +656,11 @@ def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
         name, both = cut(line.name, 2 * LABEL), line.pair()
         if both is None or len(name) > LABEL:
             lines.append(f"      {name}")
-            lines += [f"          {each}" for each in sides("", *both, WIDTH - 10)] if both else []
+            lines += (
+                [f"          {each}" for each in both_values("", *both, WIDTH - 10)] if both else []
+            )
         else:
-            lines += [f"      {each}" for each in sides(f"{name}: ", *both, WIDTH - 6)]
+            lines += [f"      {each}" for each in both_values(f"{name}: ", *both, WIDTH - 6)]
     return lines
 
 
@@ -683,13 +687,13 @@ def _html_line(line: _DifferenceLine) -> str:
     texts = isinstance(line.left, str) and isinstance(line.right, str) and not line.words
     if not texts or max(len(line.left), len(line.right)) > _LONG:
         left, right = line.pair() or (None, None)
-        return f"{name}{html_side(left, 'del')}{html_side(right, 'ins')}"
+        return f"{name}{html_value(left, 'del')}{html_value(right, 'ins')}"
     parts = [(kind, marked(visible(text))) for kind, text in changed_words(line.left, line.right)]
-    for side, tag in (("out", "del"), ("in", "ins")):
+    for changed, tag in (("out", "del"), ("in", "ins")):
         cell = "".join(
-            f"<{tag}>{text}</{tag}>" if kind == side else text
+            f"<{tag}>{text}</{tag}>" if kind == changed else text
             for kind, text in parts
-            if kind in ("same", side)
+            if kind in ("same", changed)
         )
         name += f'<td dir="auto">{cell}</td>'
     return name

@@ -484,7 +484,7 @@ def observe(ask: Prober, contacts: Reply, flows: Reply) -> Iterator[Observation]
     yield from _pages(ask, resource, first)
     yield _number_form(contacts)
     yield _flow_document(ask, flows)
-    yield _not_found(ask, resource)
+    yield _missing_record(ask, resource)
     yield _parameter(ask, "search_param", "contacts", contacts, _SEARCH_NAMES)
     yield _parameter(ask, "status_param", "flows", flows, _STATUS_NAMES)
 
@@ -538,7 +538,7 @@ def _flow_document(ask: Prober, flows: Reply) -> Observation:
     return Observation(field, how, "flow_json" in record or isinstance(raw, dict))
 
 
-def _not_found(ask: Prober, resource: str) -> Observation:
+def _missing_record(ask: Prober, resource: str) -> Observation:
     reply, field = ask.get(resource, _NO_ID), "not_found_status"
     if reply.answer is None or not reply.refused:
         return Observation(

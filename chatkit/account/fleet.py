@@ -116,7 +116,7 @@ def connect_all(accounts: str | Iterable[str] | Mapping[str, str | Client | Sand
                 raise SettingsError(
                     f"{other!r} and {label!r} are the same account ({account}): name it once."
                 )
-        _announce(opened, failed)
+        _print_opened(opened, failed)
         return Fleet(opened, failed, closes.pop_all())
 
 
@@ -136,7 +136,7 @@ def _names_like(pattern: str) -> list[str]:
     )
 
 
-def _announce(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
+def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> None:
     """Print what was opened, what was not, and whether a run was interrupted there."""
     kinds = {
         "of the sandbox" if client.connection.sandbox is not None

@@ -323,7 +323,7 @@ class FleetPlan(Report):
                 self._began = True
             if watch is None:
                 most = THREADS if on is None else len(at_work)
-                self._announce_time(at_work, pace, most, goes_on=goes_on)
+                self._print_duration(at_work, pace, most, goes_on=goes_on)
             self._at_work = FleetProgress()
             outcomes: dict[str, pd.DataFrame | Exception]
             totals = {label: len(plan) for label, plan in at_work.items()}
@@ -338,7 +338,7 @@ class FleetPlan(Report):
                 outcomes = {label: ChatkitError(why) for label, why in stops.items() if why}
         return self._result(at_work, outcomes, watch, gap)
 
-    def _announce_time(
+    def _print_duration(
         self,
         plans: Mapping[str, Plan],
         pace: tuple[int, float | None, Gap],
@@ -544,7 +544,7 @@ def _apply_here(
     """Apply prepared plans, each in a thread of this process."""
     quiet = interrupt.quiet or interrupt.asked > 0  # before it begins, nothing is under way
 
-    def announce_stop() -> None:
+    def print_stop() -> None:
         nonlocal quiet
         if interrupt.asked and not quiet:
             say(STOPPING)
@@ -564,9 +564,7 @@ def _apply_here(
         progress.ended[label] = result
         return result
 
-    return in_threads(
-        plans, work, noun="changes", totals=totals, watch=watch, meanwhile=announce_stop
-    )
+    return in_threads(plans, work, noun="changes", totals=totals, watch=watch, meanwhile=print_stop)
 
 
 def in_threads(

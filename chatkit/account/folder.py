@@ -164,7 +164,9 @@ def merged(
         if what == "" and isinstance(edited, Mapping) and isinstance(live, Mapping):
             before = was if isinstance(was, Mapping) else {}
             fields = {
-                each: one(name, each, *(side.get(each, ABSENT) for side in (before, edited, live)))
+                each: one(
+                    name, each, *(record.get(each, ABSENT) for record in (before, edited, live))
+                )
                 for each in dict.fromkeys((*edited, *live))
             }
             return {each: value for each, value in fields.items() if value is not ABSENT}
@@ -173,7 +175,7 @@ def merged(
         return live if prefer == "account" else edited
 
     records = {
-        name: one(name, "", *(side.get(name, ABSENT) for side in (base, files, account)))
+        name: one(name, "", *(known.get(name, ABSENT) for known in (base, files, account)))
         for name in sorted({*files, *account})
     }
     return {name: dict(each) for name, each in records.items() if each is not ABSENT}, conflicts
@@ -958,8 +960,11 @@ def merged_contacts(
     if _same_contacts(base, account):
         return files[columns], []
     was, edited, live = (
-        {key: {"name": name} for key, name in zip(contact_keys(side), _names(side), strict=True)}
-        for side in (base, files, account)
+        {
+            key: {"name": name}
+            for key, name in zip(contact_keys(contacts), _names(contacts), strict=True)
+        }
+        for contacts in (base, files, account)
     )
     contacts, conflicts = merged("contact", was, edited, live, prefer)
     rows = [(*key.split(" ", 1), fields["name"] or None) for key, fields in contacts.items()]
@@ -967,7 +972,7 @@ def merged_contacts(
     return frame.sort_values(columns[:2], ignore_index=True), [
         FieldConflict(
             *("contact", tuple(name.split(" ")), "name"),
-            *(side["name"] if isinstance(side, Mapping) else side for side in versions),
+            *(record["name"] if isinstance(record, Mapping) else record for record in versions),
         )
         for _, name, _, *versions in conflicts
     ]

@@ -213,12 +213,12 @@ class PathNames:
 
     Args:
         paths: The paths of the records that have one.
-        there: All paths of the folder.
+        existing: All paths of the folder.
     """
 
-    def __init__(self, paths: Paths, there: Iterable[str]) -> None:
+    def __init__(self, paths: Paths, existing: Iterable[str]) -> None:
         self._taken: set[str] = set()
-        for path in (*there, *paths.values()):
+        for path in (*existing, *paths.values()):
             self._take(path)
         self._folders = {
             name[0]: path.rpartition("/")[0]
@@ -344,7 +344,7 @@ class FolderReader:
         #: them once a record.
         self._lines: dict[str, tuple[list[str], list[int]]] = {}
         self.problems = [*folder.problems]
-        self.found = FolderContents(interrupted=folder.interrupted)
+        self.contents = FolderContents(interrupted=folder.interrupted)
         #: The account as it was pulled: what a service has, it may have.
         self.base = FolderContents()
 
@@ -366,51 +366,53 @@ class FolderReader:
             if path in self._files:
                 self._table(noun, path)
         if contacts and CONTACTS in self._files:
-            self.found.contacts = self.contacts(CONTACTS, EDITED)
+            self.contents.contacts = self.contacts(CONTACTS, EDITED)
         if ledger and LEDGER in self._files:
             self._ledger()
-        named = (name for several in self.found.records.values() for name in several)
+        named = (name for several in self.contents.records.values() for name in several)
         outer = (name[0] for name in named if isinstance(name, tuple))
-        self.found.codes = tuple(sorted({*codes, *outer}))
+        self.contents.codes = tuple(sorted({*codes, *outer}))
         tables = not self._files.keys().isdisjoint(TABLE_FILES.values())
-        self.found.flows_only = not tables and not self.found.codes
+        self.contents.flows_only = not tables and not self.contents.codes
         if self.problems:
             files = len({problem.field.partition(", line ")[0] for problem in self.problems})
             what = f"{many(len(self.problems), 'place')} in {many(files, 'file')} of {self._name}"
             raise InputError(f"{what} cannot be read; correct them all:", self.problems)
         if BASE in self._files:
-            self.found.base = self.base
-        return self.found
+            self.contents.base = self.base
+        return self.contents
 
-    def _tell(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
+    def _refuse(self, path: str, at: LineColumn | None, reason: str, value: str = "") -> None:
         place = f", line {at.line}, column {at.column}" if at else ""
         self.problems.append(Problem(f"{visible(path)}{place}", value, reason))
 
     # --- account.toml and webhooks.toml ---
 
     def _account(self) -> tuple[str, ...]:
-        said = self._toml(ACCOUNT)
-        if said is None:
+        content = self._toml(ACCOUNT)
+        if content is None:
             return ()
         kinds: dict[str, type] = {"account": str, "format": int, "templates": list}
-        for name, value in said.items():
+        for name, value in content.items():
             if name not in kinds:
-                self._tell(ACCOUNT, self._line(ACCOUNT, name), f"{values(name)} is not known here")
+                self._refuse(
+                    ACCOUNT, self._line(ACCOUNT, name), f"{values(name)} is not known here"
+                )
             elif not isinstance(value, kinds[name]) or isinstance(value, bool):
                 needed = {str: "a text", int: "a whole number", list: "a list"}[kinds[name]]
-                self._tell(ACCOUNT, self._line(ACCOUNT, name), f"{name} must be {needed}")
+                self._refuse(ACCOUNT, self._line(ACCOUNT, name), f"{name} must be {needed}")
                 return ()
-        if (version := said.get("format", FORMAT)) > FORMAT:
+        if (version := content.get("format", FORMAT)) > FORMAT:
             reason = f"a later chatkit has written this folder (format {version}): install that"
-            self._tell(ACCOUNT, self._line(ACCOUNT, "format"), reason)
-        self.found.account = said.get("account")
-        codes = said.get("templates", [])
+            self._refuse(ACCOUNT, self._line(ACCOUNT, "format"), reason)
+        self.contents.account = content.get("account")
+        codes = content.get("templates", [])
         try:
             return tuple(template_codes(codes)) if codes else ()
         except InputError as error:
             for problem in error.problems:
                 at = self._line(ACCOUNT, problem.value.strip("'\"")) or LineColumn(1, 1)
-                self._tell(ACCOUNT, at, problem.reason, problem.value)
+                self._refuse(ACCOUNT, at, problem.reason, problem.value)
         return ()
 
     def _toml(self, path: str) -> dict[str, Any] | None:
@@ -422,18 +424,18 @@ class FolderReader:
             value = tomllib.loads(text.replace("\r\n", "\n"))
             if not is_deeper(value, _DEEPEST):
                 return value
-            self._tell(path, LineColumn(1, 1), f"is more than {_DEEPEST} levels deep")
+            self._refuse(path, LineColumn(1, 1), f"is more than {_DEEPEST} levels deep")
         except tomllib.TOMLDecodeError as error:
-            found = _PLACE.search(str(error))
+            match = _PLACE.search(str(error))
             lines = text.splitlines() or [""]
             end = LineColumn(len(lines), len(lines[-1]) + 1)
-            at = LineColumn(int(found[1]), int(found[2])) if found and found[1] else end
+            at = LineColumn(int(match[1]), int(match[2])) if match and match[1] else end
             reason = _PLACE.sub("", str(error)).strip()
-            self._tell(path, at, f"is not valid TOML: {reason[:1].lower()}{reason[1:]}")
+            self._refuse(path, at, f"is not valid TOML: {reason[:1].lower()}{reason[1:]}")
         except RecursionError:
-            self._tell(path, LineColumn(1, 1), "is nested too deeply")
+            self._refuse(path, LineColumn(1, 1), "is nested too deeply")
         except ValueError:  # a number with too many digits, a date that is none
-            self._tell(path, LineColumn(1, 1), "is not valid TOML: a value cannot be read")
+            self._refuse(path, LineColumn(1, 1), "is not valid TOML: a value cannot be read")
         return None
 
     def _utf8(self, path: str) -> str | None:
@@ -442,15 +444,15 @@ class FolderReader:
         except UnicodeDecodeError as error:
             before = self._files[path][: error.start].decode("utf-8", "replace").split("\n")
             at = LineColumn(len(before), len(before[-1]) + 1)
-            self._tell(path, at, "is not UTF-8 text: save it as UTF-8")
+            self._refuse(path, at, "is not UTF-8 text: save it as UTF-8")
             return None
 
     def _ledger(self) -> None:
         if (text := self._utf8(LEDGER)) is not None:
             try:
-                self.found.ledger = Ledger.of_text(text, "it")
+                self.contents.ledger = Ledger.of_text(text, "it")
             except (InputError, RecursionError) as error:
-                self._tell(LEDGER, None, f"cannot be read: {error}")
+                self._refuse(LEDGER, None, f"cannot be read: {error}")
 
     def _line(self, path: str, text: str, table: int | None = None) -> LineColumn | None:
         """Find a text in a file, in the n-th of its tables if that is said."""
@@ -470,16 +472,16 @@ class FolderReader:
 
     def _table(self, noun: str, path: str) -> None:
         """Read the tables of a file, one for each record."""
-        said = self._toml(path)
-        if said is None:
+        content = self._toml(path)
+        if content is None:
             return
-        for name in said:
+        for name in content:
             if name != noun:
                 at = self._line(path, name)
-                self._tell(path, at, f"{values(name)} is not known here: write [[{noun}]]")
-        tables = said.get(noun, [])
+                self._refuse(path, at, f"{values(name)} is not known here: write [[{noun}]]")
+        tables = content.get(noun, [])
         if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
-            self._tell(path, self._line(path, noun), f"write [[{noun}]], in brackets")
+            self._refuse(path, self._line(path, noun), f"write [[{noun}]], in brackets")
             return
         for number, fields in enumerate(tables):
             self._add(noun, fields, path, partial(self._in_table, path, number))
@@ -493,20 +495,23 @@ class FolderReader:
         """Read the account as it was pulled."""
         if (read := self._json(BASE, _DEEPEST + 3)) is None:
             return
-        source, found = read
+        source, document = read
         try:
-            _base_model().model_validate(found, strict=True)
+            _base_model().model_validate(document, strict=True)
         except ValidationError as error:
             for each in error.errors(include_url=False, include_input=False)[:_MOST]:
                 steps = [str(step) for step in each["loc"]]
                 at = source.find("".join(f"/{escape(step)}" for step in steps))
                 named = values(".".join(steps))
                 reason = f"{named} is damaged ({each['msg']}): bring back a copy of the file; or "
-                self._tell(BASE, at, f"{reason}delete it, and each difference is a conflict")
+                self._refuse(BASE, at, f"{reason}delete it, and each difference is a conflict")
             return
-        self.base.account, self.base.codes = found["account"], tuple(found.get("templates", ()))
+        self.base.account, self.base.codes = (
+            document["account"],
+            tuple(document.get("templates", ())),
+        )
         for noun in NOUNS:
-            kept = found[f"{noun}s"]
+            kept = document[f"{noun}s"]
             if len(DECLARED[noun].account_key) > 1:
                 kept = {
                     (code, own): each for code, some in kept.items() for own, each in some.items()
@@ -522,16 +527,16 @@ class FolderReader:
         if not source.fault and is_deeper(source.value, deepest):
             source.fault = f"it is more than {deepest} levels deep"
         if source.fault:
-            self._tell(path, source.at, f"is not valid JSON: {source.fault}")
+            self._refuse(path, source.at, f"is not valid JSON: {source.fault}")
             return None
         doubles = list(islice(source.doubles(), _MOST))
         for pointer, at in doubles:
             name = pointer.rpartition("/")[2]
-            self._tell(path, at, f"{values(name)} stands here for a second time: leave one out")
+            self._refuse(path, at, f"{values(name)} stands here for a second time: leave one out")
         if doubles:
             return None
         if not isinstance(source.value, dict):
-            self._tell(path, LineColumn(1, 1), "must be an object: write { … }")
+            self._refuse(path, LineColumn(1, 1), "must be an object: write { … }")
             return None
         return source, source.value
 
@@ -541,7 +546,7 @@ class FolderReader:
             return
         source, fields = read
         if fault := DECLARED[noun].file_fault(fields):
-            self._tell(path, source.find(fault[0]), fault[1])
+            self._refuse(path, source.find(fault[0]), fault[1])
             return
         fields = {**_names_in(noun, path), **fields}
         lines = fields.get("text")
@@ -551,7 +556,7 @@ class FolderReader:
             template_codes([fields["template_code"]] if "template_code" in fields else ["any"])
         except InputError as error:
             for problem in error.problems:
-                self._tell(path, source.find("/template_code"), problem.reason, problem.value)
+                self._refuse(path, source.find("/template_code"), problem.reason, problem.value)
             return
         self._add(noun, fields, path, partial(_find, source))
 
@@ -571,21 +576,21 @@ class FolderReader:
             same = canonical(noun, fields)
             sent = {n: v for n, v in sent.items() if n not in same or same[n] != known.get(n)}
             required = []
-        told = len(self.problems)
+        before = len(self.problems)
         if sent or required:
             self._check(declared.body, sent, required, path, place)
-        if len(self.problems) > told:
+        if len(self.problems) > before:
             return
-        records = self.found.records[noun]
+        records = self.contents.records[noun]
         if name in records:
-            other = self.found.paths.get((noun, name), path)
-            said = " in ".join(name) if isinstance(name, tuple) else name
+            other = self.contents.paths.get((noun, name), path)
+            label = " in ".join(name) if isinstance(name, tuple) else name
             where = "in this file" if other == path else f"in {other}"
-            reason = f"the {noun} {values(said)} stands {where} too: keep one of them"
-            self._tell(path, place(named), reason)
+            reason = f"the {noun} {values(label)} stands {where} too: keep one of them"
+            self._refuse(path, place(named), reason)
             return
         records[name] = canonical(noun, fields)
-        self.found.paths[noun, name] = path
+        self.contents.paths[noun, name] = path
 
     def _check(
         self,
@@ -606,7 +611,7 @@ class FolderReader:
                     named = f"{each.field} = {each.value}" if each.value else each.field
                     step = f": {each.next_step}" if each.next_step else ""
                     reason = f"{named}: {each.reason}{step}"
-                self._tell(path, place(each.field), reason)
+                self._refuse(path, place(each.field), reason)
 
     # --- contacts.csv ---
 
@@ -624,7 +629,7 @@ class FolderReader:
                 for name, column in cells.items():
                     column.append(row.get(name) or None)
         except csv.Error as error:  # a cell of more than 131,072 characters
-            self._tell(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
+            self._refuse(path, LineColumn(reader.line_num, 1), f"cannot be read: {error}")
             return None
         return frame_of_texts(cells, CONTACT)
 
@@ -639,14 +644,14 @@ class FolderReader:
         at = LineColumn(1, 1)
         if doubled := [name for n, name in enumerate(head) if name in head[:n]]:
             reason = f"the column {values(doubled[0])} stands there twice: leave one out"
-            self._tell(path, at, reason)
+            self._refuse(path, at, reason)
         elif lost := [name for name in CONTACT if name not in head]:
             reason = f"the columns {', '.join(lost)} are missing: write {','.join(columns)}"
-            self._tell(path, at, reason, ", ".join(head)[:80])
+            self._refuse(path, at, reason, ", ".join(head)[:80])
         elif unknown := [name for name in head if name not in columns]:
             at = LineColumn(1, _column(head, unknown[0], head))
             reason = f"{values(unknown[0])} is not a column: the columns are {', '.join(columns)}"
-            self._tell(path, at, reason)
+            self._refuse(path, at, reason)
             return False
         else:
             return False
@@ -666,7 +671,7 @@ class FolderReader:
             if len(row) != len(head):
                 reason = f"has {many(len(row), 'cell')}, and the first line {len(head)}"
                 reason += ": put a text with a comma in it in quotes"
-                self._tell(path, LineColumn(line, 1), reason)
+                self._refuse(path, LineColumn(line, 1), reason)
                 continue
             cells = dict(zip(head, map(unguarded, row), strict=True))
             yield cells
@@ -681,10 +686,10 @@ class FolderReader:
             seen.add(key)
             wrong[name] += bool(reason)
             if reason and wrong[name] <= _MOST:
-                self._tell(path, LineColumn(line, _column(head, name, row)), reason)
+                self._refuse(path, LineColumn(line, _column(head, name, row)), reason)
         for name, count in wrong.items():
             if count > _MOST:
-                self._tell(path, None, f"{count - _MOST:,} more rows have such a {name}")
+                self._refuse(path, None, f"{count - _MOST:,} more rows have such a {name}")
 
 
 def _column(head: Sequence[str], name: str, row: Sequence[str]) -> int:

@@ -185,7 +185,7 @@ def _plan_resource(
     frame, _ = target.account_frame(codes)
     if declared.personal and not deletions and not frame.duplicated(list(CONTACT)).any():
         state, frame = _differing_contacts(state, frame)
-    wanted = {name_text(name, declared.separator): (name, fields)
+    of_state = {name_text(name, declared.separator): (name, fields)
               for name, fields in state.of(noun).items()}  # fmt: skip
     endpoints = cast("Endpoints[Any]", target)
     if declared.personal and endpoints.lists_deleted:
@@ -198,7 +198,7 @@ def _plan_resource(
         if name is not None:
             live.setdefault(name_text(name, declared.separator), []).append(row)
     rows: dict[str, dict[str, Any]] = {}
-    for text, (name, fields) in wanted.items():
+    for text, (name, fields) in of_state.items():
         matches = live.get(text, [])
         if len(matches) > 1:
             notes.cells.append(RefusedCell((noun, text), *_ambiguous(declared, text, matches)))
@@ -217,14 +217,14 @@ def _plan_resource(
             notes.keep(*why)
     for text in deletions:
         matches = live.get(text, [])
-        if refused := _undeletable(noun, text, live, wanted, state.origin):
+        if refused := _undeletable(noun, text, live, of_state, state.origin):
             notes.cells.append(RefusedCell((noun, text), *refused))
         elif len(matches) > 1:
             notes.cells.append(RefusedCell((noun, text), *_ambiguous(declared, text, matches)))
         else:
             rows[text] = _key_cells(frame, matches[0]) | {"delete": True}
     if not declared.personal or state.contacts is not None:
-        notes.stays[noun] = len(live.keys() - wanted.keys() - rows.keys())
+        notes.stays[noun] = len(live.keys() - of_state.keys() - rows.keys())
     return resource.plan(_frame(rows, frame), existing="update", broken=broken)
 
 
@@ -236,7 +236,7 @@ def _key_cells(frame: pd.DataFrame, fields: Mapping[str, Any]) -> dict[str, Any]
 def _changed(
     declared: type[Endpoints[Any]],
     text: str,
-    wanted: Mapping[str, Any],
+    record: Mapping[str, Any],
     live: Mapping[str, Any],
     notes: StateNotes,
 ) -> dict[str, Any]:
@@ -244,13 +244,13 @@ def _changed(
     noun, held = declared.noun, canonical(declared.noun, live)
     changed: dict[str, Any] = {}
     for name in FIELDS[noun]:
-        if same_field(noun, name, wanted.get(name), held.get(name)):
+        if same_field(noun, name, record.get(name), held.get(name)):
             continue
         if name in declared.body.create_only:
             why = f"which can only be set when a {noun} is created, so it stays"
             notes.keep(f"{noun.capitalize()}s with another {name}, {why}", text)
             continue
-        value = wanted.get(name)
+        value = record.get(name)
         changed[name] = default_of(noun, name) if value is None else value
         if changed[name] is None:  # an empty cell would leave it as it is
             changed[name] = ""
@@ -278,10 +278,10 @@ def _ambiguous(
 
 
 def _undeletable(
-    noun: str, text: str, live: Collection[str], wanted: Collection[str], origin: str
+    noun: str, text: str, live: Collection[str], held: Collection[str], origin: str
 ) -> tuple[str, ...] | None:
     """Explain why a record cannot be deleted: it is missing, or the state holds it as well."""
-    if text in wanted:
+    if text in held:
         return "delete", text, f"{origin} holds it, so it is to be there", "leave it out of delete="
     if text in live:
         return None

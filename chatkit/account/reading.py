@@ -334,23 +334,23 @@ def contact_keys(contacts: pd.DataFrame) -> pd.Series[str]:
 
 def compare_contacts(left: pd.DataFrame, right: pd.DataFrame) -> FrameDifferences:
     """Find where contacts differ. A name that a person wrote tells no parts, so none differ."""
-    found = compare_frames(left, right, CONTACT)
-    if not found.changed.keys().isdisjoint(NAME_PARTS):
-        untold = _without_parts(left), _without_parts(right)
-        for name in found.changed.keys() & {*NAME_PARTS}:
-            places, rows = found.changed[name]
-            told = ~(untold[0][places] | untold[1][rows])
-            found.changed[name] = places[told], rows[told]
-            if not told.any():
-                del found.changed[name]
-    return found
+    differences = compare_frames(left, right, CONTACT)
+    if not differences.changed.keys().isdisjoint(NAME_PARTS):
+        without_parts = _without_parts(left), _without_parts(right)
+        for name in differences.changed.keys() & {*NAME_PARTS}:
+            places, rows = differences.changed[name]
+            known = ~(without_parts[0][places] | without_parts[1][rows])
+            differences.changed[name] = places[known], rows[known]
+            if not known.any():
+                del differences.changed[name]
+    return differences
 
 
 def _without_parts(contacts: pd.DataFrame) -> Any:
     """Mark the contacts that have a name of which no part is known."""
     cells = contacts.reindex(columns=["name", *NAME_PARTS])
-    told = cells.notna() & (cells != "")
-    return (told["name"] & ~told[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
+    has_text = cells.notna() & (cells != "")
+    return (has_text["name"] & ~has_text[[*NAME_PARTS]].any(axis=1)).to_numpy(bool)
 
 
 def _contacts(frame: pd.DataFrame, notes: list[str]) -> pd.DataFrame:

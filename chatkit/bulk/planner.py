@@ -34,8 +34,8 @@ from chatkit.report import (
     FindingCounts,
     cell_problem,
     document_problem,
-    doubts,
     errors,
+    errors_and_warnings,
     finding_text,
 )
 from chatkit.util.display import many
@@ -1061,7 +1061,7 @@ class Cells:
                 problem = document_problem(name, document, finding)
                 self._refuse(row, *problem[:3], finding.hint or "correct the document")
             return False
-        if warnings := doubts(findings):
+        if warnings := errors_and_warnings(findings):
             self.warnings.setdefault(row, []).extend(warnings)
         return True
 
@@ -1078,7 +1078,7 @@ class Cells:
             self.stopped = True
             hint = finding.hint or "correct it"
             self._refuse(row, *cell_problem(fields, finding)[:3], hint)
-        if not wrong and (warnings := doubts(findings)):
+        if not wrong and (warnings := errors_and_warnings(findings)):
             self.warnings.setdefault(row, []).extend(warnings)
         return not wrong
 

@@ -24,13 +24,13 @@ from chatkit.report import (
     WIDTH,
     FindingNote,
     ReportPart,
+    both_values,
     html_heading,
     html_list,
-    html_side,
     html_tables,
+    html_value,
     marked,
     row_label,
-    sides,
     wrapped,
 )
 from chatkit.util.display import (
@@ -320,7 +320,7 @@ def _body(change: Change, width: int) -> list[str]:
         one = f"{name}{before or after}"
         if before and after:
             arrow = _NOT_EQUAL if change.kind == "skip" else ARROW
-            lines += sides(name, before, after, width, arrow)
+            lines += both_values(name, before, after, width, arrow)
         elif (
             lines and change.kind in ("create", "delete") and columns(lines[-1] + one) + 2 <= width
         ):
@@ -442,7 +442,7 @@ def _html_line(change: Change, line: Line) -> str:
     """Make the cells of a field; what was removed and put in is marked, or what is and is not."""
     old, new = ("ins", "del") if change.kind == "skip" else ("del", "ins")
     name = marked(squeezed(line.field, LABEL))
-    return f'<td dir="auto">{name}</td>{html_side(line.before, old)}{html_side(line.after, new)}'
+    return f'<td dir="auto">{name}</td>{html_value(line.before, old)}{html_value(line.after, new)}'
 
 
 def _html_refused(cell: RefusedCell) -> str:

@@ -161,7 +161,7 @@ class Findings(FindingSequence[Finding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        table = frame_of_objects(self._found, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
+        table = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
         return table.astype(dict.fromkeys(_PLACES, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:
@@ -173,7 +173,7 @@ class Findings(FindingSequence[Finding], Report):
         text = self._source or json.dumps(
             self._document, indent=2, ensure_ascii=False, default=repr, skipkeys=True
         )
-        return AnnotatedSource(text, self._found, around)
+        return AnnotatedSource(text, self._findings, around)
 
     def fix(self) -> Any:
         """Return the document with all findings fixed whose fix is certain.
@@ -185,7 +185,7 @@ class Findings(FindingSequence[Finding], Report):
         >>> found.fix()["version"]
         '7.3'
         """
-        misspelled = [each for each in self._found if _is_respelling(each.patch)]
+        misspelled = [each for each in self._findings if _is_respelling(each.patch)]
         moves = [op for each in misspelled for op in each.patch if op.op == "move"]
         moves.sort(key=lambda op: -len(op.value))
 
@@ -196,7 +196,7 @@ class Findings(FindingSequence[Finding], Report):
             return pointer
 
         document = _corrected(self._document, misspelled)
-        for each in reversed(self._found):  # from the end, so that places before it stay
+        for each in reversed(self._findings):  # from the end, so that places before it stay
             if not _is_respelling(each.patch):
                 document = patched(document, _at(each.patch, corrected))
         return document
@@ -209,20 +209,20 @@ class Findings(FindingSequence[Finding], Report):
 
     def _head(self) -> str:
         """Count them, and those that can be fixed at once."""
-        count, fixable = len(self._found), sum(bool(each.patch) for each in self._found)
+        count, fixable = len(self._findings), sum(bool(each.patch) for each in self._findings)
         corrected = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
         return f"{self.summary()}; .fix() corrects {corrected}" if fixable else self.summary()
 
     def _parts(self) -> list[ReportPart]:
         lines = [self._head()]
-        for each in self._found:
+        for each in self._findings:
             lines.append(f"  {each.severity} {each.code} at {each.where}")
             lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
         return [ReportPart([visible(line) for line in lines], self._html)]
 
     def _html(self) -> str:
         head = f"<p>{escaped(self._head())}</p>"
-        if not self._found:
+        if not self._findings:
             return head
         start = 'style="text-align: start; vertical-align: top'
         where = 'style="overflow-wrap: break-word; white-space: normal"'  # a long path gives way
@@ -231,7 +231,7 @@ class Findings(FindingSequence[Finding], Report):
             f'<td {start}"><code>{escaped(each.code)}</code></td>'
             f'<td {start}"><code {where}>{marked(each.where)}</code></td>'
             f'<td {start}; min-width: 20em">{escaped(each.message)} {escaped(each.hint)}</td></tr>'
-            for each in self._found
+            for each in self._findings
         )
         names = ("severity", "code", "at", "finding")
         columns = "".join(f'<th {start}">{name}</th>' for name in names)

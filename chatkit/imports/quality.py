@@ -44,14 +44,14 @@ from chatkit.report import (
     Report,
     ReportPart,
     Severity,
+    both_values,
     bullets,
     headline,
-    html_side,
     html_tables,
+    html_value,
     marked,
     paragraph,
     row_label,
-    sides,
     wrapped,
 )
 from chatkit.util.display import LONG, columns, cut, many, pair, values, visible
@@ -665,12 +665,12 @@ class Fixed(Report):
         lines = []
         for (row, column, _), (before, after) in rows[:FEW]:
             lead = f"  row {row}, {column}: "
-            first, *others = sides("", before, after, WIDTH - columns(lead))
+            first, *others = both_values("", before, after, WIDTH - columns(lead))
             lines += [lead + first, *(" " * columns(lead) + line for line in others)]
         if (more := len(self.done) - FEW) > 0:
             lines.append(f"  … and {more:,} more: .done has them all")
         html_rows = [
-            (texts, html_side(before, "del") + html_side(after, "ins"))
+            (texts, html_value(before, "del") + html_value(after, "ins"))
             for texts, (before, after) in rows
         ]
         yield headline(self._heading())

@@ -99,7 +99,7 @@ class Audit(FindingSequence[ContentFinding], Report):
         """
         return self._with(
             each
-            for each in self._found
+            for each in self._findings
             if template_code in (None, each.template_code)
             and (lang_code is None or language.same(lang_code, each.lang_code))
             and code in (None, each.code)
@@ -107,7 +107,7 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the findings as a DataFrame, one row each."""
-        return frame_of(self._found, _COLUMNS)
+        return frame_of(self._findings, _COLUMNS)
 
     def _with(self, findings: Iterable[ContentFinding]) -> Audit:
         return Audit(findings, self.checked, self.unseen, self.silent)

@@ -50,8 +50,8 @@ from chatkit.report import (
     STYLE,
     html_heading,
     html_list,
-    html_side,
     html_tables,
+    html_value,
     marked,
     row_label,
 )
@@ -853,7 +853,7 @@ def _draw_line(change: Change, line: rendering.Line) -> str:
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
     texts = [one.whole if one else "" for one in (line.before, line.after)]
     if max(map(len, texts)) <= LONG:
-        return f"{name}{html_side(line.before, old)}{html_side(line.after, new)}"
+        return f"{name}{html_value(line.before, old)}{html_value(line.after, new)}"
     both = all(texts) and change.kind != "skip"
     cells = marked_words(*texts) if both else map(text_html, texts)
     return name + "".join(f'<td dir="auto">{cell}</td>' for cell in cells)

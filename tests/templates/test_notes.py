@@ -4,7 +4,7 @@ import pytest
 from localization.contents import GOOD, content, frame, naughty
 
 from chatkit.bulk.changes import Change
-from chatkit.report import doubts, errors, summary
+from chatkit.report import errors_and_warnings, errors, summary
 from chatkit.templates.contents import COPIED, check_edit, check_plan
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
@@ -20,9 +20,9 @@ def notes(changes, base, **how):
     """What a plan would say of these changes."""
     found = check_plan(changes, base, **how)
     return [
-        f"{changes[n].label} has {summary(doubts(each))}"
+        f"{changes[n].label} has {summary(errors_and_warnings(each))}"
         for n, each in found.items()
-        if doubts(each)
+        if errors_and_warnings(each)
     ]
 
 
