@@ -154,7 +154,6 @@ _ADVICE: list[tuple[str, str | Callable[[re.Match[str]], str]]] = [
     (r" \S+\.frame\(\) (?:lists|shows) [^.]*\.", ""),
     (r"\S+\.languages\(\) (?:lists|has) [^.\n]*", "a code is written like de or pt_BR"),
     (r"; what client\.contacts\.to_parquet[^.]*", ""),
-    (r"\bpass (?:base_url|account_id|token)=, ", ""),
     (r"pass (?:its client|the client of the first)", "name its connection after the run"),
 ]
 _ANYWHERE = [(re.compile(text.replace(" ", r"\s+"), re.DOTALL), does) for text, does in _ADVICE]

@@ -105,10 +105,8 @@ class Client(metaclass=HelpPage):
             del token
             raise SettingsError(f"The access token must be text, not {kind}.")
         token = Secret(token)  # a traceback that prints variables must not find its text
-        connection = settings.resolve(
-            base_url=base_url, account_id=account_id, token=token, profile=profile
-        )
-        assert connection is not None  # noqa: S101  (all three were passed)
+        about = {} if profile is None else {"profile": profile}
+        connection = Connection(base_url=base_url, account_id=account_id, token=token, **about)
         self._open(connection, Transport(connection, retry=retry, deadline=deadline))
 
     @classmethod

@@ -1,8 +1,8 @@
 """Where base address, account and access token come from, and how they are kept.
 
-In this order: arguments; the variables CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and
-CHATKIT_TOKEN; a named connection of the user's configuration file. When nothing at all is
-configured there is the sandbox.
+A named connection of the user's configuration file; without a name the variables
+CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN. When nothing at all is configured there is
+the sandbox.
 
 The token of a named connection is that of CHATKIT_TOKEN, else the text of the file that
 CHATKIT_TOKEN_FILE names, else that of the connection's own `token_file`, else it lies in the
@@ -46,11 +46,9 @@ from chatkit.api.connection import (
     BaseAddress,
     Connection,
     StoredConnection,
-    base_address,
 )
 from chatkit.api.secret import Secret, access_token
 from chatkit.errors import InputError, SettingsError, command
-from chatkit.profile import ServiceProfile
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -89,20 +87,11 @@ def _environment() -> _Environment:
         raise SettingsError(f"In the CHATKIT_ variables: {error}") from None
 
 
-def resolve(
-    name: str | None = None,
-    *,
-    base_url: str | None = None,
-    account_id: str | int | None = None,
-    token: str | Secret | None = None,
-    profile: ServiceProfile | None = None,
-    one_of_several: bool = False,
-) -> Connection | None:
-    """The connection that is meant, or None when nothing is configured (then: the sandbox).
+def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connection | None:
+    """Return the connection that is meant, or None when nothing is configured: then the sandbox.
 
-    A name is an argument, so a named connection wins over CHATKIT_BASE_URL and
-    CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the name when neither a name nor a base
-    address is passed. A token is never sent to an address it was not given with: when
+    A named connection wins over CHATKIT_BASE_URL and CHATKIT_ACCOUNT_ID; CHATKIT_CONNECTION is the
+    name when none is passed. A token is never sent to an address it was not given with: when
     CHATKIT_BASE_URL is set and another address is chosen, CHATKIT_ACCOUNT_ID and
     CHATKIT_TOKEN are set aside, and so they are for `one_of_several` connections that are opened
     together: one token is of one account. Else CHATKIT_TOKEN comes first, then
@@ -112,29 +101,17 @@ def resolve(
         SettingsError: Half a configuration (it lists what is missing and where it may be
             given), an unknown name (it lists the known ones), a bad value.
     """
-    is_file = name is not None and name.endswith(_ACCESS)
-    if name is not None and base_url is not None:
-        raise SettingsError(
-            "A sandbox's access file tells its address: leave out base_url=."
-            if is_file
-            else f"The connection {name!r} has a base address of its own: "
-            "pass a name or base_url=, not both."
-        )
-    if name is not None and is_file:
+    if name is not None and name.endswith(_ACCESS):
         return served(name)
-    token = None if token is None else access_token(token)
-    address = None if base_url is None else base_address(base_url)
-    arguments = _present(base_url=address, account_id=account_id, token=token, profile=profile)
-    whole = arguments.keys() >= _NEEDED.keys()  # then the variables do not even have to be right
-    environment = _Environment.model_construct() if whole else _environment()
-    if name is None and address is None:
-        name = environment.connection
-    kept: dict[str, Any] = {} if name is None else dict(stored(name))
-    file = kept.pop("token_file", None)
-    of_variables = _present(base_url=environment.base_url) if name is None else {}
-    values = of_variables | kept | arguments
-    aside = environment.base_url not in (None, values.get("base_url"))
-    if not aside and not one_of_several:
+    environment = _environment()
+    name = environment.connection if name is None else name
+    if name is None:
+        values, file = _present(base_url=environment.base_url), None
+    else:
+        values = dict(stored(name))
+        file = values.pop("token_file")
+    set_aside = environment.base_url not in (None, values.get("base_url"))
+    if not set_aside and not one_of_several:
         values = _present(account_id=environment.account_id, token=environment.token) | values
         file = environment.token_file or file
     if "token" not in values and (file or name is not None):
@@ -143,10 +120,8 @@ def resolve(
     if missing == [*_NEEDED]:
         return None
     if missing:
-        raise SettingsError(_half(missing, name, aside, one_of_several))
-    if name is None and address is None:
-        name = "environment"
-    return Connection(name=name, **values)
+        raise SettingsError(_half(missing, name, set_aside, one_of_several))
+    return Connection(name="environment" if name is None else name, **values)
 
 
 def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
@@ -192,8 +167,8 @@ def _half(missing: list[str], name: str | None, aside: bool, one_of_several: boo
             "--token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
         )
     lines = [
-        f"  The {_NEEDED[field]} is missing: pass {field}=, set CHATKIT_{field.upper()}, "
-        f"or keep a connection with `{login}`."
+        f"  The {_NEEDED[field]} is missing: set CHATKIT_{field.upper()}, or keep a connection "
+        f"with `{login}`."
         for field in missing
     ]
     if aside:

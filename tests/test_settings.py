@@ -13,6 +13,7 @@ import pytest
 from keyring.backend import KeyringBackend
 from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
 
+import chatkit
 from chatkit.api.connection import Connection, StoredConnection
 from chatkit.errors import SettingsError
 from chatkit.profile import ServiceProfile
@@ -23,6 +24,7 @@ from chatkit.settings import (
     names,
     resolve,
     save,
+    stored,
     token_file,
 )
 
@@ -64,7 +66,6 @@ def set_environment(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
 
 def test_nothing_configured_is_no_connection() -> None:
     assert resolve() is None
-    assert resolve(profile=ServiceProfile(put="replace")) is None
 
 
 def test_kept_connections_are_not_used_unasked() -> None:
@@ -74,15 +75,16 @@ def test_kept_connections_are_not_used_unasked() -> None:
 
 def test_arguments_alone_are_a_connection() -> None:
     profile = ServiceProfile(put="replace")
-    found = resolve(base_url=STAGING + "/", account_id=1001, token=MARKER, profile=profile)
-    assert found == staging(profile=profile)
+    with chatkit.Client(STAGING + "/", 1001, MARKER, profile=profile) as client:
+        assert client.connection == staging(profile=profile)
 
 
 def test_wrong_variables_do_not_matter_where_arguments_say_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     set_environment(monkeypatch, base_url="x", account_id="/", token=f"{MARKER} {MARKER}")
-    assert resolve(base_url=STAGING, account_id="1001", token=MARKER) == staging()
+    with chatkit.Client(STAGING, "1001", MARKER) as client:
+        assert client.connection == staging()
 
 
 def test_variables_alone_are_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,13 +95,6 @@ def test_variables_alone_are_a_connection(monkeypatch: pytest.MonkeyPatch) -> No
 def test_empty_variables_count_as_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
     set_environment(monkeypatch, base_url="", account_id="", token="")
     assert resolve() is None
-
-
-def test_an_argument_comes_before_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_environment(monkeypatch, base_url=STAGING, account_id="1001", token="other")
-    found = resolve(account_id="2002", token=MARKER)
-    assert found == staging(account_id="2002", name="environment")
-    assert resolve(base_url=f"{STAGING}/", token=MARKER) == staging()
 
 
 def test_a_name_comes_before_the_variables_of_another_address(
@@ -117,12 +112,7 @@ def test_a_token_is_never_sent_to_an_address_it_was_not_given_with(
     set_environment(monkeypatch, base_url=OTHER, account_id="2002", token=MARKER)
     with pytest.raises(SettingsError, match="access token is missing") as named:
         resolve("staging")
-    with pytest.raises(SettingsError, match="access token is missing") as passed:
-        resolve(base_url=STAGING, account_id="1001")
-    assert "set aside" in str(named.value) and "set aside" in str(passed.value)
-    save("production", staging(base_url=OTHER))
-    with pytest.raises(SettingsError, match="not both"):
-        resolve("production", base_url=STAGING)
+    assert "set aside" in str(named.value)
 
 
 def test_a_token_variable_serves_a_named_connection_before_the_keyring(
@@ -135,38 +125,26 @@ def test_a_token_variable_serves_a_named_connection_before_the_keyring(
     assert resolve("staging") == staging(name="staging")
 
 
-def test_arguments_change_a_named_connection() -> None:
-    save("staging", staging(profile=ServiceProfile(put="replace")))
-    profile = ServiceProfile(page_base=0)
-    found = resolve("staging", account_id=2002, token="new", profile=profile)
-    assert found == staging(account_id="2002", token="new", profile=profile, name="staging")
-
-
 def test_a_variable_names_the_default_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     save("staging", staging())
     save("production", staging(base_url=OTHER))
     set_environment(monkeypatch, connection="staging")
     assert resolve() == staging(name="staging")
     assert resolve("production") == staging(base_url=OTHER, name="production")
-    assert resolve(base_url=OTHER, account_id="1001", token=MARKER) == staging(base_url=OTHER)
 
 
 @pytest.mark.parametrize("given", range(1, 7))
-@pytest.mark.parametrize("by", ["arguments", "variables"])
 def test_half_a_configuration_names_what_is_missing_and_every_place_for_it(
-    given: int, by: str, monkeypatch: pytest.MonkeyPatch
+    given: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     values = {"base_url": STAGING, "account_id": "1001", "token": MARKER}
     some = {key: value for i, (key, value) in enumerate(values.items()) if given >> i & 1}
-    arguments = some if by == "arguments" else {}
-    if by == "variables":
-        set_environment(monkeypatch, **some)
+    set_environment(monkeypatch, **some)
     with pytest.raises(SettingsError) as caught:
-        resolve(**arguments)
+        resolve()
     text = str(caught.value)
     for key in values:
-        named = f"{key}=" in text and f"CHATKIT_{key.upper()}" in text
-        assert named is (key not in some)
+        assert (f"CHATKIT_{key.upper()}" in text) is (key not in some)
     assert "chatkit login NAME" in text and "sandbox" in text
     assert MARKER not in text
 
@@ -246,8 +224,8 @@ def test_comments_and_other_connections_stay_when_one_is_saved() -> None:
         "[staging.profile]\n# told by support\nsearch_param = 'q'\n"
         f'[other]\nbase_url = "{OTHER}"\naccount_id = "7"\n'
     )
-    known = resolve("staging", token="x")
-    assert known is not None and known.profile.search_param == "q" and known.account_id == "1001"
+    known = stored("staging")
+    assert known.profile.search_param == "q" and known.account_id == "1001"
     save("staging", staging(profile=known.profile, account_id="1002"))
     text = path.read_text()
     for comment in ("# ours", "# the rehearsal", "# mind the dot", "# told by support", "[other]"):
@@ -535,7 +513,6 @@ def test_a_keyring_that_keeps_nothing_is_noticed(backend: KeyringBackend) -> Non
 def test_the_keyring_is_loaded_only_when_it_is_asked() -> None:
     code = (
         "import sys; from chatkit.settings import resolve; resolve();"
-        "resolve(base_url='https://a.example', account_id=1, token='t');"
         "print([m for m in ('keyring', 'tomlkit', 'httpx', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run(

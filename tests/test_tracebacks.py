@@ -14,7 +14,6 @@ from faultserver import FaultServer, answers, says
 import chatkit
 from chatkit.api.secret import Secret, access_token
 from chatkit.cli import main
-from chatkit.settings import resolve
 from chatkit.signature import Scheme, key_of, sign, verify
 
 MARKER = f"tok-{secrets.token_hex(16)}"
@@ -57,9 +56,6 @@ ALONE: dict[str, Callable[[], object]] = {
     "client of an odd account": lambda: chatkit.Client("https://a.example", "a/b", MARKER),
     "token": lambda: access_token(ODD),
     "no text": lambda: Secret(MARKER.encode()),  # type: ignore[arg-type]
-    "a name and an address": lambda: resolve(
-        "a", base_url="https://a.example", token=Secret(MARKER)
-    ),
     "key": lambda: key_of(HEX, MARKER),
     "sign": lambda: sign(HEX, MARKER, "a", 1, b"{}"),
     "sign with an odd id": lambda: sign("standard_webhooks", MARKER, "a.b", 1, b"{}"),
