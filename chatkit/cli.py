@@ -822,7 +822,7 @@ def _plan(args: _Arguments) -> int:
         else:
             args.show(f"{plan}\n\n{rehearsal or ''}")
     if args.out and not stopped and len(plan):
-        print(f"Written. It is applied with: {command(f'apply {args.out}')}")
+        print(f"Written. Apply it: {command(shlex.join(['apply', str(args.out), args.name]))}")
     return DIFFERENT if stopped else DONE
 
 
@@ -952,9 +952,8 @@ def _undo(args: _Arguments) -> int:
     """
     _check_order("undo", args.run, args.name or "", "RUN")
     with _account(args.name) if args.name else nullcontext() as client:
-        plan = chatkit.undo(
-            args.run, client, moved=args.moved, include_adopted=args.include_adopted
-        )
+        how = {"moved": args.moved, "include_adopted": args.include_adopted}
+        plan = chatkit.undo(args.run, client, **how)
         if args.out:
             plan.save(args.out)
             args.show(plan)

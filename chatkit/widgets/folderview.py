@@ -42,7 +42,7 @@ class FolderView(Exported, anywidget.AnyWidget):
     Args:
         left: A folder, or whatever `chatkit.compare` takes.
         right: The account to hold it against, or another folder; without it nothing differs.
-        contacts: Show contacts.csv too.
+        contacts: Show contacts.csv too; without it if a folder has that.
         height: How high the list and the file may become, in pixels.
 
     Raises:
@@ -69,7 +69,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         left: Comparable,
         right: Comparable | None = None,
         *,
-        contacts: bool = False,
+        contacts: bool | None = None,
         height: int = 480,
     ) -> None:
         self._sources, self._contacts = (left, right), contacts
@@ -175,7 +175,7 @@ _Both = tuple[str | None, str | None]
 
 
 def _read(
-    left: Comparable, right: Comparable | None, *, contacts: bool
+    left: Comparable, right: Comparable | None, *, contacts: bool | None
 ) -> tuple[tuple[str, str], dict[str, _Both]]:
     """Read both sides, and write them as files in one way."""
     first = state_of(left, contacts=contacts)
@@ -183,6 +183,7 @@ def _read(
         second = first
     else:
         codes = tuple(dict.fromkeys([*first.codes, *getattr(right, "codes", ())]))
+        contacts = first.contacts is not None if contacts is None else contacts
         second = state_of(right, contacts=contacts, codes=codes or None)
     paths: layout.Paths = {}
     if isinstance(left, Folder):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,9 +13,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import chatkit
+from chatkit.account.fleet import Fleet
 from chatkit.account.planning import plan_markdown
 from chatkit.cli import _as_commands
 from chatkit.client import Client
+from chatkit.flowjson import lint
 from chatkit.util.display import visible
 
 markdown = partial(plan_markdown, convert=_as_commands)
@@ -73,3 +77,24 @@ def test_a_plan_of_thousands_stays_a_comment(client: Client) -> None:
 
 def test_nothing_to_do_is_one_line(client: Client) -> None:
     assert markdown(client.contacts.plan([]), "staging") == "### Plan for staging: nothing to do"
+
+
+def test_every_report_is_markdown_too(client: Client, tmp_path: Path) -> None:
+    folder = chatkit.Folder(tmp_path / "shop")
+    reports: dict[str, Any] = {
+        "pull": folder.pull(client),
+        "comparison": chatkit.compare(folder, client),
+        "doctor": chatkit.doctor(client),
+        "fleet": Fleet({BAD: client}),
+        "fleet plan": Fleet({BAD: client}).contacts.plan({BAD: [{"id": 50002, "name": "Zoe"}]}),
+        "lint": lint({"screens": [{"id": BAD}]}),
+        "contents": client.templates.check(["order_ready"]),
+        "queue": client.templates.queue(["it"], ["order_ready"]),
+        "board": client.templates.board(["order_ready"]),
+    }
+    for name, report in reports.items():
+        text = report.markdown()
+        kinds = [token.type for token in MarkdownIt("gfm-like", {"linkify": False}).parse(text)]
+        assert kinds[:3] == ["heading_open", "inline", "heading_close"], name
+        assert kinds[3:] in ([], ["fence"]), name
+        assert all(line in text for line in repr(report).splitlines()[1:]), name
