@@ -62,7 +62,7 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         told = capsys.readouterr().out
         assert told == "Connected to 2 accounts, of the sandbox: de, fr.\n"
         assert list(fleet) == ["de", "fr"]
-        assert fleet["de"].connection.sandbox == one.identity
+        assert fleet["de"].connection.sandbox == one._identity
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
         assert "<table>" in html_of(fleet)
         with pytest.raises(chatkit.SettingsError, match="No account is called 'es'"):
