@@ -756,9 +756,14 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
-    _check_order("pull", args.folder, args.name)
-    with _account(args.name) as client:
-        report = chatkit.Folder(args.folder).pull(
+    folder, name = args.folder, args.name
+    if _is_connection(folder) and not Path(folder).is_dir() and _is_place(name):
+        folder, name = name, folder  # nothing else can be meant, and no account changes
+        typed = command(shlex.join(["pull", folder, name]))
+        print(f"The folder comes first: this is read as `{typed}`.", file=sys.stderr)
+    _check_order("pull", folder, name)
+    with _account(name) as client:
+        report = chatkit.Folder(folder).pull(
             client, contacts=args.contacts, codes=args.templates, conflicts=args.conflicts,
             other_account=args.other_account,
         )  # fmt: skip

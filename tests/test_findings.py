@@ -13,8 +13,8 @@ from chatkit.report import (
     FindingCounts,
     cell_problem,
     document_problem,
-    errors_and_warnings,
     errors,
+    errors_and_warnings,
     finding_line,
     summary,
 )

@@ -315,6 +315,11 @@ class Inbox(metaclass=HelpPage):
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
+    @property
+    def last(self) -> int:
+        """Return the id of the last delivery, as `since=` takes it; 0 while there is none."""
+        return self._store.last()
+
     def delivery(self, delivery: int) -> Delivery:
         """Read one delivery: its headers, its exact bytes, and the verdict on its signature.
 

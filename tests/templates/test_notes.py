@@ -4,7 +4,7 @@ import pytest
 from localization.contents import GOOD, content, frame, naughty
 
 from chatkit.bulk.changes import Change
-from chatkit.report import errors_and_warnings, errors, summary
+from chatkit.report import errors, errors_and_warnings, summary
 from chatkit.templates.contents import COPIED, check_edit, check_plan
 
 LABEL = [{"type": "custom", "label": "A label that is far too long now"}]
