@@ -55,7 +55,7 @@ def test_html_is_escaped_and_coloured_by_severity() -> None:
 
 def test_without_findings_there_is_nothing_to_list() -> None:
     assert repr(AnnotatedSource("{}", [])) == "No findings"
-    assert html_of(AnnotatedSource("{}", [])) == "<pre>No findings</pre>"
+    assert html_of(AnnotatedSource("{}", [])).endswith(">No findings</pre>")
 
 
 def test_a_finding_without_line_is_found_by_its_pointer() -> None:
