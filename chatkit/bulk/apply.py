@@ -100,7 +100,7 @@ class Run:
         self._reader = ThrottledReader(target.transport, throttle, self._ended)
         self._pages: dict[tuple[str, str | None], Pages] = {}
         self._unproved: list[RunRow] = []  # those that were written, and are to be read back
-        of = cache(target.of)  # a resource for each row is the same for all of one code
+        of = cache(target.of)  # the same for all rows of one template code
 
         def row(n: int, change: Change) -> RunRow:
             return RunRow(n, change, run=self.state, endpoints=of(change.code, change.noun))

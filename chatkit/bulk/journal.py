@@ -696,10 +696,13 @@ class FolderStore(_Store):
                 try:
                     connection = tried.enter_context(_sqlite(path, mode).connect())
                     known = _check_version(connection, f"The journal {path.name}")
-                except DBAPIError:
-                    if again and path.exists() and log.exists() != (mode == "ro"):
-                        continue  # its writer has opened or closed it in this moment
-                    raise
+                except DBAPIError as error:
+                    moved = log.exists() != (mode == "ro")
+                    outside = not self._is_damage(error) and not is_busy(error.orig)
+                    if not again or not path.exists() or not (moved or outside):
+                        raise
+                    pause()  # its writer opens or closes it in this moment
+                    continue
                 opened.push(tried.pop_all())
             break
         if not known:
