@@ -341,8 +341,11 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """
         from chatkit.frames.frame import records
 
-        longest, asked, frame = quiet_time(quiet), zoned_time(now), self._frame(full=False)
-        at = asked or self._endpoints.transport.service_time()
+        longest = quiet_time(quiet)
+        if now is not None and now.tzinfo is None:
+            raise InputError("now= needs a time zone: datetime.now(UTC).")
+        frame = self._frame(full=False)
+        at = now or self._endpoints.transport.service_time()
         rows = range(len(frame))
         verdicts = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
         states = [verdict.health for verdict in verdicts]
@@ -471,7 +474,9 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> He
     if why:
         return HealthVerdict("failing", why)
     if not isinstance(at, datetime):
-        return HealthVerdict("never", f"nothing was ever delivered to it since {_since(webhook)}")
+        made = webhook.get("created_at")
+        since = f"{made:%Y-%m-%d %H:%M} UTC" if isinstance(made, datetime) else "it was made"
+        return HealthVerdict("never", f"nothing was ever delivered to it since {since}")
     age = now - at
     if age > quiet:
         return HealthVerdict("silent", f"nothing was delivered for {_length(age)}")
@@ -494,17 +499,6 @@ def quiet_time(value: object) -> timedelta:
     return quiet
 
 
-def zoned_time(value: datetime | None) -> datetime | None:
-    """Check that a time has a zone.
-
-    Raises:
-        InputError: It has none.
-    """
-    if value is not None and value.tzinfo is None:
-        raise InputError("now= needs a time zone: datetime.now(UTC).")
-    return value
-
-
 def _failure(webhook: Mapping[str, Any]) -> str:
     """Return what went wrong with the last delivery; empty when nothing did."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
@@ -524,11 +518,6 @@ def _code(value: object) -> int | None:
     """Read an HTTP status, which some services print as text."""
     text = str(value).removesuffix(".0")
     return int(text) if re.fullmatch(r"[1-9][0-9]{2}", text, re.ASCII) else None
-
-
-def _since(webhook: Mapping[str, Any]) -> str:
-    made = webhook.get("created_at")
-    return f"{made:%Y-%m-%d %H:%M} UTC" if isinstance(made, datetime) else "it was made"
 
 
 def _length(age: timedelta) -> str:

@@ -93,6 +93,7 @@ class Inbox(metaclass=HelpPage):
         self._profile = profile or ServiceProfile()
         self._store = InboxStore(url)
         self._receivers: list[Receiver] = []
+        #: Those who read on in a thread of their own: they are stopped when this inbox closes.
         self._readers: WeakSet[Reader] = WeakSet()
 
     @steady
@@ -121,10 +122,6 @@ class Inbox(metaclass=HelpPage):
         for reader in list(self._readers):
             reader.stop()
         self._store.close()
-
-    def _read_by(self, reader: Reader) -> None:
-        """Stop somebody who reads on in a thread of its own when this inbox closes."""
-        self._readers.add(reader)
 
     # --- receiving ---
 

@@ -73,7 +73,7 @@ class Follower(Exported, anywidget.AnyWidget):
                 target=context.run, args=(self._follow, ending), name="chatkit-tail", daemon=True
             )
             self._thread.start()
-            self._inbox._read_by(self)
+            self._inbox._readers.add(self)
 
     def stop(self) -> None:
         """Follow no more; when this returns the thread has ended. A second call does nothing."""

@@ -177,7 +177,7 @@ def test_closing_an_inbox_stops_who_reads_on(inbox: Inbox) -> None:
             self.stopped += 1
 
     reader = ReadsOn()
-    inbox._read_by(reader)
+    inbox._readers.add(reader)
     inbox.close()
     assert reader.stopped == 1
 

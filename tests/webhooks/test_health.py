@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import chatkit
 from chatkit.errors import InputError
-from chatkit.webhooks import HEALTH_ORDER, health_of, quiet_time, zoned_time
+from chatkit.webhooks import HEALTH_ORDER, health_of, quiet_time
 
 NOW = datetime(2026, 1, 5, 12, tzinfo=UTC)
 DAY = timedelta(hours=24)
@@ -182,8 +183,8 @@ def test_how_long_is_quiet_is_said_in_hours_or_as_a_timedelta() -> None:
             quiet_time(odd)
 
 
-def test_a_time_to_judge_at_has_a_zone() -> None:
-    assert zoned_time(NOW) == NOW
-    assert zoned_time(None) is None
-    with pytest.raises(InputError, match="time zone"):
-        zoned_time(NOW.replace(tzinfo=None))
+def test_the_time_of_a_judgement_has_a_zone() -> None:
+    with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as client:
+        assert client.webhooks.health(now=NOW).empty
+        with pytest.raises(InputError, match="time zone"):
+            client.webhooks.health(now=NOW.replace(tzinfo=None))
