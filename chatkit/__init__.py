@@ -12,170 +12,93 @@ __version__ = "0.1.0"
 # Names are loaded when they are first used: `import chatkit` costs next to nothing.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from chatkit import flowjson
+    from chatkit import account as account  # what few people need: Tab does not show it
+    from chatkit import errors, flowjson, widgets
     from chatkit.account.comparison import compare
     from chatkit.account.doctor import doctor
-    from chatkit.account.fleet import Fleet, connect_all
+    from chatkit.account.fleet import connect_all
     from chatkit.account.folder import Folder
-    from chatkit.account.history import journal, prune, resume, runs, undo
+    from chatkit.account.history import resume, runs, undo
     from chatkit.account.rehearsal import rehearse
     from chatkit.api.retry import RetryPolicy
     from chatkit.client import Client, connect
-    from chatkit.errors import (
-        AccountBusy,
-        BadAnswer,
-        CallError,
-        ChatkitError,
-        Conflict,
-        DeadlinePassed,
-        InDoubt,
-        InputError,
-        JournalError,
-        ListMoved,
-        NotAuthenticated,
-        NotFound,
-        NotPermitted,
-        PartMissing,
-        PlanRefused,
-        RateLimited,
-        Refused,
-        ServerFault,
-        SettingsError,
-        StoreError,
-        Unreachable,
-    )
+    from chatkit.errors import ChatkitError
     from chatkit.imports import read_contacts
     from chatkit.inbox.inbox import Inbox
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
     from chatkit.signature import verify
-    from chatkit.widgets import (
-        BoardGrid,
-        ContentForm,
-        Conversation,
-        Editor,
-        FolderView,
-        Form,
-        Grid,
-        PlanView,
-        Player,
-        Preview,
-        QueueView,
-        Registrations,
-        Tail,
-        funnel,
-        login,
-    )
+    from chatkit.widgets import Editor, Form, Grid, Player
 
 __all__ = [
-    "AccountBusy",
-    "BadAnswer",
-    "BoardGrid",
-    "CallError",
     "ChatkitError",
     "Client",
-    "Conflict",
-    "ContentForm",
-    "Conversation",
-    "DeadlinePassed",
     "Editor",
-    "Fleet",
     "Folder",
-    "FolderView",
     "Form",
     "Grid",
-    "InDoubt",
     "Inbox",
-    "InputError",
-    "JournalError",
-    "ListMoved",
-    "NotAuthenticated",
-    "NotFound",
-    "NotPermitted",
-    "PartMissing",
-    "PlanRefused",
-    "PlanView",
     "Player",
-    "Preview",
-    "QueueView",
-    "RateLimited",
-    "Refused",
-    "Registrations",
     "RetryPolicy",
     "Sandbox",
-    "ServerFault",
     "ServiceProfile",
-    "SettingsError",
-    "StoreError",
-    "Tail",
-    "Unreachable",
     "compare",
     "connect",
     "connect_all",
     "doctor",
+    "errors",
     "flowjson",
-    "funnel",
-    "journal",
-    "login",
-    "prune",
     "read_contacts",
     "rehearse",
     "resume",
     "runs",
     "undo",
     "verify",
+    "widgets",
 ]
 
 _HOME = {
+    "ChatkitError": "errors",
     "Client": "client",
-    "Fleet": "account.fleet",
+    "Editor": "widgets",
     "Folder": "account.folder",
+    "Form": "widgets",
+    "Grid": "widgets",
     "Inbox": "inbox.inbox",
+    "Player": "widgets",
     "RetryPolicy": "api.retry",
     "Sandbox": "sandbox",
     "ServiceProfile": "profile",
+    "account": "account",
     "compare": "account.comparison",
     "connect": "client",
     "connect_all": "account.fleet",
     "doctor": "account.doctor",
+    "errors": "errors",
     "flowjson": "flowjson",
     "read_contacts": "imports",
     "rehearse": "account.rehearsal",
+    "resume": "account.history",
+    "runs": "account.history",
+    "undo": "account.history",
     "verify": "signature",
-    **dict.fromkeys(
-        (
-            *("BoardGrid", "ContentForm", "Conversation", "Editor", "FolderView", "Form", "Grid"),
-            *(
-                "PlanView",
-                "Player",
-                "Preview",
-                "QueueView",
-                "Registrations",
-                "Tail",
-                "funnel",
-                "login",
-            ),
-        ),
-        "widgets",
-    ),
-    **dict.fromkeys(("journal", "prune", "resume", "runs", "undo"), "account.history"),
+    "widgets": "widgets",
 }
 
 
 def __getattr__(name: str) -> object:
-    if name not in __all__:
+    if name not in _HOME:
         from difflib import get_close_matches
 
-        like = get_close_matches(name, __all__, 1)
+        like = get_close_matches(name, _HOME, 1)
         hint = f"; did you mean {like[0]!r}?" if like else ""
         raise AttributeError(f"module 'chatkit' has no attribute {name!r}{hint}")
     from importlib import import_module
 
-    home = _HOME.get(name, "errors")
     errors = import_module("chatkit.errors")
     with errors.needed_by(f"chatkit.{name}"):
-        module = import_module(f"chatkit.{home}")
-        value = module if home == name else getattr(module, name)
+        module = import_module(f"chatkit.{_HOME[name]}")
+        value = module if _HOME[name] == name else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -153,7 +153,7 @@ class InputError(ChatkitError, ValueError):
     >>> import chatkit
     >>> try:
     ...     chatkit.ServiceProfile(putt="merge")
-    ... except chatkit.InputError as error:
+    ... except chatkit.errors.InputError as error:
     ...     error.frame()[["column", "reason", "next_step"]]
       column                  reason          next_step
     0   putt  there is no such point  did you mean put?
@@ -294,7 +294,7 @@ class CallError(ChatkitError):
 
     >>> try:
     ...     client.flows.delete(301)
-    ... except chatkit.CallError as error:
+    ... except chatkit.errors.CallError as error:
     ...     print(error.call, error.status)
     DELETE flows/301 409
     """
@@ -405,7 +405,7 @@ class ListMoved(UserWarning, metaclass=HelpPage):
 
     >>> import warnings
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", chatkit.ListMoved)  # rather stop than miss a row
+    ...     warnings.simplefilter("error", chatkit.errors.ListMoved)  # rather stop than miss a row
     ...     frame = client.contacts.frame()
     """
 

@@ -53,19 +53,21 @@ def test_a_client_over_http_sees_what_the_sandbox_holds():
 
 def test_half_a_configuration_is_an_error(monkeypatch):
     monkeypatch.setenv("CHATKIT_BASE_URL", "https://api.example")
-    with pytest.raises(chatkit.SettingsError, match="CHATKIT_TOKEN"):
+    with pytest.raises(chatkit.errors.SettingsError, match="CHATKIT_TOKEN"):
         chatkit.connect()
 
 
 def test_an_unknown_connection_is_an_error():
-    with pytest.raises(chatkit.SettingsError, match="chatkit login"):
+    with pytest.raises(chatkit.errors.SettingsError, match="chatkit login"):
         chatkit.connect("nowhere")
 
 
 @pytest.mark.parametrize("token", ["wrong", "Bearer x", ""])
 def test_a_wrong_token_is_refused_without_being_shown(token):
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        with pytest.raises((chatkit.NotAuthenticated, chatkit.SettingsError)) as caught:
+        with pytest.raises(
+            (chatkit.errors.NotAuthenticated, chatkit.errors.SettingsError)
+        ) as caught:
             chatkit.Client(base_url, sandbox.account_id, token).contacts.frame()
         if token:
             assert token not in str(caught.value).split()
@@ -73,7 +75,7 @@ def test_a_wrong_token_is_refused_without_being_shown(token):
 
 def test_an_error_shows_as_its_text_alone_in_a_notebook():
     client = chatkit.connect(chatkit.Sandbox(seed="empty"))
-    with pytest.raises(chatkit.NotFound) as caught:
+    with pytest.raises(chatkit.errors.NotFound) as caught:
         client.contacts.get(1)
     (line,) = caught.value._render_traceback_()
     assert line.startswith("NotFound: GET contacts/1: 404")

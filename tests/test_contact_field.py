@@ -79,7 +79,7 @@ with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as clien
     found["submitted"] = contacts.get(ana.id).nickname
     try:
         contacts.update(ana.id, nickname=7)
-    except chatkit.InputError as error:
+    except chatkit.errors.InputError as error:
         found["refused"] = [problem.field for problem in error.problems]
     found["help"] = "nickname" in contacts.create.__doc__
 print(json.dumps(found))

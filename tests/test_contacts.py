@@ -97,7 +97,7 @@ def test_an_empty_name_clears_it(client):
 
 def test_a_second_contact_with_the_number_is_a_conflict(client):
     client.contacts.create(**ANA)
-    with pytest.raises(chatkit.Conflict, match="POST contacts"):
+    with pytest.raises(chatkit.errors.Conflict, match="POST contacts"):
         client.contacts.create(**ANA)
     assert len(client.contacts.frame()) == 1
 
@@ -120,14 +120,14 @@ def test_deleting_twice_is_as_the_service_has_it(sandbox, client):
     if "repeated_deletes" in sandbox._quirks:
         client.contacts.delete(ana.id)
     else:
-        with pytest.raises(chatkit.NotFound):
+        with pytest.raises(chatkit.errors.NotFound):
             client.contacts.delete(ana.id)
 
 
 def test_an_unknown_id_is_not_found(client):
-    with pytest.raises(chatkit.NotFound, match="GET contacts/404404"):
+    with pytest.raises(chatkit.errors.NotFound, match="GET contacts/404404"):
         client.contacts.get(404404)
-    with pytest.raises(chatkit.Refused):
+    with pytest.raises(chatkit.errors.Refused):
         client.contacts.update(404404, name="Nobody")
 
 
@@ -135,7 +135,7 @@ def test_search_finds_name_and_number_literally(client):
     ana = client.contacts.create(**{**ANA, "name": "100% Ana_B"})
     client.contacts.create(**BO)
     if client.profile.search_param is None:
-        with pytest.raises(chatkit.InputError, match="search_param"):
+        with pytest.raises(chatkit.errors.InputError, match="search_param"):
             client.contacts.frame(search="ana")
         return
     for term in ("100%", "ANA_b", "5550143"):
@@ -155,21 +155,23 @@ def test_search_finds_name_and_number_literally(client):
     ],
 )
 def test_what_cannot_be_sent_is_refused_before_it_is_sent(client, fields, reason):
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         client.contacts.create(**fields)
     assert reason in str(caught.value)
 
 
 def test_every_problem_is_told_at_once():
     with chatkit.connect(chatkit.Sandbox(seed="empty")) as client:
-        with pytest.raises(chatkit.InputError) as caught:
+        with pytest.raises(chatkit.errors.InputError) as caught:
             client.contacts.create(number=1.5, country_code="", tags=[])
         assert {p.field for p in caught.value.problems} == {"number", "country_code", "tags"}
-        with pytest.raises(chatkit.InputError, match="pass one of number, country_code, name"):
+        with pytest.raises(
+            chatkit.errors.InputError, match="pass one of number, country_code, name"
+        ):
             client.contacts.update(1)
-        with pytest.raises(chatkit.InputError, match="whole number"):
+        with pytest.raises(chatkit.errors.InputError, match="whole number"):
             client.contacts.get("seventeen")
-        with pytest.raises(chatkit.InputError, match="whole number"):
+        with pytest.raises(chatkit.errors.InputError, match="whole number"):
             client.contacts.get(True)
 
 
@@ -319,7 +321,7 @@ def test_what_is_dialled_is_offered_as_the_two_fields_that_it_becomes():
         "07911 123456": "leave out spaces and signs; the country code goes into country_code",
         "+999 12": "leave out spaces and signs; the country code goes into country_code",
     }.items():
-        with pytest.raises(chatkit.InputError) as caught:
+        with pytest.raises(chatkit.errors.InputError) as caught:
             contacts.create(number=number, country_code="+44")
         assert offer in str(caught.value)
 
@@ -363,7 +365,7 @@ def test_a_number_that_is_taken_is_told_with_who_has_it(listed, points, advice):
     contacts = scripted(script, **points).contacts
     for call in (lambda: contacts.create(**ANA), lambda: contacts.update(9, **ANA)):
         asked.clear()
-        with pytest.raises(chatkit.Refused) as caught:
+        with pytest.raises(chatkit.errors.Refused) as caught:
             call()
         assert str(caught.value).splitlines()[1:] == [advice]
         assert listed is None or len(asked) == 1
@@ -379,10 +381,10 @@ def test_only_a_clash_is_told_with_who_has_the_number(status, clash, told):
         return (200, [LEE]) if method == "GET" else (status, {"message": "no"})
 
     contacts = scripted(script, clash_status=clash).contacts
-    with pytest.raises(chatkit.Refused) as caught:
+    with pytest.raises(chatkit.errors.Refused) as caught:
         contacts.create(**ANA)
     assert ("Contact 7" in str(caught.value)) is told
-    with pytest.raises(chatkit.Refused) as caught:  # nobody has taken a name
+    with pytest.raises(chatkit.errors.Refused) as caught:  # nobody has taken a name
         contacts.update(9, name="Bo")
     assert "Contact 7" not in str(caught.value)
 
@@ -396,15 +398,15 @@ def test_who_has_a_number_is_looked_for_on_every_page():
         pages = {"page": page, "pageSize": 100, "totalCount": 201, "totalPages": 3}
         return 200, json.dumps({"success": True, "data": rows, "pagination": pages}).encode()
 
-    with pytest.raises(chatkit.Conflict, match="Contact 8 has"):
+    with pytest.raises(chatkit.errors.Conflict, match="Contact 8 has"):
         scripted(script).contacts.create(**ANA)
 
 
 def test_a_refusal_of_which_nothing_is_known_keeps_what_is_said_of_its_kind():
     contacts = scripted(lambda *_: (403, {"message": "no"})).contacts
-    with pytest.raises(chatkit.NotPermitted) as caught:
+    with pytest.raises(chatkit.errors.NotPermitted) as caught:
         contacts.delete(7)
-    assert str(caught.value).splitlines()[1:] == [chatkit.NotPermitted.advice]
+    assert str(caught.value).splitlines()[1:] == [chatkit.errors.NotPermitted.advice]
 
 
 # --- one that was deleted -------------------------------------------------------------------
@@ -435,7 +437,7 @@ def test_one_answer_tells_whether_a_contact_is_active_where_deleted_ones_are_not
         contacts = _contacts(inactive_readable=readable, search_param=None)
         call = contacts.look_call(7, LEE)
         assert contacts.holds(call, envelope, 7) is held
-        with pytest.raises(chatkit.BadAnswer, match="not about 8"):
+        with pytest.raises(chatkit.errors.BadAnswer, match="not about 8"):
             contacts.holds(call, envelope, 8)
 
 
@@ -450,11 +452,11 @@ def test_an_update_reads_the_half_of_a_number_that_it_does_not_send():
         return 200, LEE | {"country_code": "+1"}
 
     contacts = scripted(script).contacts
-    with pytest.raises(chatkit.InputError, match="too short"):
+    with pytest.raises(chatkit.errors.InputError, match="too short"):
         contacts.update(7, number="12")  # of +1, as it is
     assert asked == ["GET"]
     asked.clear()
-    with pytest.raises(chatkit.InputError, match="digits only"):
+    with pytest.raises(chatkit.errors.InputError, match="digits only"):
         contacts.update(7, number="20 25")  # that is seen without reading anything
     assert asked == []
     contacts.update(7, name="Bo Li")

@@ -102,7 +102,7 @@ def test_lists_are_asked_for_in_pages_as_the_profile_counts_them(base):
 def test_an_id_is_a_whole_number_and_one_sentence_says_so(key, why):
     for at in (made(ContactEndpoints), made(FlowEndpoints), made(WebhookEndpoints)):
         for call in (at.get_call, at.delete_call, lambda key, at=at: at.update_call(key, {})):
-            with pytest.raises(chatkit.InputError, match="is a whole number, not") as caught:
+            with pytest.raises(chatkit.errors.InputError, match="is a whole number, not") as caught:
                 call(key)
             assert why in str(caught.value)
             assert len(str(caught.value).splitlines()) == 1
@@ -124,14 +124,14 @@ def test_one_odd_record_among_many_is_told_with_its_id_and_field():
     contacts = made(ContactEndpoints)
     rows = [ANA | {"id": n} for n in range(100)]
     rows[41] |= {"number": 2025550143}
-    with pytest.raises(chatkit.BadAnswer, match=r"number: .* \(id 41\)") as caught:
+    with pytest.raises(chatkit.errors.BadAnswer, match=r"number: .* \(id 41\)") as caught:
         contacts.many(contacts.list_call(), raw(rows))
     assert "2025550143" not in str(caught.value)
 
 
 def told(rows):
     contacts = made(ContactEndpoints)
-    with pytest.raises(chatkit.BadAnswer) as caught:
+    with pytest.raises(chatkit.errors.BadAnswer) as caught:
         contacts.many(contacts.list_call(), raw(rows))
     return str(caught.value)
 
@@ -148,7 +148,7 @@ def test_an_answer_about_another_record_is_refused():
     contacts = made(ContactEndpoints)
     answer = Envelope(success=True, data=raw(ANA))
     assert contacts.read(contacts.get_call(7), answer, "7").id == 7
-    with pytest.raises(chatkit.BadAnswer, match="about the contact 7, not about 8"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="about the contact 7, not about 8"):
         contacts.read(contacts.get_call(8), answer, 8)
 
 
@@ -159,7 +159,7 @@ def test_a_record_that_was_read_is_there():
     ):  # fmt: skip
         answer = Envelope(success=True, data=raw(data))
         assert at.holds(at.look_call(key, {}), answer, key) is True
-    with pytest.raises(chatkit.NotFound, match="no webhook has the id 9"):
+    with pytest.raises(chatkit.errors.NotFound, match="no webhook has the id 9"):
         hooks.holds(hooks.look_call(9, {}), answer, 9)
 
 
@@ -176,7 +176,7 @@ def test_a_frame_is_compared_with_what_it_was_unless_it_is_asked_for_now():
 def test_a_search_needs_a_service_that_can_search():
     contacts = made(ContactEndpoints, search_param=None)
     assert contacts.search(None) == {}
-    with pytest.raises(chatkit.InputError, match="search_param"):
+    with pytest.raises(chatkit.errors.InputError, match="search_param"):
         contacts.search("ana")
 
 
@@ -195,7 +195,7 @@ def test_records_are_read_with_all_that_the_document_does_not_know():
 )
 def test_a_record_that_is_not_as_documented_is_a_bad_answer(data):
     contacts = made(ContactEndpoints)
-    with pytest.raises(chatkit.BadAnswer, match="the contact is not as documented"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="the contact is not as documented"):
         contacts.one(contacts.get_call(7), raw(data))
 
 
@@ -206,7 +206,7 @@ def test_what_was_created_has_the_key_that_was_sent_or_answered():
     assert flows.key_of(flows.create_call({}), answer, {"name": "x"}) == 9
     nothing = Envelope(success=True, data=raw(None))
     assert contents.key_of(contents.create_call(ENGLISH), nothing, ENGLISH) == "en"
-    with pytest.raises(chatkit.BadAnswer):
+    with pytest.raises(chatkit.errors.BadAnswer):
         contacts.key_of(contacts.create_call({}), nothing, {"number": "1"})
 
 

@@ -42,7 +42,7 @@ def demo():
 
 
 def test_a_document_with_errors_is_not_created_and_all_of_them_are_told(client: Client) -> None:
-    with pytest.raises(chatkit.InputError, match="broken=True") as caught:
+    with pytest.raises(chatkit.errors.InputError, match="broken=True") as caught:
         client.flows.create(**ORDER, flow_json=BROKEN)
     told = [(problem.field, problem.reason) for problem in caught.value.problems]
     assert [field for field, _ in told] == ["flow_json", "flow_json"]
@@ -55,7 +55,7 @@ def test_a_document_with_errors_is_not_created_and_all_of_them_are_told(client: 
 
 
 def test_what_else_is_wrong_is_told_at_the_same_time(empty: Client) -> None:
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         empty.flows.create(name=None, flow_json=BROKEN, colour="red")
     fields = [problem.field for problem in caught.value.problems]
     assert fields == ["template_name", "name", "colour", "flow_json", "flow_json"]
@@ -72,7 +72,9 @@ def test_a_document_with_errors_is_sent_when_you_say_so_and_you_are_told(empty: 
 
 def test_an_update_to_a_document_with_errors_changes_nothing(client: Client) -> None:
     flow = client.flows.create(**ORDER, flow_json=DOCUMENT)
-    with pytest.raises(chatkit.InputError, match=r"cannot be updated.*broken=True") as caught:
+    with pytest.raises(
+        chatkit.errors.InputError, match=r"cannot be updated.*broken=True"
+    ) as caught:
         client.flows.update(flow.id, flow_json=BROKEN, name="Other")
     assert [problem.field for problem in caught.value.problems] == ["name", *["flow_json"] * 2]
     if client.profile.flow_json_in_get:
@@ -87,7 +89,7 @@ def test_warnings_are_told_and_stop_nothing(empty: Client) -> None:
 
 @pytest.mark.parametrize("wrong", ["{}", {"screens": []}, None, 5])
 def test_what_is_no_document_is_said_as_before(empty: Client, wrong: object) -> None:
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         empty.flows.create(**ORDER, flow_json=wrong)
     [problem] = caught.value.problems
     assert problem.field == "flow_json" and " at /" not in problem.reason
@@ -105,7 +107,7 @@ def test_a_document_that_was_built_is_sent_as_the_dict_that_it_is(empty: Client)
     assert empty.flows.create(**ORDER, flow_json=built).flow_json == built.to_json()
     plan = empty.flows.plan(new(A=built))
     assert plan.changes[0].after["flow_json"] == built.to_json()
-    with pytest.raises(chatkit.InputError, match="PATTERN_MISMATCH at /screens/0/id"):
+    with pytest.raises(chatkit.errors.InputError, match="PATTERN_MISMATCH at /screens/0/id"):
         built["BYE"].id = "BYE 2"
         empty.flows.create(name="Other", template_name="default", flow_json=built)
 
@@ -133,7 +135,7 @@ def test_rows_with_errors_are_refused_cell_by_cell_and_the_others_are_planned(
 
 
 def test_a_plan_with_errors_refuses_itself(empty: Client) -> None:
-    with pytest.raises(chatkit.PlanRefused, match="skip_invalid"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid"):
         empty.flows.plan(new(A=BROKEN, B=DOCUMENT)).apply()
     assert empty.flows.frame().empty
 

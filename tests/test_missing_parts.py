@@ -100,12 +100,12 @@ OTHERS = """
 from chatkit import cli
 
 if MISSING != "widgets":
-    assert chatkit.Grid and chatkit.Form and chatkit.Editor and chatkit.PlanView
+    assert chatkit.Grid and chatkit.Form and chatkit.Editor and chatkit.widgets.PlanView
 if MISSING != "inbox":
     with chatkit.Inbox() as inbox:
         assert inbox.frame().empty
 if MISSING not in ("widgets", "inbox"):
-    assert chatkit.Tail and chatkit.funnel
+    assert chatkit.widgets.Tail and chatkit.widgets.funnel
 assert len(chatkit.read_contacts("number,name\\n+4915123456789,Ana\\n")) == 1
 try:
     cli.main(["--help"])

@@ -40,9 +40,9 @@ def test_a_token_that_may_only_add_still_learns_the_id(sandbox):
 def test_a_missing_permission_is_named_by_its_error(sandbox):
     client = limited(sandbox, "Chat Flows, View")
     assert client.flows.frame().empty
-    with pytest.raises(chatkit.NotPermitted, match="GET contacts"):
+    with pytest.raises(chatkit.errors.NotPermitted, match="GET contacts"):
         client.contacts.frame()
-    with pytest.raises(chatkit.NotPermitted):
+    with pytest.raises(chatkit.errors.NotPermitted):
         client.flows.create(name="x", template_name="default", flow_json=DOCUMENT)
 
 
@@ -104,7 +104,7 @@ def test_naughty_strings_come_back_equal_or_are_refused_with_a_reason(sandbox, s
             for room, there_and_back in rooms.items():
                 try:
                     assert there_and_back(text) == text, room
-                except (chatkit.InputError, chatkit.Refused) as error:
+                except (chatkit.errors.InputError, chatkit.errors.Refused) as error:
                     refused.append((room, text, str(error)))
     assert len(refused) <= 3, refused
     assert all(len(reason) > 20 for _, _, reason in refused)
@@ -159,9 +159,9 @@ def test_a_full_frame_never_loses_a_row_silently(sandbox):
 
         return answering(sandbox, change)
 
-    with pytest.warns(chatkit.ListMoved, match="1 of 10 were gone"):
+    with pytest.warns(chatkit.errors.ListMoved, match="1 of 10 were gone"):
         assert len(refuse(404).contacts.frame(full=True)) == 9
-    with pytest.raises(chatkit.NotPermitted):
+    with pytest.raises(chatkit.errors.NotPermitted):
         refuse(403).contacts.frame(full=True)
 
 
@@ -169,7 +169,7 @@ def test_the_lookup_of_languages_is_checked_too(sandbox):
     def change(method, target, _, body):
         return (200, b'{"success":true,"data":[{}]}') if "lookups" in target else None
 
-    with pytest.raises(chatkit.BadAnswer, match="lookup is not as documented"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="lookup is not as documented"):
         answering(sandbox, change).templates("order_ready").languages()
 
 
@@ -177,7 +177,7 @@ def test_what_a_content_requires_is_the_profiles():
     profile = chatkit.ServiceProfile(content_requires=("is_draft",))
     with chatkit.Sandbox(seed="empty", profile=profile) as sandbox:
         contents = chatkit.connect(sandbox).templates("order_ready")
-        with pytest.raises(chatkit.InputError, match="is_draft: is required"):
+        with pytest.raises(chatkit.errors.InputError, match="is_draft: is required"):
             contents.create(lang_code="en", text="Hello")
         assert contents.create(lang_code="en", is_draft=True).text in (None, "")
 

@@ -76,11 +76,11 @@ JOURNALS: dict[str, Callable[[chatkit.Client], object]] = {
         chatkit.connect_all({"a": client}).contacts.plan([NEW | {"account": "a"}]), HOME
     ).apply(),
     "runs": lambda client: chatkit.runs(client, at=HOME),
-    "journal": lambda client: chatkit.journal(RUN, at=HOME),
+    "journal": lambda client: chatkit.account.journal(RUN, at=HOME),
     "resume": lambda client: chatkit.resume(RUN, client, at=HOME),
     "undo": lambda client: chatkit.undo(RUN, client, at=HOME),
-    "prune": lambda client: chatkit.prune(at=HOME),
-    "prune of no days": lambda client: chatkit.prune(days=-1, at=HOME),
+    "prune": lambda client: chatkit.account.prune(at=HOME),
+    "prune of no days": lambda client: chatkit.account.prune(days=-1, at=HOME),
 }
 
 

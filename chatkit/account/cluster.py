@@ -140,7 +140,7 @@ def tasks_for(client: Any, plans: Mapping[str, Plan]) -> tuple[dict[str, Task], 
     try:
         from distributed import Client as DaskClient
     except ImportError:
-        raise InputError("on= needs Dask: pip install 'chatkit[fleet]'") from None
+        raise InputError("on= needs Dask: pip install 'dask[distributed]'") from None
     if not isinstance(client, DaskClient) or client.asynchronous or client.status != "running":
         raise InputError(f"on= takes a connected client of Dask, not {client!r:.60}.")
     tasks, stops = dict[str, Task](), dict[str, str]()

@@ -176,7 +176,7 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
         JournalError: There is no such run, or its journal is damaged.
 
     >>> result = client.contacts.plan([{"id": 50003, "name": "Ana Cruz"}]).apply()
-    >>> chatkit.journal(result).event.tolist()
+    >>> chatkit.account.journal(result).event.tolist()
     ['started', 'intent', 'answered', 'verified', 'finished']
     """
     place = hidden_at(at)
@@ -592,7 +592,7 @@ def prune(
     Raises:
         InputError: It is below 0.
 
-    >>> chatkit.prune(days=36_500)
+    >>> chatkit.account.prune(days=36_500)
     []
     """
     place = hidden_at(at)

@@ -888,7 +888,7 @@ class DatabaseStore(_Store):
             )  # fmt: skip
         except ImportError:
             raise InputError(
-                "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
+                "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
             ) from None
         sa.event.listen(self._engine, "do_connect", self._add_password)
 

@@ -141,26 +141,6 @@ def _media(events: Iterable[Event]) -> Iterator[Row]:
         }
 
 
-def _templates(events: Iterable[Event]) -> Iterator[Row]:
-    """Return the platform's decisions about templates, with the language as contents name it."""
-    for event in events:
-        if not (event.field or "").startswith(("message_template_", "template_")):
-            continue
-        language = text(event.fields.get("message_template_language"))
-        yield {
-            "event": _label(event),
-            "template_name": text(event.fields.get("message_template_name")),
-            "lang_code": language.replace("-", "_") if language else None,
-            "template_id": text(event.fields.get("message_template_id")),
-            "field": event.field,
-            "type": event.type,
-            "reason": text(event.fields.get("reason")),
-            "at": event.at,
-            **_came(event),
-            "content": event.content,
-        }
-
-
 _FILE = ("mime_type", "sha256", "caption", "filename")
 _OUT: dict[str, Kind] = {"outbound": "flag"}
 
@@ -189,14 +169,6 @@ TABLES: Mapping[str, EventTable] = {
             **dict.fromkeys(_FILE, "text"), **_CAME,
         },
         "message_id", _media,
-    ),
-    "templates": EventTable(
-        {
-            "event": "text", "template_name": "text", "lang_code": "text",
-            "template_id": "text", "field": "text", "type": "text", "reason": "text",
-            "at": "time", **_CAME, "content": "json",
-        },
-        "event", _templates,
     ),
 }  # fmt: skip
 

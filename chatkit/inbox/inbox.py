@@ -57,7 +57,7 @@ class Inbox(metaclass=HelpPage):
     The frames take these choices, which the database makes:
 
     - `since`, `until`: a time (from it on, before it), or the id of a delivery (after it,
-      up to it). `since=messages.delivery.max()` makes a frame of what has come since. The
+      up to it). `since=inbox.last` a moment ago makes a frame of what has come since. The
       clock is that of the machine that received (`received_at`), not the time that stands in
       a message. A time is a datetime or date, "2026-11-20" or "2026-11-20T14:00", "today" or
       "yesterday" (the beginning of the day), or how long ago: "1h", "30 min", "2 days", or a
@@ -314,7 +314,7 @@ class Inbox(metaclass=HelpPage):
 
     @property
     def last(self) -> int:
-        """Return the id of the last delivery, as `since=` takes it; 0 while there is none."""
+        """The id of the last delivery; 0 while there is none."""
         return self._store.last()
 
     def delivery(self, delivery: int) -> Delivery:
@@ -352,10 +352,6 @@ class Inbox(metaclass=HelpPage):
     def media(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the files in messages: id, type, checksum, caption."""
         return self._table("media", choice)
-
-    def templates(self, **choice: Any) -> pd.DataFrame:
-        """Make a frame of what the platform decided about templates: approved, rejected, paused."""
-        return self._table("templates", choice)
 
     def flow_answers(self, **choice: Any) -> pd.DataFrame:
         """Make a frame of the answers to flows, each field of the form in a column of its own."""

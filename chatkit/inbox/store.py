@@ -109,7 +109,7 @@ class InboxStore:
             self._prepare()
         except ImportError:
             raise InputError(
-                "PostgreSQL needs its driver: pip install 'chatkit[postgresql]'"
+                "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
             ) from None
         except (SQLAlchemyError, OSError) as error:
             raise StoreError(

@@ -194,8 +194,8 @@ class Board(Report):
         """Return a DataFrame of what was changed since the time that the board was asked for.
 
         It has a row for each content of each run, the earliest first, and says who it was.
-        `chatkit.journal(run)` shows all of a run, and `chatkit.undo(run)` takes it back, if it
-        was begun here. What one call wrote without a plan, and what a ledger of colleagues
+        `chatkit.account.journal(run)` shows all of a run, and `chatkit.undo(run)` takes it back,
+        if it was begun here. What one call wrote without a plan, and what a ledger of colleagues
         that was merged tells, is a row too: of translations alone, as a ledger has no others.
 
         Raises:

@@ -123,8 +123,9 @@ class QueueItem:
 
 
 class Queue(Report):
-    """Texts to review, string by string; `chatkit.QueueView(queue)` shows one after the other.
+    """Texts to review, string by string.
 
+    `chatkit.widgets.QueueView(queue)` shows one after the other.
     `edit`, `accept`, `skip` and `comment` answer; nothing is sent before `plan().apply()`.
     Numbers count from 0, in the order of `frame()`.
 
@@ -360,7 +361,7 @@ class Queue(Report):
         if not any(item.answer in ("accepted", "edited") or item.commented for item in self.items):
             raise InputError(
                 "Nothing was answered yet: edit(number, text), accept(number) or comment(number, "
-                "text) do, or the buttons of chatkit.QueueView(queue)."
+                "text) do, or the buttons of chatkit.widgets.QueueView(queue)."
             )
         new, comments = Ledger(), sum(item.commented for item in self.items)
         for item in self.items:

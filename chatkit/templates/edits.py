@@ -415,7 +415,9 @@ class Publication(NamedTuple):
         messages = list(self._messages)
         notes = messages[:_SEEN]
         if (more := len(messages) - _SEEN) > 0:
-            notes.append(f"… and {many(more, 'more message')}: chatkit.Preview(content) shows one.")
+            notes.append(
+                f"… and {many(more, 'more message')}: chatkit.widgets.Preview(content) shows one."
+            )
         if not messages:
             are = "is" if self.live == 1 else "are"
             already = f" {many(self.live, 'content')} {are} live already." if self.live else ""

@@ -341,8 +341,9 @@ class Templates(metaclass=HelpPage):
     ) -> Queue:
         """Put the texts in a queue that a person has to look at, string by string.
 
-        `chatkit.QueueView(queue)` shows one after the other; in a program `edit(number, text)`,
-        `accept(number)` and `skip(number)` answer, and `plan()` takes all answers.
+        `chatkit.widgets.QueueView(queue)` shows one after the other; in a program
+        `edit(number, text)`, `accept(number)` and `skip(number)` answer, and `plan()` takes all
+        answers.
 
         Args:
             languages: One language to review, or several; without it all that are there.

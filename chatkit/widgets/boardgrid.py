@@ -101,7 +101,7 @@ class BoardGrid(Panel):
     Raises:
         InputError: No code is named.
 
-    >>> chatkit.BoardGrid(client.templates, ["order_ready"])
+    >>> chatkit.widgets.BoardGrid(client.templates, ["order_ready"])
     <board: 1 template × 8 languages: 1 live, 7 unknown.>
     """
 

@@ -78,7 +78,7 @@ class ContentForm(Panel):
         source: The language that it is translated from.
         saved: What is called after something was saved.
 
-    >>> form = chatkit.ContentForm(client.templates("order_ready"), "de")
+    >>> form = chatkit.widgets.ContentForm(client.templates("order_ready"), "de")
     >>> form.set("footer", "STOP beendet das")
     >>> form.plan().counts
     {'create': 0, 'update': 1, 'delete': 0}

@@ -52,7 +52,7 @@ class Conversation(Follower):
         InputError: The contact is no number.
         StoreError: The inbox cannot be read.
 
-    >>> chatkit.Conversation(inbox, "+447700900000")
+    >>> chatkit.widgets.Conversation(inbox, "+447700900000")
     Conversation with +447700900000: 0 messages, 0 of them ours.
     """
 
@@ -131,7 +131,7 @@ class Conversation(Follower):
 
     def _read(self) -> int:
         """Read on from where it stopped, and put the thread together again."""
-        top, seen = self._inbox._store.last(), 0
+        top, seen = self._inbox.last, 0
         if top > self._at:
             fresh = self._end_of(top) if not self._at else [*self._between(self._at, top)]
             seen, self._at = len(fresh), top

@@ -49,7 +49,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         InputError: A side is none of these, or its files cannot be read.
         CallError: The account cannot be read.
 
-    >>> chatkit.FolderView(client)
+    >>> chatkit.widgets.FolderView(client)
     <folder view: account 1001 of the sandbox: 6 files.>
     """
 

@@ -441,7 +441,7 @@ class Registrations(Panel):
         InputError: `quiet` cannot be used.
         CallError: The list cannot be read.
 
-    >>> chatkit.Registrations(client.webhooks)
+    >>> chatkit.widgets.Registrations(client.webhooks)
     3 webhooks of 10: ...
     """
 

@@ -36,14 +36,14 @@ def login(name: str) -> LoginForm:
     Raises:
         SettingsError: The name cannot be one, or the configuration file cannot be read.
 
-    >>> chatkit.login("production")
+    >>> chatkit.widgets.login("production")
     A form to keep the connection production. In a terminal: ...
     """
     return LoginForm(name)
 
 
 class LoginForm(Exported, FormModel):
-    """A form for base address, account and token; `chatkit.login(name)` makes it.
+    """A form for base address, account and token; `chatkit.widgets.login(name)` makes it.
 
     The token comes as a message and is never part of the widget's state, which a notebook may
     save.

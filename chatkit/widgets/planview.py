@@ -102,7 +102,7 @@ class PlanView(Panel):
         live: The live account that it writes to; without it the account of the plan says so.
 
     >>> plan = client.contacts.plan([{"id": 50001, "name": "Ana Cruz"}])
-    >>> chatkit.PlanView(plan)
+    >>> chatkit.widgets.PlanView(plan)
     <plan view: Plan for 250 contacts: 1 update.>
     """
 

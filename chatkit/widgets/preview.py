@@ -29,7 +29,7 @@ class Preview(Exported, anywidget.AnyWidget):
     Raises:
         InputError: It is no content, or more than one.
 
-    >>> chatkit.Preview(client.templates("order_ready").get("en"))
+    >>> chatkit.widgets.Preview(client.templates("order_ready").get("en"))
     <message en: Your bike is ready / Hello Amara, ...>
     """
 

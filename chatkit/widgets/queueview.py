@@ -177,7 +177,7 @@ class QueueView(Panel):
     Raises:
         InputError: It is not a queue.
 
-    >>> chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    >>> chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     <queue: 5 texts in 1 language: 5 unknown.>
     """
 

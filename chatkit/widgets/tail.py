@@ -76,7 +76,7 @@ class Tail(Follower):
     Raises:
         InputError: One of them cannot be used.
 
-    >>> chatkit.Tail(inbox)
+    >>> chatkit.widgets.Tail(inbox)
     Tail of the inbox: 0 rows.
     """
 
@@ -169,7 +169,7 @@ class Tail(Follower):
                 return len(self._rows)
             if self.paused:
                 return 0
-            top = self._inbox._store.last()
+            top = self._inbox.last
             begin = max(self._at, top - _BACK)
             fresh, seen = self._between(begin, top)
             passed, self._at = begin - self._at, top
@@ -206,7 +206,7 @@ class Tail(Follower):
 
     def _fill(self) -> None:
         """Begin anew with the last deliveries: from the newest back, until there are enough."""
-        top = self._inbox._store.last()
+        top = self._inbox.last
         low, high = self._within(top)
         low = max(low, high - (_FAR if any(self._chosen) else _BACK), 0)
         rows: list[dict[str, Any]] = []
@@ -577,7 +577,7 @@ def funnel(statuses: pd.DataFrame) -> Funnel:
     Raises:
         InputError: It is no frame of statuses.
 
-    >>> chatkit.funnel(inbox.statuses())
+    >>> chatkit.widgets.funnel(inbox.statuses())
     Where 0 messages got to
     ...
     """

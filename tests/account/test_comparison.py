@@ -269,14 +269,14 @@ def test_a_plan_needs_an_account_and_rows_of_this_comparison(two: tuple[Client, 
     left, right = two
     right.templates("order_ready").update("de", footer="Bis bald")
     found = compare(left, right, codes=CODES)
-    with pytest.raises(chatkit.InputError, match="'left' or 'right', not 'production'"):
+    with pytest.raises(chatkit.errors.InputError, match="'left' or 'right', not 'production'"):
         found.plan("production")  # type: ignore[arg-type]
-    with pytest.raises(chatkit.InputError, match="takes some rows of the frame"):
+    with pytest.raises(chatkit.errors.InputError, match="takes some rows of the frame"):
         found.plan("right", rows=[1])  # type: ignore[arg-type]
-    with pytest.raises(chatkit.InputError, match="does not differ in this comparison"):
+    with pytest.raises(chatkit.errors.InputError, match="does not differ in this comparison"):
         found.plan("right", rows=found.frame().assign(field="text"))
     kept = compare(state("shop/"), right, codes=CODES)
-    with pytest.raises(chatkit.InputError, match="the left side is shop/"):
+    with pytest.raises(chatkit.errors.InputError, match="the left side is shop/"):
         kept.plan("left")
 
 
@@ -332,7 +332,7 @@ def spots(frame: pd.DataFrame) -> set[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def fleet() -> Iterator[chatkit.Fleet]:
+def fleet() -> Iterator[chatkit.account.Fleet]:
     """Three demo accounts: the second has another content, the third a flow less."""
     sandboxes = {name: chatkit.Sandbox(seed="demo") for name in ("de", "fr", "it")}
     with chatkit.connect_all(sandboxes) as fleet:
@@ -342,7 +342,7 @@ def fleet() -> Iterator[chatkit.Fleet]:
         yield fleet
 
 
-def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.Fleet) -> None:
+def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.account.Fleet) -> None:
     found = compare(fleet, codes=CODES)
     assert found.differ == ["fr", "it"]
     told = repr(found).splitlines()
@@ -358,7 +358,7 @@ def test_a_fleet_is_compared_with_its_first_account(fleet: chatkit.Fleet) -> Non
     assert "<table>" in html_of(found)
 
 
-def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.Fleet) -> None:
+def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.account.Fleet) -> None:
     found = compare(fleet, codes=CODES)
     rows = found.frame()
     plan = found.plan(rows[rows.resource == "content"])
@@ -372,7 +372,7 @@ def test_accounts_of_a_fleet_are_made_as_the_first_one_is(fleet: chatkit.Fleet) 
     assert repr(again).startswith("No difference between de and 2 accounts.")
 
 
-def test_an_account_of_a_fleet_that_cannot_be_read_is_named(fleet: chatkit.Fleet) -> None:
+def test_an_account_of_a_fleet_that_cannot_be_read_is_named(fleet: chatkit.account.Fleet) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox:
         found = compare({**fleet, "it": limited(sandbox)}, codes=CODES)
     assert list(found) == ["fr"]
@@ -380,10 +380,10 @@ def test_an_account_of_a_fleet_that_cannot_be_read_is_named(fleet: chatkit.Fleet
     assert "it could not be read" in repr(found)
 
 
-def test_a_fleet_needs_a_second_account_and_no_second_side(fleet: chatkit.Fleet) -> None:
-    with pytest.raises(chatkit.InputError, match="pass the fleet alone"):
+def test_a_fleet_needs_a_second_account_and_no_second_side(fleet: chatkit.account.Fleet) -> None:
+    with pytest.raises(chatkit.errors.InputError, match="pass the fleet alone"):
         compare(fleet, fleet["de"])  # type: ignore[call-overload]
-    with pytest.raises(chatkit.InputError, match="it has no other"):
+    with pytest.raises(chatkit.errors.InputError, match="it has no other"):
         compare({"de": fleet["de"]})
-    with pytest.raises(chatkit.InputError, match="two sides, or one fleet"):
+    with pytest.raises(chatkit.errors.InputError, match="two sides, or one fleet"):
         compare(fleet["de"])  # type: ignore[call-overload]

@@ -474,5 +474,5 @@ def test_the_doctor_takes_a_name_or_nothing(
     assert chatkit.doctor is doctor
     assert doctor().status == 0
     assert "sandbox" in capsys.readouterr().out
-    with pytest.raises(chatkit.SettingsError, match="no connection 'nobody'"):
+    with pytest.raises(chatkit.errors.SettingsError, match="no connection 'nobody'"):
         doctor("nobody")

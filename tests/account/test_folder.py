@@ -177,7 +177,7 @@ def test_what_both_have_changed_is_told_with_three_values_and_nothing_is_written
     client.templates("order_ready").update("en", footer="From the account")
     client.templates("order_ready").update("de", footer="Moved")
     before = texts(folder)
-    with pytest.raises(chatkit.InputError) as refused:
+    with pytest.raises(chatkit.errors.InputError) as refused:
         folder.pull(client)
     assert texts(folder) == before
     [problem] = refused.value.problems
@@ -240,7 +240,7 @@ def test_edited_contacts_are_merged_by_number(
     assert by_number[lines[4].split(",")[1].strip('"')] == "Moved There"
     assert gone.split(",")[1].strip('"') not in by_number
     client.contacts.update(frame.index[frame.number == number.strip('"')][0], name="Both")
-    with pytest.raises(chatkit.InputError, match=r"contacts\.csv, .*Edited Here.*Both"):
+    with pytest.raises(chatkit.errors.InputError, match=r"contacts\.csv, .*Edited Here.*Both"):
         folder.pull(client, contacts=True)
 
 
@@ -252,7 +252,7 @@ def test_another_account_is_refused_unless_it_is_meant(
     place.write_text(
         place.read_text().replace("sandbox account 1001", "https://a.example account 7")
     )
-    with pytest.raises(chatkit.InputError, match="other_account=True"):
+    with pytest.raises(chatkit.errors.InputError, match="other_account=True"):
         folder.pull(client)
     folder.pull(client, other_account=True)
     assert "sandbox account 1001" in place.read_text()
@@ -365,7 +365,7 @@ def test_everything_that_is_wrong_is_told_at_once_with_line_and_column(
     (folder.path / "contacts.csv").write_text(
         'country_code,number,name\n+44,2079460001,"A\nB"\n44,20794,C\n+44,2079460001,D\n+44,1\n'
     )
-    with pytest.raises(chatkit.InputError) as refused:
+    with pytest.raises(chatkit.errors.InputError) as refused:
         folder.state(contacts=True)
     told = {problem.field: problem.reason for problem in refused.value.problems}
     assert "comma" in told["templates/order_ready/en.json, line 2, column 15"]
@@ -387,7 +387,7 @@ def test_a_table_that_cannot_be_read_says_where(
     folder.pull(client)
     (folder.path / "account.toml").write_text('account = "a"\ntemplates = "x"\nodd = 1\n')
     (folder.path / "webhooks.toml").write_text('[[webhook]]\nurl = "https://a.example\n')
-    with pytest.raises(chatkit.InputError) as refused:
+    with pytest.raises(chatkit.errors.InputError) as refused:
         folder.state()
     places = [problem.field for problem in refused.value.problems]
     assert "account.toml, line 2, column 1" in places
@@ -395,9 +395,9 @@ def test_a_table_that_cannot_be_read_says_where(
 
 
 def test_a_folder_without_an_account_says_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(chatkit.InputError, match="does not exist"):
+    with pytest.raises(chatkit.errors.InputError, match="does not exist"):
         chatkit.Folder(tmp_path / "none").state()
-    with pytest.raises(chatkit.InputError, match="holds no account"):
+    with pytest.raises(chatkit.errors.InputError, match="holds no account"):
         chatkit.Folder(tmp_path).state()
     assert "does not exist yet" in repr(chatkit.Folder(tmp_path / "none"))
 
@@ -406,11 +406,13 @@ def test_a_folder_that_cannot_be_written_says_why(
     client: chatkit.Client, folder: chatkit.Folder, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("x")
-    with pytest.raises(chatkit.InputError, match="cannot be used"):
+    with pytest.raises(chatkit.errors.InputError, match="cannot be used"):
         chatkit.Folder(tmp_path / "file").pull(client)
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop/flows").write_text("a file, where a folder is to be")
-    with pytest.raises(chatkit.InputError, match="flows: is a file, where a folder is expected"):
+    with pytest.raises(
+        chatkit.errors.InputError, match="flows: is a file, where a folder is expected"
+    ):
         folder.pull(client)
     assert [path.name for path in (tmp_path / "shop").iterdir()] == ["flows"]
 
@@ -432,7 +434,7 @@ def test_a_link_is_not_followed_out_of_the_folder(
     folder.pull(client)
     (tmp_path / "secret.json").write_text('{"name": "x"}')
     (folder.path / "flows/x.json").symlink_to(tmp_path / "secret.json")
-    with pytest.raises(chatkit.InputError, match="link"):
+    with pytest.raises(chatkit.errors.InputError, match="link"):
         folder.state()
 
 
@@ -462,9 +464,9 @@ def test_a_revision_of_git_is_read_without_checking_it_out(
     assert folder.state("HEAD").contents["order_ready", "en"]["footer"] == "Edited"
     assert texts(folder) == before
     for wrong in ("HEAD~9", "--help", "no such"):
-        with pytest.raises(chatkit.InputError, match="does not know the revision"):
+        with pytest.raises(chatkit.errors.InputError, match="does not know the revision"):
             folder.state(wrong)
-    with pytest.raises(chatkit.InputError, match="git"):
+    with pytest.raises(chatkit.errors.InputError, match="git"):
         chatkit.Folder("/").state("HEAD")
 
 

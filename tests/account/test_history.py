@@ -126,7 +126,7 @@ def test_runs_that_can_be_reached_are_shown_and_go_on_although_another_home_cann
     assert told.startswith("The journals in postgresql://nobody@127.0.0.1:1/none cannot be reached")
     assert told.endswith("Its runs are not shown.\n")
     assert set(states(chatkit.resume(name, client))) == {"applied"}
-    with pytest.raises(chatkit.JournalError, match="cannot be reached"):  # it may be there
+    with pytest.raises(chatkit.errors.JournalError, match="cannot be reached"):  # it may be there
         chatkit.resume(name[:-1], client)
 
 
@@ -145,7 +145,7 @@ def test_runs_of_other_accounts_are_not_among_those_of_a_client(client):
 
 @pytest.mark.parametrize("odd", ["production", 5, [1]])
 def test_runs_of_what_is_no_client_are_refused(odd):
-    with pytest.raises(chatkit.InputError, match="runs takes a client"):
+    with pytest.raises(chatkit.errors.InputError, match="runs takes a client"):
         chatkit.runs(odd)
 
 
@@ -189,8 +189,8 @@ def test_a_damaged_journal_is_listed_as_damaged_with_the_reason(client, damage):
         listed = runs.loc[path.stem]
         assert listed["state"] == "damaged" and not pd.isna(listed["changes"])
         assert path.stem in listed["reason"] and reason in listed["reason"], listed["reason"]
-    for use in (chatkit.journal, chatkit.resume, chatkit.undo):
-        with pytest.raises(chatkit.JournalError, match=path.stem):
+    for use in (chatkit.account.journal, chatkit.resume, chatkit.undo):
+        with pytest.raises(chatkit.errors.JournalError, match=path.stem):
             use(path.stem)
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
@@ -214,8 +214,8 @@ def test_a_journal_with_another_event_than_was_written_is_not_used(sandbox, clie
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE chatkit_event SET detail = '{}' WHERE what = 'answered'")
     since = len(log(sandbox))
-    for use in (chatkit.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
-        with pytest.raises(chatkit.JournalError, match="is damaged"):
+    for use in (chatkit.account.journal, chatkit.resume, chatkit.undo, lambda _: plan.apply()):
+        with pytest.raises(chatkit.errors.JournalError, match="is damaged"):
             use(plan.id)
     assert len(log(sandbox)) == since
     path.unlink()
@@ -239,7 +239,7 @@ def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
     frame = client.contacts.frame()
     frame.loc[ids[0], "name"] = "Zoë"
     result = client.contacts.plan(frame, delete=ids[1:2]).apply()
-    told = chatkit.journal(result)
+    told = chatkit.account.journal(result)
     assert [dtype.split("[")[0] for dtype in map(str, told.dtypes)] == [
         dtype.split("[")[0] for dtype in COLUMNS.values()
     ]
@@ -260,7 +260,7 @@ def test_a_journal_tells_what_happened_in_its_order(sandbox, client):
 @pytest.mark.parametrize("rows", [0, 3])
 def test_the_columns_of_a_journal_are_always_the_same(client, rows):
     result = client.contacts.plan(newcomers(rows)).apply()
-    told = chatkit.journal(result)
+    told = chatkit.account.journal(result)
     assert {n: str(t) for n, t in told.dtypes.items()} == COLUMNS | {"at": str(told["at"].dtype)}
 
 
@@ -268,7 +268,7 @@ def test_the_reason_of_a_row_is_that_of_its_last_event(sandbox, client):
     plan = client.contacts.plan(newcomers(2))
     call(sandbox, "POST", "contacts", number=number(0), country_code="+1")
     result = plan.apply()
-    told = chatkit.journal(result)
+    told = chatkit.account.journal(result)
     assert told[told["row"] == 0]["reason"].tolist()[-1] == result["reason"][0] != ""
 
 
@@ -277,17 +277,17 @@ def test_a_run_is_named_by_the_beginning_of_its_name(client):
     for plan in plans:
         plan.apply()
     one = plans[0].id
-    assert len(chatkit.journal(one[:-1])) == len(chatkit.journal(one)) > 0
-    with pytest.raises(chatkit.JournalError, match=r"\d+ runs begin with '20'"):
-        chatkit.journal("20")
+    assert len(chatkit.account.journal(one[:-1])) == len(chatkit.account.journal(one)) > 0
+    with pytest.raises(chatkit.errors.JournalError, match=r"\d+ runs begin with '20'"):
+        chatkit.account.journal("20")
     for unknown in ("no-such-run", "", one + "0", "../" + one, "*"):
-        with pytest.raises(chatkit.JournalError, match="No run is called"):
-            chatkit.journal(unknown)
+        with pytest.raises(chatkit.errors.JournalError, match="No run is called"):
+            chatkit.account.journal(unknown)
 
 
-@pytest.mark.parametrize("use", [chatkit.journal, chatkit.resume, chatkit.undo])
+@pytest.mark.parametrize("use", [chatkit.account.journal, chatkit.resume, chatkit.undo])
 def test_a_frame_that_is_no_result_is_refused(client, use):
-    with pytest.raises(chatkit.InputError, match=r"runs\(\) lists"):
+    with pytest.raises(chatkit.errors.InputError, match=r"runs\(\) lists"):
         use(client.contacts.frame())
 
 
@@ -311,7 +311,7 @@ def test_a_stopped_run_goes_on_without_its_plan_or_frame(sandbox, client):
     assert states(result) == ["applied"] * 3 and result.index.tolist() == [0, 1, 2]
     assert len(active(sandbox, "contacts")) == 3
     assert chatkit.runs(client).loc[name, "state"] == "finished"
-    assert chatkit.journal(name)["event"].tolist().count("resumed") <= 1
+    assert chatkit.account.journal(name)["event"].tolist().count("resumed") <= 1
 
 
 def test_a_run_goes_on_at_its_own_pace(sandbox, client):
@@ -345,7 +345,7 @@ def test_a_run_needs_a_client_when_its_account_is_not_open(sandbox):
     del client
     gc.collect()
     for use in (chatkit.resume, chatkit.undo):
-        with pytest.raises(chatkit.SettingsError, match="client"):
+        with pytest.raises(chatkit.errors.SettingsError, match="client"):
             use(result)
     with chatkit.connect(sandbox):
         assert states(chatkit.resume(result)) == ["applied"] * 3
@@ -355,14 +355,14 @@ def test_a_client_of_another_account_is_refused(sandbox, client):
     result = stopped(sandbox, client)
     with account() as (theirs, other):
         for use in (chatkit.resume, chatkit.undo):
-            with pytest.raises(chatkit.SettingsError, match="account"):
+            with pytest.raises(chatkit.errors.SettingsError, match="account"):
                 use(result, other)
         assert active(theirs, "contacts") == {}
 
 
 def test_a_run_of_a_busy_account_does_not_go_on(sandbox, client):
     result = stopped(sandbox, client)
-    busy = pytest.raises(chatkit.AccountBusy, match="another run")
+    busy = pytest.raises(chatkit.errors.AccountBusy, match="another run")
     with lock(journal_folder(True), client.connection.account, "another run"), busy:
         chatkit.resume(result, client)
     assert states(chatkit.resume(result, client)) == ["applied"] * 3
@@ -455,7 +455,7 @@ def test_a_run_goes_on_and_back_when_its_service_has_taken_another_port(sandbox,
     with sandbox.serve() as after, over_http(after, sandbox) as client:
         assert after != before
         for use in (chatkit.resume, chatkit.undo):
-            with pytest.raises(chatkit.SettingsError, match="pass its client"):
+            with pytest.raises(chatkit.errors.SettingsError, match="pass its client"):
                 use(left)  # nobody has said that it is the same account
         capsys.readouterr()
         assert states(chatkit.resume(left, client)) == ["applied"] * 2
@@ -474,14 +474,14 @@ def test_a_client_of_another_service_is_asked_about_and_taken_when_said(sandbox,
         left = name_of(limited_over(one, sandbox).contacts.plan(newcomers(2)).apply())
         with over_http(two, sandbox) as second:
             for use in (chatkit.resume, chatkit.undo):
-                with pytest.raises(chatkit.SettingsError, match="moved=True") as caught:
+                with pytest.raises(chatkit.errors.SettingsError, match="moved=True") as caught:
                     use(left, second)
                 assert one in str(caught.value) and two in str(caught.value)
             assert active(sandbox, "contacts") == {}
             assert states(chatkit.resume(left, second, moved=True)) == ["applied"] * 2
             assert len(chatkit.undo(left, second, moved=True)) == 2
         other = chatkit.Client(one, "1002", sandbox.token)
-        with other, pytest.raises(chatkit.SettingsError, match="pass its client"):
+        with other, pytest.raises(chatkit.errors.SettingsError, match="pass its client"):
             chatkit.resume(left, other, moved=True)
         assert first.connection.account in chatkit.runs()["account"].tolist()
 
@@ -518,7 +518,7 @@ def test_a_run_that_has_moved_holds_the_locks_of_both_addresses(sandbox, lasting
         old = weak.connection.account
     with sandbox.serve() as after, over_http(after, sandbox) as client:
         account_ = {"old": old, "new": client.connection.account}[held]
-        busy = pytest.raises(chatkit.AccountBusy, match="another run")
+        busy = pytest.raises(chatkit.errors.AccountBusy, match="another run")
         with lock(journal_folder(False), account_, "another run"), busy:
             chatkit.resume(left, client)
         assert states(chatkit.resume(left, client)) == ["applied"] * 2

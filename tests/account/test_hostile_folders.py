@@ -190,7 +190,7 @@ def tried(shop: Path, client: chatkit.Client, *, refused: bool = True) -> dict[s
         inside = snapshot(shop)
         try:
             said[name] = f"done {operation()}"
-        except chatkit.InputError as error:
+        except chatkit.errors.InputError as error:
             said[name] = str(error)
         assert SECRET not in said[name], name
         assert snapshot(shop.parent / "outside") == outside, name
@@ -254,7 +254,7 @@ def test_all_that_is_wrong_is_named_at_once(shop: Path, client: chatkit.Client) 
     (shop / ".chatkit/base.json").write_text("{")
     (shop / "templates/order_ready/en.json").write_text("[")
     (shop / "contacts.csv").write_text("number,number\n")
-    with pytest.raises(chatkit.InputError) as refused:
+    with pytest.raises(chatkit.errors.InputError) as refused:
         chatkit.Folder(shop).state(contacts=True)
     named = {problem.field.partition(",")[0] for problem in refused.value.problems}
     assert named == {
@@ -459,7 +459,7 @@ def test_an_edit_of_what_has_moved_is_a_conflict(
         return original(self, *arguments)
 
     monkeypatch.setattr(owner, name, hooked)
-    with pytest.raises(chatkit.InputError, match=r"(?s)saved while the pull ran.*MY EDIT"):
+    with pytest.raises(chatkit.errors.InputError, match=r"(?s)saved while the pull ran.*MY EDIT"):
         chatkit.Folder(shop).pull(moved)
     assert json.loads(place.read_text())["text"] == "MY EDIT"
 
@@ -476,7 +476,7 @@ def test_a_file_that_is_saved_again_and_again_ends_the_pull(
         return original(self, *arguments)
 
     monkeypatch.setattr(folder_module._Pull, "commit", hooked)
-    with pytest.raises(chatkit.InputError, match="again and again"):
+    with pytest.raises(chatkit.errors.InputError, match="again and again"):
         chatkit.Folder(shop).pull(moved)
 
 

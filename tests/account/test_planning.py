@@ -256,7 +256,7 @@ def test_a_name_that_cannot_be_deleted_is_refused(
     assert reason in cell.reason
     if name[1] == "Ordr":
         assert cell.next_step == 'did you mean "Order"?'
-    with pytest.raises(chatkit.PlanRefused), untouched(sandbox):
+    with pytest.raises(chatkit.errors.PlanRefused), untouched(sandbox):
         plan.apply()
 
 
@@ -265,7 +265,7 @@ def test_deletions_that_name_no_record_are_refused_as_a_whole(
     empty: tuple[chatkit.Sandbox, chatkit.Client], wrong: Any
 ) -> None:
     nothing = AccountState("shop/", {})
-    with pytest.raises(chatkit.InputError, match="delete="):
+    with pytest.raises(chatkit.errors.InputError, match="delete="):
         plan_state(nothing, empty[1], delete=wrong)
 
 
@@ -282,7 +282,7 @@ def test_records_that_differ_can_be_left_as_they_are(
     assert [(c.kind, c.label) for c in plan.changes] == [("create", "late/de")]
     assert "Contents that differ stay (existing='skip'): ready/en." in plan.notes
     assert any(note.startswith("Contacts that differ stay") for note in plan.notes)
-    with pytest.raises(chatkit.InputError, match="existing="):
+    with pytest.raises(chatkit.errors.InputError, match="existing="):
         plan_state(held, client, existing="fill")  # type: ignore[arg-type]
 
 
@@ -303,7 +303,7 @@ def test_two_flows_of_one_name_are_refused_with_the_choice(
     assert "2 flows of the account have it" in cell.reason and f"{again} (DRAFT)" in cell.reason
     assert "client.flows.plan([{'id':" in cell.next_step
     assert [c.noun for c in plan.changes] == ["content"]
-    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"), untouched(sandbox):
+    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"), untouched(sandbox):
         plan.apply()
     others = plan_state(held, client, broken=True, skip_invalid=True)
     assert states(others.apply()) == ["applied"]

@@ -64,7 +64,7 @@ def test_a_plan_goes_rehearsed_once_its_rehearsal_went_well(account: Account) ->
     plan, other = renamed(client, 3), renamed(client, 4)
     rehearsal = chatkit.rehearse(plan)
     assert (rehearsal.ok, rehearsal.hash) == (True, plan.hash)
-    with pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went well"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went well"):
         other.apply(rehearsed=True)
     assert set(plan.apply(rehearsed=True).state) == {"applied"}
 
@@ -104,7 +104,7 @@ def test_a_record_that_somebody_has_changed_is_told(account: Account) -> None:
     assert "2 went as planned" in repr(rehearsal)
     assert "conflict" in rehearsal.problems[0]
     assert rehearsal.problems[0].partition("\n")[0][:20] in html_of(rehearsal)
-    with pytest.raises(chatkit.PlanRefused):
+    with pytest.raises(chatkit.errors.PlanRefused):
         plan.apply(rehearsed=True)
 
 
@@ -140,7 +140,7 @@ def test_a_copy_begins_as_the_account_and_is_gone_when_it_is_closed(account: Acc
 def test_rows_that_cannot_be_planned_cannot_be_rehearsed(account: Account) -> None:
     _, client = account
     frame = client.contacts.frame().head(1).assign(number="?")
-    with pytest.raises(chatkit.PlanRefused, match="cannot be rehearsed"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="cannot be rehearsed"):
         chatkit.rehearse(client.contacts.plan(frame))
 
 

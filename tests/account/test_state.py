@@ -68,7 +68,7 @@ def test_a_state_is_returned_as_it_is_and_nothing_else_is_taken(sandbox: chatkit
     state = state_of(sandbox)
     assert isinstance(state, AccountState)
     assert state_of(state) is state
-    with pytest.raises(chatkit.InputError, match="not dict"):
+    with pytest.raises(chatkit.errors.InputError, match="not dict"):
         state_of({})  # type: ignore[arg-type]
 
 

@@ -165,7 +165,9 @@ def test_a_short_list_that_tells_nothing_of_its_pages_is_two_calls():
 
 def test_a_full_page_that_comes_again_for_ever_is_an_error_not_a_part_of_the_list():
     service = Service(lambda number: (list(range(SIZE)), 0, 0), paged=False)
-    with pytest.raises(chatkit.BadAnswer, match="second page of 10 rows is the first one again"):
+    with pytest.raises(
+        chatkit.errors.BadAnswer, match="second page of 10 rows is the first one again"
+    ):
         read(service)
 
 
@@ -179,7 +181,7 @@ def test_a_page_that_comes_again_after_the_last_one_is_the_end(full):
 def test_new_rows_for_ever_without_pagination_are_an_error(monkeypatch):
     monkeypatch.setattr(listings, "_MOST_PAGES", 200)
     service = Service(lambda number: ([number], 0, 0), paged=False)
-    with pytest.raises(chatkit.BadAnswer, match="had not ended after 200 pages"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="had not ended after 200 pages"):
         read(service)
     assert len(service.asked) < 200 + AHEAD
 
@@ -200,7 +202,7 @@ def test_a_refusal_in_the_middle_of_full_pages_is_an_error_that_says_what_to_set
     service = Service(
         lambda number: (cut(1000, number), 0, 0) if number < 5 else Refused, paged=False
     )
-    with pytest.raises(chatkit.BadAnswer, match=r"after 40 rows .* page_past_end='refuse'"):
+    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 40 rows .* page_past_end='refuse'"):
         read(service)
     service.asked.clear()
     assert len(read(service, refuses=True)[1]) == 40
@@ -231,14 +233,14 @@ def test_a_refusal_after_a_full_first_page_is_no_end():
     service = Service(
         lambda number: (cut(250, number), 0, 0) if number < 2 else Refused, paged=False
     )
-    with pytest.raises(chatkit.BadAnswer, match=r"after 10 rows .* page_past_end='refuse'"):
+    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 10 rows .* page_past_end='refuse'"):
         read(service)
 
 
 def test_a_refusal_after_pages_of_one_row_is_no_end():
     """A service that cuts pages smaller than asked for, down to one row, has no part of a page."""
     service = Service(lambda number: ([number], 0, 0) if number < 4 else Refused, paged=False)
-    with pytest.raises(chatkit.BadAnswer, match=r"after 3 rows .* page_past_end='refuse'"):
+    with pytest.raises(chatkit.errors.BadAnswer, match=r"after 3 rows .* page_past_end='refuse'"):
         read(service)
 
 
@@ -254,7 +256,7 @@ def test_a_list_that_has_no_pages_is_one_answer_and_never_a_part_of_it():
         return len(json.loads(bytes(data)))
 
     assert whole(None) == whole(SIZE) == [SIZE]
-    with pytest.raises(chatkit.BadAnswer, match="only 10 of 25 rows came"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="only 10 of 25 rows came"):
         whole(25)
 
 
@@ -291,7 +293,7 @@ def test_every_row_of_a_list_is_read_or_it_is_an_error(
     service = Service(page, size=size, paged=told != "absent", seed=count)
     try:
         _, ids = read(service, first, refuses=refuses)
-    except chatkit.BadAnswer:
+    except chatkit.errors.BadAnswer:
         assert count % cap == 0
         if end == "last again":
             assert told in ("absent", "less than came")
@@ -610,5 +612,5 @@ def test_a_page_that_is_no_list_is_an_error_that_names_the_row():
         return 200, body
 
     reason = r"row 307, field number: expected text, got 2025550143 \(id 307\)"
-    with pytest.raises(chatkit.BadAnswer, match=reason):
+    with pytest.raises(chatkit.errors.BadAnswer, match=reason):
         frame_of(served(page))

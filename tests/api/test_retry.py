@@ -36,7 +36,7 @@ def test_the_numbers_of_the_policy_are_in_one_file() -> None:
 def test_a_client_sends_a_read_as_often_as_its_policy_says(retry, sent) -> None:
     with wayward() as service, service.client(retry=retry) as client:
         service.on("GET", "flows/1", *[says(503)] * 9)
-        with pytest.raises(chatkit.ServerFault):
+        with pytest.raises(chatkit.errors.ServerFault):
             client.flows.get(1)
     assert len(service.sent) == sent
 

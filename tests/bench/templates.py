@@ -319,7 +319,7 @@ def in_python(client: Any, named: list[str], rows: Any) -> dict[str, list[float]
     import chatkit
 
     def queue() -> float:
-        view = chatkit.QueueView(client.templates.queue(["de"], named))
+        view = chatkit.widgets.QueueView(client.templates.queue(["de"], named))
         assert len(view.queue) == QUEUED
         sent: list[tuple[float, Any]] = []
         view._card.send = lambda each: sent.append((time.perf_counter(), each))
@@ -343,7 +343,7 @@ def in_python(client: Any, named: list[str], rows: Any) -> dict[str, list[float]
 CELLS = {
     "filled": f"import sys\nsys.path.append({str(HERE)!r})\nimport chatkit, ipywidgets\n"
     "from templates import filled\nclient, named, rows = filled()\nlen(rows)",
-    "queue": "chatkit.QueueView(client.templates.queue(['de'], named))",
+    "queue": "chatkit.widgets.QueueView(client.templates.queue(['de'], named))",
     "grid": "chatkit.Grid(client.contacts, rows)",
     "closed": "ipywidgets.Widget.close_all()\nlen(ipywidgets.widgets.widget._instances)",
 }

@@ -52,7 +52,7 @@ PICTURES = {
     "board": Picture(
         [
             CONNECT,
-            'chatkit.BoardGrid(client.templates, ["order_ready", "rental_reminder", '
+            'chatkit.widgets.BoardGrid(client.templates, ["order_ready", "rental_reminder", '
             '"spring_offer"])',
         ],
         ".bd-cell >> nth=2",

@@ -16,8 +16,8 @@ codes = ["order_ready", "rental_reminder"]
 client.templates.accept("de", codes)
 text = "Hi {{1}}, <img src=x onerror=alert(1)> your rental of {{2}} is over on {{3}}, sadly."
 client.templates("rental_reminder").update("en", text=text)
-view = chatkit.QueueView(client.templates.queue(["de", "fr"], codes, only=["stale", "unknown"],
-    glossary=[{"language": "fr", "address": "formal"}]))
+view = chatkit.widgets.QueueView(client.templates.queue(["de", "fr"], codes,
+    only=["stale", "unknown"], glossary=[{"language": "fr", "address": "formal"}]))
 view"""
 MADE = """view.plan_view.wait()
 print(client.templates("order_ready").get("fr").headers[0]["text"])"""
@@ -82,7 +82,7 @@ client = chatkit.connect(chatkit.Sandbox(seed="demo"))
 ready, waits = client.templates("order_ready").get("en"), client.templates("order_waits")
 text = ready.text.replace("ready", "waiting <i>now</i>")
 waits.create(lang_code="en", text=text, variables=ready.variables)
-view = chatkit.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
+view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
 view"""
 TAKEN = """view.plan_view.wait()
 print(waits.get("de").is_draft, waits.get("de").text)"""

@@ -206,7 +206,7 @@ def test_the_good_rows_alone_are_applied_with_skip_invalid(sandbox, client):
     frame = client.contacts.frame()
     frame.loc[ids[0], "number"] = "202 555"
     frame.loc[ids[2], "name"] = "Good"
-    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
         client.contacts.plan(frame).apply()
     plan = client.contacts.plan(frame, skip_invalid=True)
     assert len(plan.refused) == 1

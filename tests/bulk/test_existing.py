@@ -119,7 +119,7 @@ def test_a_plan_that_skips_all_sends_nothing(sandbox, client):
         assert states(plan.apply()) == ["skipped", "skipped"]
     view = PlanView(plan)
     assert "2 skipped" in repr(view)
-    with pytest.raises(chatkit.PlanRefused, match="there is nothing to do"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="there is nothing to do"):
         view.start()
 
 
@@ -149,7 +149,7 @@ def test_existing_says_what_becomes_of_those_that_are_there(sandbox, client):
     assert len(plan) == 0 and len(plan.refused) == 2
     assert plan.refused.value.tolist() == ['"Zoë"', '"Bo"']
     assert '"Ana Cruz"' in plan.refused.reason.iloc[0]
-    with pytest.raises(chatkit.InputError, match="'fill', 'update', 'skip', 'refuse'"):
+    with pytest.raises(chatkit.errors.InputError, match="'fill', 'update', 'skip', 'refuse'"):
         client.contacts.plan(frame, existing="overwrite")
 
 
@@ -352,7 +352,7 @@ def test_a_row_that_nobody_read_here_deletes_nobody_else(sandbox, client, alike)
 def test_what_is_to_be_deleted_is_not_a_frame_of_another_account(sandbox, client, alike):
     frame = alike.contacts.frame().head(2)
     for options in ({}, {"other_account": True}):
-        with pytest.raises(chatkit.InputError, match="delete= is of") as caught:
+        with pytest.raises(chatkit.errors.InputError, match="delete= is of") as caught:
             client.contacts.plan(delete=frame, **options)
         assert "frame.assign(delete=True), other_account=True" in str(caught.value)
     plan = client.contacts.plan(frame.assign(delete=True), other_account=True)

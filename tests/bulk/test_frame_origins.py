@@ -255,7 +255,9 @@ def test_a_file_of_ours_that_nobody_edited_is_nothing_to_do(case, kind, tmp_path
 def test_base_takes_a_frame_that_holds_what_it_was(sandbox, client):
     case = contact_case(sandbox, client)
     for bad in (through_csv(case.frame), client.flows.frame(), case.frame.to_dict(), "contacts"):
-        with pytest.raises(chatkit.InputError, match=r"base= takes a frame.*client\.contacts"):
+        with pytest.raises(
+            chatkit.errors.InputError, match=r"base= takes a frame.*client\.contacts"
+        ):
             client.contacts.plan(through_csv(case.frame), base=bad)
 
 
@@ -263,7 +265,7 @@ def test_a_frame_of_many_templates_is_known_to_each_of_them(sandbox, client):
     case = templates_case(sandbox, client)
     part = edited(case).xs("order_ready")
     assert edits(client.templates("order_ready").plan(part)) == {"en": {"footer": "Thanks"}}
-    with pytest.raises(chatkit.InputError):
+    with pytest.raises(chatkit.errors.InputError):
         client.templates("other").plan(part, base=client.templates("order_ready").frame())
 
 

@@ -53,7 +53,10 @@ def test_changing_more_than_30_percent_asks_from_10_records_on(
     said = f"needs apply(many=True): it changes {edited} of {total} contacts, more than 30%"
     assert objections == ([said] if refused else [])
     if refused:
-        with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match=r"apply\(many=True\)"):
+        with (
+            untouched(sandbox),
+            pytest.raises(chatkit.errors.PlanRefused, match=r"apply\(many=True\)"),
+        ):
             plan.apply()
         assert len(chatkit.runs(client)) == 0
     assert states(plan.apply(many=True)) == ["applied"] * edited
@@ -79,7 +82,10 @@ def test_more_than_100_deletes_ask_whatever_their_share(sandbox, client):
     assert client.contacts.plan(delete=ids[:100]).objections() == []
     plan = client.contacts.plan(delete=ids[:101])
     assert plan.objections() == ["needs apply(many=True): it deletes 101 contacts"]
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match=r"deletes 101 contacts"):
+    with (
+        untouched(sandbox),
+        pytest.raises(chatkit.errors.PlanRefused, match=r"deletes 101 contacts"),
+    ):
         plan.apply()
     assert set(states(plan.apply(many=True))) == {"applied"}
     assert len(active(sandbox, "contacts")) == 239
@@ -90,7 +96,10 @@ def test_what_can_never_be_undone_asks(sandbox, client):
     for plan in (client.flows.plan(delete=[flow_id]), client.webhooks.plan(delete=[hook])):
         [said] = plan.objections()
         assert "can never be undone" in said and said.startswith("needs apply(irreversible=True): ")
-        with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="irreversible=True"):
+        with (
+            untouched(sandbox),
+            pytest.raises(chatkit.errors.PlanRefused, match="irreversible=True"),
+        ):
             plan.apply(many=True)
         assert states(plan.apply(irreversible=True)) == ["applied"]
     assert active(sandbox, "flows") == active(sandbox, "webhooks") == {}
@@ -103,7 +112,7 @@ def test_rows_that_are_refused_ask_and_no_argument_of_apply_allows_them(sandbox,
     plan = client.contacts.plan(frame)
     [said] = plan.objections(many=True, irreversible=True)
     assert said.startswith("1 of its rows cannot be planned") and "skip_invalid=True" in said
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused):
+    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused):
         plan.apply(many=True, irreversible=True)
 
 
@@ -111,7 +120,7 @@ def test_all_objections_are_told_at_once(sandbox, client):
     ids = [flow(sandbox, f"Flow {n}") for n in range(12)]
     frame = client.flows.frame()
     frame.iloc[0, frame.columns.get_loc("name")] = "New"
-    with pytest.raises(chatkit.PlanRefused) as caught:
+    with pytest.raises(chatkit.errors.PlanRefused) as caught:
         client.flows.plan(frame, delete=ids[4:9]).apply()
     assert [name in str(caught.value) for name in ("skip_invalid", "many", "irreversible")] == [
         True
@@ -135,7 +144,7 @@ def test_a_frame_of_another_account_is_refused_unless_you_say_so(sandbox, client
     frame = client.contacts.frame().assign(name="Zoë")
     with account() as (theirs, other):
         [contact] = people(theirs, 1)
-        with pytest.raises(chatkit.InputError, match="other_account=True") as caught:
+        with pytest.raises(chatkit.errors.InputError, match="other_account=True") as caught:
             other.contacts.plan(frame)
         assert sandbox._identity in str(caught.value) and theirs._identity in str(caught.value)
         for given in (frame.reset_index().set_index("number"), frame):
@@ -163,13 +172,13 @@ def test_contents_of_another_account_are_compared_with_those_of_this_one(sandbox
                 ("update", "order_ready", "en", {"text": "Their own"}),
                 ("create", "order_ready", "de", {}),
             ]
-        with pytest.raises(chatkit.InputError, match="other_account=True"):
+        with pytest.raises(chatkit.errors.InputError, match="other_account=True"):
             other.templates.plan(many)
 
 
 def test_a_frame_that_is_no_frame_of_templates_is_refused_with_the_way(sandbox, client):
     content(sandbox)
-    with pytest.raises(chatkit.InputError, match="template_code"):
+    with pytest.raises(chatkit.errors.InputError, match="template_code"):
         client.templates.plan(client.templates("order_ready").frame())
 
 
@@ -298,7 +307,7 @@ def test_a_run_that_goes_on_keeps_its_rate_and_its_bar_ends_at_what_is_done(sand
     assert 4 <= done < 12 and seen[-1] == (done, 12)
     whole = plan.apply(many=True, watch=watch)
     assert states(whole) == ["applied"] * 12 and seen[-1] == (12, 12)
-    events = chatkit.journal(whole).set_index("event").detail
+    events = chatkit.account.journal(whole).set_index("event").detail
     assert events["started"] == events["resumed"] == {"rate": 20}
 
 
@@ -397,7 +406,7 @@ def test_the_whole_way_over_http(sandbox):
         frame = renamed(client, 3)
         frame = pd.concat([frame.reset_index(), pd.DataFrame({"number": ["2025550177"]})])
         plan = client.contacts.plan(frame.assign(country_code="+1"), delete=ids[-1:])
-        with pytest.raises(chatkit.PlanRefused, match="many=True"):
+        with pytest.raises(chatkit.errors.PlanRefused, match="many=True"):
             plan.apply()
         result = plan.apply(many=True)
         assert states(result) == ["applied"] * 5

@@ -109,7 +109,7 @@ def test_a_file_with_other_line_ends_and_an_empty_one_are_read(client, plan, tmp
 def test_a_file_that_was_cut_is_refused(sandbox, client, plan, tmp_path, lines):
     path = plan.save(tmp_path / "plan.json")
     path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused, match="is not a saved plan"):
         client.load_plan(path)
 
 
@@ -121,7 +121,7 @@ def test_a_line_that_was_edited_is_refused(sandbox, client, plan, tmp_path, old,
     text = path.read_text()
     path.write_text(text.replace(old, new, 1))
     assert path.read_text() != text
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="was edited since"):
+    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused, match="was edited since"):
         client.load_plan(path)
 
 
@@ -164,7 +164,7 @@ def test_an_edited_file_is_refused(sandbox, client, plan, tmp_path, edit):
     kept = json.loads(path.read_text())
     edit(kept)
     rewritten(path, kept)
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="was edited since"):
+    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused, match="was edited since"):
         client.load_plan(path)
 
 
@@ -214,7 +214,10 @@ def test_a_file_of_what_there_is_not_is_refused_though_its_hash_is_right(
     part[place[-1]] = value
     kept["hash"] = hashed(kept["plan"])
     rewritten(path, kept)
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match=r"plan\.json is not a saved"):
+    with (
+        untouched(sandbox),
+        pytest.raises(chatkit.errors.PlanRefused, match=r"plan\.json is not a saved"),
+    ):
         client.load_plan(path)
 
 
@@ -223,7 +226,7 @@ def test_a_file_that_is_nested_deeply_is_refused(client, plan, tmp_path):
     start = path.read_text().partition("\n")[0]
     for text in (f'{start}\n{{"row": {"[" * 100_000}', f'{start}\n], "id": {"[" * 100_000}}}}}'):
         path.write_text(text)
-        with pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+        with pytest.raises(chatkit.errors.PlanRefused, match="is not a saved plan"):
             client.load_plan(path)
 
 
@@ -231,14 +234,14 @@ def test_a_file_that_is_nested_deeply_is_refused(client, plan, tmp_path):
 def test_a_file_that_is_no_plan_is_refused(client, tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_bytes(text)
-    with pytest.raises(chatkit.PlanRefused, match=r"is not a saved plan|was edited"):
+    with pytest.raises(chatkit.errors.PlanRefused, match=r"is not a saved plan|was edited"):
         client.load_plan(path)
 
 
 def test_a_plan_of_another_account_is_refused(plan, tmp_path):
     path = plan.save(tmp_path / "plan.json")
     with account() as (other, theirs):
-        with pytest.raises(chatkit.PlanRefused, match="for another account"):
+        with pytest.raises(chatkit.errors.PlanRefused, match="for another account"):
             theirs.load_plan(path)
         assert active(other, "contacts") == {}
 
@@ -252,7 +255,7 @@ def test_a_file_of_other_changes_under_the_name_of_a_run_is_refused(sandbox, cli
     plan.apply()
     other = client.contacts.plan(delete=[c.key for c in plan.changes if c.kind == "update"])
     other.id = plan.id
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="not the plan"):
+    with untouched(sandbox), pytest.raises(chatkit.errors.PlanRefused, match="not the plan"):
         other.apply()
 
 
@@ -283,7 +286,7 @@ def test_a_signing_secret_is_in_plan_secrets_and_nowhere_else(tmp_path, echoes, 
             [
                 *(repr(plan), html_of(plan), repr(plan.secrets), str(vars(plan))),
                 *(plan.frame().to_csv(), result.to_csv(), result.to_html(), repr(result.attrs)),
-                *(chatkit.journal(result).to_csv(), chatkit.runs(client).to_csv()),
+                *(chatkit.account.journal(result).to_csv(), chatkit.runs(client).to_csv()),
                 *(saved.read_text(), *capsys.readouterr()),
                 *(repr(chatkit.undo(result)), str(vars(chatkit.undo(result)))),
             ]
@@ -344,7 +347,10 @@ def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_pat
 
 
 def test_a_plan_that_asks_for_its_rehearsal_sends_nothing_without_one(sandbox, client, plan):
-    with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went"):
+    with (
+        untouched(sandbox),
+        pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went"),
+    ):
         plan.apply(rehearsed=True)
 
 
@@ -353,7 +359,7 @@ def test_a_rehearsal_counts_for_its_plan_alone_and_is_kept_in_the_file(client, p
     again = client.load_plan(plan.save(tmp_path / "plan.json"))
     other = client.contacts.plan([{"number": "2125550178", "country_code": "+1"}])
     other._rehearsed = plan._rehearsed
-    with pytest.raises(chatkit.PlanRefused, match="no rehearsal of it went"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went"):
         other.apply(rehearsed=True)
     assert states(again.apply(rehearsed=True)) == ["applied"] * 3
 
@@ -365,16 +371,18 @@ def test_a_saved_plan_whose_run_has_begun_is_sent_from_no_other_home(
     result = kept_at(plan, tmp_path / "first").apply()
     after = plan.save(tmp_path / "after.json")
     with untouched(sandbox):
-        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+        with pytest.raises(chatkit.errors.PlanRefused, match=r"its run has begun.*first"):
             client.load_plan(after).apply()
-        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+        with pytest.raises(chatkit.errors.PlanRefused, match=r"its run has begun.*first"):
             kept_at(client.load_plan(after), tmp_path / "second").apply()
         monkeypatch.setenv("CHATKIT_RUNS", str(tmp_path / "first"))
-        with pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first"):
+        with pytest.raises(chatkit.errors.PlanRefused, match=r"its run has begun.*first"):
             kept_at(client.load_plan(before), tmp_path / "second").apply()
         for path in (before, after):  # where its journal lies it goes on: nothing is left to do
             again = kept_at(client.load_plan(path), tmp_path / "first").apply()
             assert states(again) == states(result)
-        chatkit.prune(0, runs=[plan.id], at=tmp_path / "first")
-        with pytest.raises(chatkit.PlanRefused, match="any more, or that is the folder of another"):
+        chatkit.account.prune(0, runs=[plan.id], at=tmp_path / "first")
+        with pytest.raises(
+            chatkit.errors.PlanRefused, match="any more, or that is the folder of another"
+        ):
             kept_at(client.load_plan(after), tmp_path / "first").apply()

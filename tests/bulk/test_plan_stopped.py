@@ -236,9 +236,9 @@ def test_a_second_apply_on_the_account_is_refused_at_once(sandbox, client):
     thread.start()
     while not any(method == "PUT" for method, _ in writes(sandbox)):
         thread.join(0.01)
-    with pytest.raises(chatkit.AccountBusy, match=f"run {first.id}"):
+    with pytest.raises(chatkit.errors.AccountBusy, match=f"run {first.id}"):
         second.apply()
-    with pytest.raises(chatkit.AccountBusy):
+    with pytest.raises(chatkit.errors.AccountBusy):
         first.apply(many=True)
     thread.join()
     assert states(results[0]) == ["applied"] * 30
@@ -252,5 +252,5 @@ def test_another_account_is_not_busy(sandbox, client):
 
     with lock(journal_folder(True), client.connection.account), account() as (_, other):
         assert states(other.contacts.plan(newcomers(1)).apply()) == ["applied"]
-        with pytest.raises(chatkit.AccountBusy, match="Nothing was sent"):
+        with pytest.raises(chatkit.errors.AccountBusy, match="Nothing was sent"):
             client.contacts.plan(newcomers(1)).apply()

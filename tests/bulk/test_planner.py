@@ -107,7 +107,7 @@ def test_missing_rows_are_never_deleted(rooms, room):
     ],
 )
 def test_what_is_neither_a_frame_nor_rows_is_refused_with_the_way(client, given, said):
-    with pytest.raises(chatkit.InputError, match=said):
+    with pytest.raises(chatkit.errors.InputError, match=said):
         client.contacts.plan(given)
 
 

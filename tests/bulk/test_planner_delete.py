@@ -120,7 +120,7 @@ def test_rows_found_by_their_natural_key_can_be_deleted(client, ids):
 @pytest.mark.parametrize("one", ["en", b"en", 50001])
 def test_one_key_that_is_no_list_is_refused_with_the_way(sandbox, client, one):
     content(sandbox)
-    with pytest.raises(chatkit.InputError, match="list"):
+    with pytest.raises(chatkit.errors.InputError, match="list"):
         client.templates("order_ready").plan(delete=one)
 
 
@@ -144,7 +144,7 @@ def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
     """As from `frame = frame.sort_values("name", inplace=True)`: the edits would be lost."""
     for resource in (client.contacts, client.flows, client.webhooks, client.templates("welcome")):
         for given in ((), (None,), (None, None)):
-            with pytest.raises(chatkit.InputError, match="plan takes a frame") as caught:
+            with pytest.raises(chatkit.errors.InputError, match="plan takes a frame") as caught:
                 resource.plan(*given)
             assert "delete=" in str(caught.value)
     assert repr(client.contacts.plan(delete=[])).startswith("Nothing to do")
@@ -152,13 +152,13 @@ def test_a_plan_of_nothing_at_all_is_refused(sandbox, client, ids):
 
 def test_what_is_no_key_says_what_to_pass(client, frame, ids):
     for value in ([ids], [client.contacts.get(ids[0])], [frame.iloc[0]], [*frame.itertuples()]):
-        with pytest.raises(chatkit.InputError, match=r"rows of client\.contacts\.frame\(\)"):
+        with pytest.raises(chatkit.errors.InputError, match=r"rows of client\.contacts\.frame\(\)"):
             client.contacts.plan(delete=value)
 
 
 def test_a_mask_in_place_of_rows_to_delete_says_what_to_pass(client, frame):
     mask = frame.number.str.endswith("3")
     for given in (mask, mask.tolist(), mask.to_numpy()):
-        with pytest.raises(chatkit.InputError, match=r"delete=frame\[mask\]"):
+        with pytest.raises(chatkit.errors.InputError, match=r"delete=frame\[mask\]"):
             client.contacts.plan(delete=given)
     assert client.contacts.plan(delete=frame[mask]).counts["delete"] == 1

@@ -72,7 +72,7 @@ def test_a_document_that_the_service_never_shows_is_sent_and_can_never_be_undone
         plan = client.flows.plan(frame)
         [change] = plan.changes
         assert (change.before, change.undo) == ({}, "never")
-        with pytest.raises(chatkit.PlanRefused, match=r"irreversible=True"):
+        with pytest.raises(chatkit.errors.PlanRefused, match=r"irreversible=True"):
             plan.apply()
         assert states(plan.apply(irreversible=True)) == ["applied"]
         assert active(sandbox, "flows")[key]["flow_json"]["version"] == "7.2"

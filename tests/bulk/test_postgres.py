@@ -390,8 +390,8 @@ def test_a_password_is_shown_nowhere(address):
         lambda: chatkit.runs(at=address),
         lambda: chatkit.resume("2026", at=address),
         lambda: chatkit.undo("2026", at=address),
-        lambda: chatkit.journal("2026", at=address),
-        lambda: chatkit.prune(at=address),
+        lambda: chatkit.account.journal("2026", at=address),
+        lambda: chatkit.account.prune(at=address),
     ]
     for use in uses:
         with pytest.raises(chatkit.ChatkitError) as caught:
@@ -444,5 +444,5 @@ def test_what_libpq_reads_will_do(postgres, monkeypatch, tmp_path, means):
 
 def test_a_driver_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(InputError, match=r"pip install 'chatkit\[postgresql\]'"):
+    with pytest.raises(InputError, match=r"pip install 'psycopg\[binary\]'"):
         store_at("postgresql://127.0.0.1/x")

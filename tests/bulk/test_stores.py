@@ -112,14 +112,14 @@ def test_all_that_is_done_with_a_run_is_done_where_it_is_kept(client, tmp_path):
         chatkit.resume(plan.id, client)
     assert chatkit.resume(plan.id, client, at=home).state.tolist() == ["applied"] * 3
     # a result knows where its journal lies, and so does the plan that takes it back
-    assert chatkit.journal(result.copy()).event.iloc[-1] == "finished"
-    assert chatkit.journal(plan.id, at=home).event.iloc[-1] == "finished"
+    assert chatkit.account.journal(result.copy()).event.iloc[-1] == "finished"
+    assert chatkit.account.journal(plan.id, at=home).event.iloc[-1] == "finished"
     chatkit.undo(result, client).apply()
     chatkit.undo(plan.id, client, at=home)
     assert chatkit.runs(client, at=home).state.tolist() == ["finished", "taken back"]
     assert chatkit.runs(client).empty
-    assert chatkit.prune(runs=[plan.id]) == []
-    assert chatkit.prune(runs=[plan.id], at=home) == [plan.id]
+    assert chatkit.account.prune(runs=[plan.id]) == []
+    assert chatkit.account.prune(runs=[plan.id], at=home) == [plan.id]
 
 
 def test_a_plan_whose_run_has_begun_is_sent_from_no_other_home(client, tmp_path, monkeypatch):
@@ -169,7 +169,7 @@ def test_a_variable_says_where_runs_are_kept(sandbox, tmp_path, monkeypatch):
     run = plan.id
     assert [path.suffix for path in (tmp_path / "runs").glob("*.db")] == [".db"]
     assert chatkit.runs().state[run] == "finished"
-    assert len(chatkit.journal(run))
+    assert len(chatkit.account.journal(run))
 
 
 # --- which runs lie there ---------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_a_call_brings_its_envelope() -> None:
 
 
 def test_what_a_call_means_is_raised() -> None:
-    with asking() as (_, reader, _), pytest.raises(chatkit.NotFound):
+    with asking() as (_, reader, _), pytest.raises(chatkit.errors.NotFound):
         reader.send(Call("GET", ("contacts", 999)))
 
 

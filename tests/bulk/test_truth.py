@@ -407,11 +407,11 @@ def test_an_answer_about_another_record_is_a_bad_one(room: str) -> None:
         path = endpoints_of(desk).get_call(keys[0]).target
         other = endpoints_of(desk).get_call(keys[1]).target
         service.on("GET", path, forever=lambda do: _answer(service, other))
-        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+        with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
             desk.get(keys[0])
-        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+        with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
             desk.frame(full=True)
-        with pytest.raises(chatkit.BadAnswer, match="is about the"):
+        with pytest.raises(chatkit.errors.BadAnswer, match="is about the"):
             endpoints_of(desk).full(keys)
 
 

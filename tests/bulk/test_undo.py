@@ -134,7 +134,10 @@ def test_a_field_that_is_never_shown_is_never_promised_back():
         flow(sandbox)
         plan = client.flows.plan(client.flows.frame().assign(flow_json_raw="x"))
         assert plan.changes[0].undo == "never"
-        with untouched(sandbox), pytest.raises(chatkit.PlanRefused, match="irreversible=True"):
+        with (
+            untouched(sandbox),
+            pytest.raises(chatkit.errors.PlanRefused, match="irreversible=True"),
+        ):
             plan.apply()
 
 
@@ -273,7 +276,7 @@ def test_a_part_of_a_result_does_not_take_the_whole_run_back(sandbox, client):
     people(sandbox, 3)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
     for part in (result.head(1), result[result.state == "failed"], result.iloc[1:]):
-        with pytest.raises(chatkit.InputError, match=r"of 3 rows.*rows=part\.index"):
+        with pytest.raises(chatkit.errors.InputError, match=r"of 3 rows.*rows=part\.index"):
             chatkit.undo(part)
         assert len(chatkit.undo(part, rows=part.index)) == len(part)
     assert len(chatkit.undo(result.sort_values("label")[["state"]])) == 3
@@ -315,7 +318,7 @@ def test_which_rows_were_taken_back_is_read_from_the_journals(sandbox, client):
 def test_rows_that_a_run_has_not_are_named(sandbox, client, rows, said):
     people(sandbox, 1)
     result = client.contacts.plan(client.contacts.frame().assign(name="Zoë")).apply()
-    with pytest.raises(chatkit.InputError, match=said):
+    with pytest.raises(chatkit.errors.InputError, match=said):
         chatkit.undo(result, rows=rows)
 
 

@@ -26,9 +26,11 @@ def test_what_fix_returns_is_planned_as_its_frame(client):
 
 
 def test_the_result_of_check_is_refused_with_the_next_call(client):
-    with pytest.raises(chatkit.InputError, match=r"call \.fix\(\), as client\.contacts\.plan\("):
+    with pytest.raises(
+        chatkit.errors.InputError, match=r"call \.fix\(\), as client\.contacts\.plan\("
+    ):
         client.contacts.plan(checked(client))
-    with pytest.raises(chatkit.InputError, match=r"call \.fix\(\)"):
+    with pytest.raises(chatkit.errors.InputError, match=r"call \.fix\(\)"):
         client.contacts.plan(delete=checked(client))
 
 
@@ -59,7 +61,7 @@ class Lazy:
     ids=["pyarrow", "polars", "lazy"],
 )
 def test_frames_of_other_libraries_are_refused_with_the_line(client, given, line, where):
-    with pytest.raises(chatkit.InputError, match=re.escape(line)):
+    with pytest.raises(chatkit.errors.InputError, match=re.escape(line)):
         client.contacts.plan(**{where: given})
 
 
@@ -107,7 +109,7 @@ def test_what_names_no_records_is_refused_with_the_way(sandbox, client, delete, 
     people(sandbox, 1)
     try:
         plan = client.contacts.plan(delete=delete)
-    except chatkit.InputError as error:
+    except chatkit.errors.InputError as error:
         assert re.search(said, str(error))
     else:
         assert plan.counts["delete"] == 0 and re.search(said, "".join(plan.refused.reason))
@@ -124,7 +126,7 @@ def test_what_names_no_records_is_refused_with_the_way(sandbox, client, delete, 
 def test_columns_that_are_nearly_called_so_are_refused_with_the_line(client, wrong, right):
     row = {"number": "2025550170", "country_code": "+1", "name": "Ann", "delete": None, "id": None}
     frame = pd.DataFrame([{wrong if name == right else name: v for name, v in row.items()}])
-    with pytest.raises(chatkit.InputError) as error:
+    with pytest.raises(chatkit.errors.InputError) as error:
         client.contacts.plan(frame)
     line = str(error.value).partition("Rename them: ")[2].removeprefix("frame = ")
     assert client.contacts.plan(eval(line, {"frame": frame})).counts["create"] == 1

@@ -296,7 +296,7 @@ def test_a_contact_of_somebody_stays_as_it_is(points: dict[str, Any], deleted: b
             assert client.contacts.get(contact.id) == contact
             return
         readable = profile.inactive_readable
-        with nullcontext() if readable else pytest.raises(chatkit.NotFound):
+        with nullcontext() if readable else pytest.raises(chatkit.errors.NotFound):
             client.contacts.get(contact.id)
         again = client.contacts.create(number=NUMBER, country_code="+1")
         assert (again.id, again.name) == (contact.id, "Ana de la Cruz")

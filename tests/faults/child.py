@@ -93,7 +93,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
         run = chatkit.runs(client).index[-1]
         plan = chatkit.undo(run, client, include_adopted=True)
         told = job.read("result")
-        keys = chatkit.journal(run)
+        keys = chatkit.account.journal(run)
         refused = [*plan.refused["row"]]
         unsure = keys[keys["row"].isin(refused)]
         stays = _places_of(job, refused, unsure)
@@ -112,7 +112,7 @@ def _undo(job: Job, client: Any, say: Say) -> int:
     speed = {"concurrency": job.concurrency, "gap": job.gap}
     result = client.load_plan(path).apply(**speed)
     job.write("undone", _told(result))
-    job.write("undo events", chatkit.journal(result).event.value_counts().to_dict())
+    job.write("undo events", chatkit.account.journal(result).event.value_counts().to_dict())
     return DONE
 
 
@@ -155,7 +155,7 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
     if not path.exists():
         try:
             plan = _planned(job, client)
-        except chatkit.CallError:
+        except chatkit.errors.CallError:
             return NO_PLAN
         job.write("changes", [change.as_json() for change in plan.changes])
         plan.save(path)
@@ -171,7 +171,7 @@ def _chatkit(job: Job, client: Any, say: Say) -> int:
         result = client.load_plan(path).apply(many=True, irreversible=True, **speed)
     job.write("result", _told(result))
     _check_state(job, client)
-    job.write("events", chatkit.journal(result).event.value_counts().to_dict())
+    job.write("events", chatkit.account.journal(result).event.value_counts().to_dict())
     return DONE
 
 
@@ -262,7 +262,7 @@ def _check_state(job: Job, client: Any) -> None:
     if not (job.folder / "wanted").exists():
         return
     wanted = pickle.loads((job.folder / "wanted").read_bytes())
-    with suppress(chatkit.CallError):
+    with suppress(chatkit.errors.CallError):
         lacks = [f"{c.kind} {c.noun} {c.label}" for c in plan_state(wanted, client).changes]
         job.write("lacks", lacks)
 

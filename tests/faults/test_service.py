@@ -15,13 +15,13 @@ CREATE = Call("POST", ("flows",), body={"name": "A", "template_name": "default",
 
 #: What a client must make of each kind.
 MEANS = {
-    "429": chatkit.RateLimited,
-    "5xx before": chatkit.ServerFault,
-    "5xx after": chatkit.ServerFault,
-    "late, 504": chatkit.ServerFault,
-    "HTML": chatkit.BadAnswer,
-    "empty": chatkit.BadAnswer,
-    "drip": chatkit.DeadlinePassed,
+    "429": chatkit.errors.RateLimited,
+    "5xx before": chatkit.errors.ServerFault,
+    "5xx after": chatkit.errors.ServerFault,
+    "late, 504": chatkit.errors.ServerFault,
+    "HTML": chatkit.errors.BadAnswer,
+    "empty": chatkit.errors.BadAnswer,
+    "drip": chatkit.errors.DeadlinePassed,
 }
 
 
@@ -54,7 +54,7 @@ def test_each_kind_of_fault_has_its_effect_and_its_error(
 ) -> None:
     served.faults({name: 1.0})
     before = len(served.truth()["state"]["flows"])
-    with pytest.raises(MEANS.get(name, chatkit.InDoubt)):
+    with pytest.raises(MEANS.get(name, chatkit.errors.InDoubt)):
         client.transport.send(CREATE)
     truth = served.truth()
     took_effect = KINDS[name].effect != "never"
@@ -71,7 +71,7 @@ def test_what_is_delivered_twice_happens_twice(served: Account, client: chatkit.
 
 def test_what_lands_late_lands_after_its_answer(served: Account, client: chatkit.Client) -> None:
     served.faults({"late, 504": 1.0}, late=0.3)
-    with pytest.raises(chatkit.ServerFault):
+    with pytest.raises(chatkit.errors.ServerFault):
         client.transport.send(CREATE)
     names = [flow["id"] for flow in served.call("GET", "flows?pageSize=100")]
     [effect] = served.truth()["effects"]  # which waits for it
@@ -84,7 +84,7 @@ def test_only_the_verbs_that_are_named_are_spoilt(served: Account, client: chatk
     envelope = client.transport.send(CREATE)
     assert b'"name":"A"' in bytes(envelope.data)
     [effect] = served.truth()["effects"]
-    with pytest.raises(chatkit.InDoubt):
+    with pytest.raises(chatkit.errors.InDoubt):
         client.flows.delete(effect["id"])
 
 
@@ -92,7 +92,7 @@ def test_reads_meet_faults_at_their_own_rate(served: Account, client: chatkit.Cl
     served.faults({"HTML": 0.001}, reads=1.0)
     assert client.flows.frame().index.name == "id"
     served.tell("mark", name="planned")
-    with pytest.raises(chatkit.BadAnswer):
+    with pytest.raises(chatkit.errors.BadAnswer):
         client.transport.send(Call("GET", ("flows",)))
     assert served.truth()["faults"] == {"HTML": 1}
 
@@ -103,11 +103,11 @@ def test_the_same_seed_spoils_the_same_calls(served: Account, client: chatkit.Cl
         served.tell("forget")
         served.faults({"5xx before": 0.3}, seed=7)
         for n in range(30):
-            with pytest.raises((chatkit.ServerFault, chatkit.NotFound)) as raised:
+            with pytest.raises((chatkit.errors.ServerFault, chatkit.errors.NotFound)) as raised:
                 client.transport.send(Call("DELETE", ("flows", 900_000 + n)))
             met.append(type(raised.value))
     assert met[:30] == met[30:]
-    assert set(met) == {chatkit.ServerFault, chatkit.NotFound}
+    assert set(met) == {chatkit.errors.ServerFault, chatkit.errors.NotFound}
 
 
 def test_the_log_tells_who_wrote_what_and_who_read(served: Account, client: chatkit.Client) -> None:

@@ -59,7 +59,7 @@ def test_the_frame_lists_flows_and_filters_by_status(client):
     order = client.flows.create(**ORDER)
     assert client.flows.frame().loc[order.id, "name"] == "Order"
     if client.profile.status_param is None:
-        with pytest.raises(chatkit.InputError, match="status_param"):
+        with pytest.raises(chatkit.errors.InputError, match="status_param"):
             client.flows.frame(status="DRAFT")
         return
     assert list(client.flows.frame(status="DRAFT").index) == [order.id]
@@ -88,7 +88,7 @@ def test_a_deleted_flow_is_gone(client):
     flow = client.flows.create(**ORDER)
     client.flows.delete(flow.id)
     assert client.flows.frame().empty
-    with pytest.raises(chatkit.NotFound):
+    with pytest.raises(chatkit.errors.NotFound):
         client.flows.get(flow.id)
 
 
@@ -98,7 +98,7 @@ def test_a_second_flow_of_one_name_is_as_the_profile_says(client):
         client.flows.create(**ORDER)
         assert len(client.flows.frame()) == 2
     else:
-        with pytest.raises(chatkit.Refused):
+        with pytest.raises(chatkit.errors.Refused):
             client.flows.create(**ORDER)
 
 
@@ -117,14 +117,14 @@ def test_a_second_flow_of_one_name_is_as_the_profile_says(client):
     ],
 )
 def test_what_cannot_be_sent_is_refused_before_it_is_sent(client, change, reason):
-    with pytest.raises(chatkit.InputError, match=reason):
+    with pytest.raises(chatkit.errors.InputError, match=reason):
         client.flows.create(**{**ORDER, **change})
     assert client.flows.frame().empty
 
 
 def test_a_name_cannot_be_changed_and_the_text_says_so(client):
     flow = client.flows.create(**ORDER)
-    with pytest.raises(chatkit.InputError, match="only be set when it is created"):
+    with pytest.raises(chatkit.errors.InputError, match="only be set when it is created"):
         client.flows.update(flow.id, name="Other")
 
 
@@ -188,7 +188,7 @@ def test_a_refusal_says_what_can_be_done_about_it(status, clash, deleted, create
         (lambda: client.flows.update(7, flow_json=DOCUMENT), updated),
     ]
     for refused, advice in calls:
-        with pytest.raises(chatkit.Refused) as caught:
+        with pytest.raises(chatkit.errors.Refused) as caught:
             refused()
         for each in (DEPRECATE, TAKEN, LISTED):
             assert (each in str(caught.value)) is (each == advice)

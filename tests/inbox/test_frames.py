@@ -96,20 +96,6 @@ def test_files_keep_their_checksum_and_caption() -> None:
     assert (row["caption"], row["mime_type"]) == ("A bell", "image/jpeg")
 
 
-def test_templates_are_joined_with_contents_by_the_underscore_form() -> None:
-    update = {
-        "event": "APPROVED", "message_template_id": 1689556908129832, "reason": "NONE",
-        "message_template_name": "order_ready", "message_template_language": "en-US",
-    }  # fmt: skip
-    frame = table("templates", events(change("message_template_status_update", update)))
-    (row,) = frame.to_dict("records")
-    assert (row["template_name"], row["lang_code"], row["type"]) == (
-        *("order_ready", "en_US"),
-        "APPROVED",
-    )
-    assert row["template_id"] == "1689556908129832"
-
-
 def test_statuses_tell_how_long_each_step_took() -> None:
     steps = [status("a", "sent", 0), status("a", "read", 65), status("a", "delivered", 5)]
     steps += [status("b", "sent", 0)]
@@ -187,7 +173,7 @@ def test_raw_deliveries_keep_their_order_and_size() -> None:
 
 
 ROWS = {
-    **{"frame": 161, "messages": 61, "reactions": 2, "media": 14, "templates": 12},
+    **{"frame": 161, "messages": 61, "reactions": 2, "media": 14},
     **{"answers": 3, "statuses": 6},
 }
 
@@ -197,7 +183,7 @@ def test_no_index_looks_like_a_decimal() -> None:
     found = events(change("messages", value(messages=[message(1), message(2)])))
     assert [*table("frame", found).index] == ["1-0", "1-1"]
     columns = {"delivery": "Int64"}
-    for name in ("frame", "messages", "reactions", "media", "templates"):
+    for name in ("frame", "messages", "reactions", "media"):
         for rows in (found, []):
             frame = table(name, rows)
             assert {n: str(frame[n].dtype) for n in columns} == columns

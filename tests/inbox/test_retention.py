@@ -75,9 +75,9 @@ def test_ids_are_never_given_again_and_who_reads_on_misses_nothing(
     statuses = [status("a", name, n) for n, name in enumerate(("sent", "delivered", "read"))]
     courses = [moved(one) for one in statuses]
     keep(store, *courses[:2])
-    mark = inbox._store.last()
+    mark = inbox.last
     inbox.prune(before=after(100)).apply()
-    assert inbox._store.last() == 0 and len(inbox.statuses(since=mark)) == 0
+    assert inbox.last == 0 and len(inbox.statuses(since=mark)) == 0
     keep(store, courses[2], identity="id:new")
     assert ids(inbox) == [3]
     assert inbox.statuses(since=mark)["status"].tolist() == ["read"]

@@ -82,7 +82,7 @@ def test_no_text_of_the_source_speaks_so() -> None:
 
 def test_the_page_of_an_error_says_what_to_do_about_each_row() -> None:
     """A frame of all that is wrong: where, what, and a next step for that place."""
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         chatkit.read_contacts(b"Phone,Name\n4.47E+11,Ana\nnone,Cy\n447700900777,Bo\n")
     frame = caught.value.frame()
     assert list(frame.columns) == ["row", "column", "value", "reason", "next_step"]
@@ -100,6 +100,8 @@ def test_a_step_of_its_own_comes_before_the_one_of_the_error() -> None:
         Problem("text", "1", "must be text: write it so"),
         Problem("text", "1", "must be text", "look into the table"),
     ]
-    steps = chatkit.InputError("No.", found).frame().next_step.tolist()
+    steps = chatkit.errors.InputError("No.", found).frame().next_step.tolist()
     assert steps == ["correct it, and call again", "write it so", "look into the table"]
-    assert str(chatkit.InputError("No.", found[2:])).endswith("text\n    -> look into the table")
+    assert str(chatkit.errors.InputError("No.", found[2:])).endswith(
+        "text\n    -> look into the table"
+    )

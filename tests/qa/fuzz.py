@@ -185,7 +185,7 @@ def kinds(home: Path) -> dict[str, Kind]:
                     enumerate(texts),
                 )
         chatkit.runs(at=folder)
-        for read in (chatkit.journal, chatkit.undo):
+        for read in (chatkit.account.journal, chatkit.undo):
             with suppressed():
                 read(run.stem, at=folder)
 

@@ -41,7 +41,9 @@ def test_a_frame_of_ones_own_is_held_against_what_is_there_now(desk):
 
 def test_a_frame_without_codes_is_no_frame_of_many(desk):
     frame = desk.of("a").frame()
-    with pytest.raises(chatkit.InputError, match="a level of the index called template_code"):
+    with pytest.raises(
+        chatkit.errors.InputError, match="a level of the index called template_code"
+    ):
         desk.base(frame)
     named = desk.base(frame.assign(template_code="a"))
     assert named.frame.index.names == ["template_code", "lang_code"] and not named.now

@@ -113,7 +113,7 @@ def test_naughty_codes_are_refused_or_go_into_an_address_whole(shared):
 def test_what_can_be_no_template_code_is_refused_when_it_is_opened(code, why):
     with (
         chatkit.connect(chatkit.Sandbox(seed="empty")) as client,
-        pytest.raises(chatkit.InputError, match=f"cannot be template codes:\n.*{why}"),
+        pytest.raises(chatkit.errors.InputError, match=f"cannot be template codes:\n.*{why}"),
     ):
         client.templates(code)
 

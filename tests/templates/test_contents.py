@@ -53,7 +53,7 @@ def test_a_template_without_contents_is_empty_or_not_found(sandbox, contents):
     if "unknown_template_404" not in sandbox._quirks:
         assert contents.frame().empty
     else:
-        with pytest.raises(chatkit.NotFound):
+        with pytest.raises(chatkit.errors.NotFound):
             contents.frame()
 
 
@@ -70,7 +70,7 @@ def test_a_deleted_content_is_gone_and_the_others_stay(contents):
     contents.create(lang_code="de", text="Hallo", is_draft=True)
     contents.delete("en")
     assert list(contents.frame().index) == ["de"]
-    with pytest.raises(chatkit.NotFound):
+    with pytest.raises(chatkit.errors.NotFound):
         contents.get("en")
 
 
@@ -81,7 +81,9 @@ def test_a_second_content_of_one_language_is_as_the_profile_says(contents):
     if rule == "replace":
         assert contents.create(**again).text == "Hi"
     else:
-        with pytest.raises(chatkit.Conflict if rule == "conflict" else chatkit.Refused):
+        with pytest.raises(
+            chatkit.errors.Conflict if rule == "conflict" else chatkit.errors.Refused
+        ):
             contents.create(**again)
 
 
@@ -101,7 +103,7 @@ def test_languages_are_offered_by_their_code(contents):
     ],
 )
 def test_what_cannot_be_sent_is_refused_with_its_field(contents, change, field):
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         contents.create(**{**ENGLISH, **change})
     assert field in {p.field for p in caught.value.problems}
 
@@ -113,13 +115,13 @@ BROKEN = "Hello {{name}}, your order is ready for you today."
 
 
 def test_what_the_document_does_not_know_is_not_sent_unless_one_says_so(contents):
-    with pytest.raises(chatkit.InputError, match="broken=True") as caught:
+    with pytest.raises(chatkit.errors.InputError, match="broken=True") as caught:
         contents.create(**{**ENGLISH, "text": BROKEN})
     [problem] = caught.value.problems
     assert problem.field == "text"
     assert problem.reason.startswith("placeholder name: ")
     contents.create(**ENGLISH)
-    with pytest.raises(chatkit.InputError, match="broken=True"):
+    with pytest.raises(chatkit.errors.InputError, match="broken=True"):
         contents.update("en", text=BROKEN)
     assert contents.get("en").text == ENGLISH["text"]
     with pytest.warns(UserWarning, match="has 1 error"):
@@ -249,7 +251,7 @@ def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, 
 
     contents = scripted(script).templates("order_ready")
     for call in (contents.get, contents.delete):
-        with pytest.raises(chatkit.NotFound) as caught:
+        with pytest.raises(chatkit.errors.NotFound) as caught:
             call(asked)
         assert str(caught.value).splitlines()[1:] == [advice]
 
@@ -268,7 +270,7 @@ def test_a_language_that_is_not_there_is_told_with_those_that_are(there, asked, 
 )
 def test_a_create_that_is_refused_says_what_can_be_done_about_it(status, told, asked, advice):
     contents = scripted(lambda *_: (status, told)).templates("order_ready")
-    with pytest.raises(chatkit.Refused) as caught:
+    with pytest.raises(chatkit.errors.Refused) as caught:
         contents.create(**{**ENGLISH, "lang_code": asked})
     if advice is None:
         assert "Write" not in str(caught.value) and "languages()" not in str(caught.value)
@@ -281,7 +283,7 @@ def test_a_refused_update_offers_neither_another_language_nor_an_update(status):
     def script(method, path, body):
         return (200, ENGLISH) if method == "GET" else (status, BAD_LANGUAGE)
 
-    with pytest.raises(chatkit.Refused) as caught:
+    with pytest.raises(chatkit.errors.Refused) as caught:
         scripted(script).templates("order_ready").update("pt-BR", is_draft=True)
     assert not [word for word in ("It exists", "Write", "languages()") if word in str(caught.value)]
 
@@ -292,7 +294,7 @@ def test_a_language_that_could_not_stand_in_an_address_is_refused_before_it_is_s
         raise AssertionError("nothing is sent")
 
     contents = scripted(script).templates("order_ready")
-    with pytest.raises(chatkit.InputError, match="lang_code"):
+    with pytest.raises(chatkit.errors.InputError, match="lang_code"):
         contents.create(**{**ENGLISH, "lang_code": lang})
 
 

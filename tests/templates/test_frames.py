@@ -90,7 +90,7 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
         client.templates(code).create(lang_code="en", text="Hi", is_draft=False)
     wanted = ["welcome", "wellcome", "order_ready", "order_redy"]
     if "unknown_template_404" in sandbox._quirks:
-        with pytest.raises(chatkit.NotFound) as caught:
+        with pytest.raises(chatkit.errors.NotFound) as caught:
             client.templates.frame(wanted)
         assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)
     else:
@@ -102,7 +102,9 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
 def test_a_template_alone_that_is_not_there_is_named():
     with (
         account(unknown_template_404=True) as (_, client),
-        pytest.raises(chatkit.NotFound, match="does not know this template: nothing") as told,
+        pytest.raises(
+            chatkit.errors.NotFound, match="does not know this template: nothing"
+        ) as told,
     ):
         client.templates.frame("nothing")
     assert str(told.value).startswith("GET templates/nothing/contents: ")
@@ -164,7 +166,7 @@ def test_answers_that_come_back_in_any_order_stay_with_their_template():
 
 def test_an_error_that_is_no_404_ends_the_reading():
     read, service = templates(lambda path: (403, None) if path == "t1/contents" else (200, [row()]))
-    with pytest.raises(chatkit.NotPermitted):
+    with pytest.raises(chatkit.errors.NotPermitted):
         read.frame([f"t{n}" for n in range(500)])
     assert sum(service.asked.values()) < 100
 
@@ -179,7 +181,9 @@ def test_a_list_that_is_not_as_documented_is_named(wrong):
     read, _ = templates(
         lambda path: (200, wrong if path == "t2/contents" else [row("en"), row("de")])
     )
-    with pytest.raises(chatkit.BadAnswer, match="GET templates/t2/contents: the list is not as"):
+    with pytest.raises(
+        chatkit.errors.BadAnswer, match="GET templates/t2/contents: the list is not as"
+    ):
         read.frame([f"t{n}" for n in range(5)])
 
 
@@ -191,7 +195,7 @@ def test_the_row_that_is_not_as_documented_is_counted_from_the_first_template():
         (["t0", "t1"], "t1", "(row 0 is the first of t0)"),
         (["t1"], "t1", ""),
     ):
-        with pytest.raises(chatkit.BadAnswer) as caught:
+        with pytest.raises(chatkit.errors.BadAnswer) as caught:
             read.frame(codes)
         assert f"GET templates/{place}/contents: the list is not as" in str(caught.value)
         assert ("row 0 is the first" in str(caught.value)) is bool(counted)
@@ -204,13 +208,13 @@ def test_a_content_that_is_not_as_documented_is_named():
         return 200, [row("en"), row("de")] if whole else row(path[-2:], footer=[7])
 
     read, _ = templates(answer)
-    with pytest.raises(chatkit.BadAnswer, match="GET templates/t0/contents/en: the content"):
+    with pytest.raises(chatkit.errors.BadAnswer, match="GET templates/t0/contents/en: the content"):
         read.frame(["t0", "t1"], full=True)
 
 
 def test_a_language_that_comes_twice_is_told_and_kept_once():
     read, _ = templates(lambda path: (200, [row("en", text="old"), row("en", text="new")]))
-    with pytest.warns(chatkit.ListMoved, match="2 rows came twice"):
+    with pytest.warns(chatkit.errors.ListMoved, match="2 rows came twice"):
         frame = read.frame(["a", "b"])
     assert frame.text.tolist() == ["new", "new"]
 
@@ -224,7 +228,7 @@ def test_a_content_that_goes_while_all_are_read_is_told():
     read, _ = templates(answer)
     with pytest.warns() as caught:
         frame = read.frame(["a", "b"], full=True)
-    said = [str(each.message) for each in caught if each.category is chatkit.ListMoved]
+    said = [str(each.message) for each in caught if each.category is chatkit.errors.ListMoved]
     assert said == ["1 of 4 contents were gone when each was read. Read them again."]
     assert list(frame.index) == [("a", "en"), ("a", "de"), ("b", "en")]
 

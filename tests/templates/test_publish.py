@@ -55,7 +55,7 @@ def test_the_plan_shows_the_message_as_the_customer_sees_it(client):
     assert "<figcaption>rental_reminder/ar (Arabic)</figcaption>" in bubble
     assert 'dir="rtl" lang="ar"' in bubble and content.footer in bubble
     assert bubble.count("<strong>") == len(content.buttons)
-    assert screen.html(chatkit.PlanView(plan)).count("<figure") == 1
+    assert screen.html(chatkit.widgets.PlanView(plan)).count("<figure") == 1
 
 
 def test_a_message_that_is_drawn_is_escaped(client):

@@ -204,7 +204,7 @@ def test_what_breaks_the_document_is_refused_in_a_plan_for_many_unless_one_says_
     refused = refused_cells(demo.templates.plan(frame))
     assert {cell.column for cell in refused} == {"text", "variables"}
     assert len(demo.templates.plan(frame, broken=True)) == len(frame)
-    with pytest.raises(chatkit.PlanRefused, match="cannot be planned"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="cannot be planned"):
         demo.templates.plan(frame).apply()
 
 

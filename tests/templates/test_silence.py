@@ -28,7 +28,7 @@ def told(client: Any, code: str) -> dict[str, bool]:
     templates = client.templates
     frame = templates.frame([CODE], full=True)
     frame.loc[(CODE, "de"), "footer"] = "Larkspur"
-    form = chatkit.ContentForm(templates(CODE), "de")
+    form = chatkit.widgets.ContentForm(templates(CODE), "de")
     queue = templates.queue(["de"], [CODE], only=["unknown", "live"])
     [text] = [number for number, item in enumerate(queue.items) if item.unit.field == "text"]
     found = {

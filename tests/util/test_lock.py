@@ -287,7 +287,7 @@ KEPT = {
         "from inbox.bodies import entry; from chatkit.inbox.store import InboxStore; "
         "store = InboxStore(); store.write([entry(n)]); store.close()",
         "import chatkit; inbox = chatkit.Inbox(); "
-        "found = {int(inbox.delivery(n).identity[3:]) for n in range(1, inbox._store.last() + 1)}",
+        "found = {int(inbox.delivery(n).identity[3:]) for n in range(1, inbox.last + 1)}",
     ),
 }  # fmt: skip
 COUNT = 16

@@ -39,7 +39,7 @@ def test_a_misspelt_kind_of_event_is_told_with_the_one_that_was_meant(client):
 
 @pytest.mark.parametrize("events", ["['*']", "*", ["['*']"], ['["*"]']])
 def test_a_list_written_as_text_is_refused_with_the_list(client, events):
-    with pytest.raises(chatkit.InputError, match=r"events=\['\*'\]"):
+    with pytest.raises(chatkit.errors.InputError, match=r"events=\['\*'\]"):
         client.webhooks.create(url=URL, events=events)
     frame = pd.DataFrame({"url": [URL], "events": pd.Series([events], dtype=object)})
     assert {
@@ -49,7 +49,7 @@ def test_a_list_written_as_text_is_refused_with_the_list(client, events):
 
 @pytest.mark.parametrize("url", ["https://shop.example:0/", "https://shop.example:70000/"])
 def test_a_port_where_nothing_can_listen_is_refused(client, url):
-    with pytest.raises(chatkit.InputError, match="url"):
+    with pytest.raises(chatkit.errors.InputError, match="url"):
         client.webhooks.create(url=url, events=["*"])
 
 
@@ -58,7 +58,7 @@ def test_this_machine_is_no_address_for_a_service_elsewhere(client):
     with chatkit.Client("https://api.example.com", **REMOTE) as remote:
         for url in THIS_MACHINE:
             assert severities(remote.webhooks, url=url) == [("error", "/url")]
-            with pytest.raises(chatkit.InputError, match="broken=True"):
+            with pytest.raises(chatkit.errors.InputError, match="broken=True"):
                 remote.webhooks.update(7, url=url)
         for url in ("https://10.0.0.7/", "https://intranet/", *NAMED_WITHIN):
             assert severities(remote.webhooks, url=url) == [("warning", "/url")]

@@ -70,7 +70,7 @@ def test_a_deleted_webhook_is_gone(client):
     webhook = client.webhooks.create(**HOOK)
     client.webhooks.delete(webhook.id)
     assert client.webhooks.frame().empty
-    with pytest.raises(chatkit.NotFound):
+    with pytest.raises(chatkit.errors.NotFound):
         client.webhooks.get(webhook.id)
 
 
@@ -83,12 +83,12 @@ def full(client):
 def test_the_eleventh_is_refused_before_it_is_sent(client, sandbox):
     made = full(client)
     posts = [entry for entry in sandbox._middleware.log if entry.method == "POST"]
-    with pytest.raises(chatkit.InputError, match=r"10 webhooks.*delete") as caught:
+    with pytest.raises(chatkit.errors.InputError, match=r"10 webhooks.*delete") as caught:
         client.webhooks.create(url="https://shop.example/10", events=["*"])
     assert str(made[0].id) in str(caught.value)  # one that was never used
     assert [entry for entry in sandbox._middleware.log if entry.method == "POST"] == posts
     client.webhooks.deactivate(made[4].id)
-    with pytest.raises(chatkit.InputError, match=rf"inactive: \[{made[4].id}\]"):
+    with pytest.raises(chatkit.errors.InputError, match=rf"inactive: \[{made[4].id}\]"):
         client.webhooks.create(url="https://shop.example/10", events=["*"])
     client.webhooks.delete(made[4].id)
     assert client.webhooks.create(url="https://shop.example/10", events=["*"]).id
@@ -110,13 +110,13 @@ def test_a_plan_tells_that_the_account_gets_full_and_refuses_what_is_too_much(ac
 
 @pytest.mark.parametrize("url", ["http://shop.example/", "ftp://x", "shop.example", "https://"])
 def test_only_https_is_sent(client, url):
-    with pytest.raises(chatkit.InputError, match="https"):
+    with pytest.raises(chatkit.errors.InputError, match="https"):
         client.webhooks.create(url=url, events=["*"])
 
 
 @pytest.mark.parametrize("events", [[], ["*", "*"], [""], "*", ["*", 1]])
 def test_events_are_a_list_of_kinds_each_once(account, events):
-    with pytest.raises(chatkit.InputError, match="events"):
+    with pytest.raises(chatkit.errors.InputError, match="events"):
         account.webhooks.create(url=HOOK["url"], events=events)
 
 
@@ -133,7 +133,9 @@ def test_a_webhook_is_switched_off_and_on_again(client):
     webhook = client.webhooks.create(**HOOK)
     assert client.webhooks.deactivate(webhook.id).is_active is False
     assert client.webhooks.activate(webhook.id).is_active is True
-    with pytest.raises(chatkit.Refused):  # NotFound, where the profile's status tells it apart
+    with pytest.raises(
+        chatkit.errors.Refused
+    ):  # NotFound, where the profile's status tells it apart
         client.webhooks.activate(webhook.id + 1)
 
 
@@ -155,26 +157,26 @@ def test_the_secret_goes_into_the_keyring_when_that_is_asked_for(account, tmp_pa
     assert list(json.loads((tmp_path / "keyring.json").read_text()).values()) == [
         kept.webhook_secret.reveal()
     ]
-    with pytest.raises(chatkit.SettingsError, match=rf"rotate\({quiet.id}\)"):
+    with pytest.raises(chatkit.errors.SettingsError, match=rf"rotate\({quiet.id}\)"):
         account.webhooks.secret(quiet.id)
     account.webhooks.keep_secret(quiet.id, quiet.webhook_secret)
     assert account.webhooks.secret(quiet.id) == quiet.webhook_secret
     account.webhooks.forget_secret(quiet.id)
-    with pytest.raises(chatkit.SettingsError, match="No signing secret"):
+    with pytest.raises(chatkit.errors.SettingsError, match="No signing secret"):
         account.webhooks.secret(quiet.id)
 
 
 @pytest.mark.parametrize("broken", [keyring.backends.fail.Keyring, ForgetfulKeyring])
 def test_without_a_working_keyring_nothing_is_sent(account, broken):
     keyring.set_keyring(broken())
-    with pytest.raises(chatkit.SettingsError, match="keyring=True"):
+    with pytest.raises(chatkit.errors.SettingsError, match="keyring=True"):
         account.webhooks.create(**HOOK, keyring=True)
     assert account.webhooks.frame().empty
 
 
 def test_a_keyring_that_fails_after_the_create_is_told_and_loses_nothing(account, monkeypatch):
     def fail(key, secret):
-        raise chatkit.SettingsError("The keyring failed.")
+        raise chatkit.errors.SettingsError("The keyring failed.")
 
     monkeypatch.setattr(account.webhooks, "keep_secret", fail)
     with pytest.warns(UserWarning, match="is created, but The keyring failed"):
@@ -195,7 +197,7 @@ def test_what_cannot_be_sent_is_refused_before_anything_is_read():
     asked = []
     webhooks = scripted(lambda *call: asked.append(call) or (200, [])).webhooks
     for fields in ({"url": "http://shop.example/", "events": ["*"]}, {"url": HOOK["url"]}):
-        with pytest.raises(chatkit.InputError):
+        with pytest.raises(chatkit.errors.InputError):
             webhooks.create(**fields)
     assert not asked
 

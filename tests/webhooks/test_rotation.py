@@ -71,7 +71,7 @@ def test_all_the_way(client: Client, sandbox: Sandbox) -> None:
     assert (len(listener.requests), fits) == (2, 2)
     plan = rotation.finish()
     assert ids(client) == [old.id, new.id]  # nothing was sent
-    with pytest.raises(chatkit.PlanRefused, match="irreversible"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="irreversible"):
         plan.apply()
     assert list(plan.apply(irreversible=True).state) == ["applied"]
     assert ids(client) == [new.id]
@@ -82,21 +82,21 @@ def test_the_old_one_stays_until_a_delivery_has_reached_the_new_one(
 ) -> None:
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
-    with pytest.raises(chatkit.InputError, match="not there yet"):
+    with pytest.raises(chatkit.errors.InputError, match="not there yet"):
         rotation.finish()
     rotation.apply()
-    with pytest.raises(chatkit.InputError, match="never"):
+    with pytest.raises(chatkit.errors.InputError, match="never"):
         rotation.finish()
     with socket.create_server(("127.0.0.1", 0)) as taken:
         closed = taken.getsockname()[1]
     sandbox.allow(HOOK, to=f"http://127.0.0.1:{closed}/")
     sandbox.deliver("any", {})
-    with pytest.raises(chatkit.InputError, match="failing"):
+    with pytest.raises(chatkit.errors.InputError, match="failing"):
         rotation.finish()
     assert rotation.finish(unheard=True).counts["delete"] == 1
     client.webhooks.delete(rotation.new_id)
     for unheard in (False, True):
-        with pytest.raises(chatkit.InputError, match="is gone"):
+        with pytest.raises(chatkit.errors.InputError, match="is gone"):
             rotation.finish(unheard=unheard)
     assert ids(client) == [old.id]
 
@@ -123,7 +123,7 @@ def test_a_lost_create_loses_its_secret_and_the_old_one_stays(
     assert "signing secret was in that answer" in " ".join(map(str, result.reason))
     assert (rotation.new_id, rotation.secret) == (None, None)
     for unheard in (False, True):
-        with pytest.raises(chatkit.InputError, match="old one must stay"):
+        with pytest.raises(chatkit.errors.InputError, match="old one must stay"):
             rotation.finish(unheard=unheard)
 
 
@@ -144,9 +144,9 @@ def test_an_address_of_ones_own_is_taken_and_one_that_exists_is_not(client: Clie
     old = client.webhooks.create(url=HOOK, events=["*"])
     client.webhooks.create(url="https://shop.example/2", events=["*"])
     assert client.webhooks.rotate(old.id, url="https://shop.example/3").url.endswith("/3")
-    with pytest.raises(chatkit.InputError, match="a webhook has this address"):
+    with pytest.raises(chatkit.errors.InputError, match="a webhook has this address"):
         client.webhooks.rotate(old.id, url="https://shop.example/2")
-    with pytest.raises(chatkit.InputError, match="https"):
+    with pytest.raises(chatkit.errors.InputError, match="https"):
         client.webhooks.rotate(old.id, url="http://shop.example/3")
 
 
@@ -159,7 +159,7 @@ def test_an_inactive_webhook_is_rotated_to_an_inactive_one(client: Client) -> No
 
 def test_a_full_account_is_told_before_anything_is_sent(client: Client) -> None:
     made = [client.webhooks.create(url=f"{HOOK}/{n}", events=["*"]) for n in range(10)]
-    with pytest.raises(chatkit.InputError, match="may have 10"):
+    with pytest.raises(chatkit.errors.InputError, match="may have 10"):
         client.webhooks.rotate(made[0].id)
 
 
@@ -198,7 +198,7 @@ def test_without_a_working_keyring_no_new_webhook_is_made(client: Client) -> Non
     before = keyring.get_keyring()
     keyring.set_keyring(keyring.backends.fail.Keyring())
     try:
-        with pytest.raises(chatkit.SettingsError, match="no keyring"):
+        with pytest.raises(chatkit.errors.SettingsError, match="no keyring"):
             rotation.apply(keyring=True)
     finally:
         keyring.set_keyring(before)

@@ -45,7 +45,7 @@ def rewrite(folder: chatkit.Folder, path: str, old: str, new: str) -> None:
 def test_a_folder_as_it_was_pulled_differs_in_no_file(
     folder: chatkit.Folder, client: Client
 ) -> None:
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     assert set(view.files().values()) == {"the same"}
     assert len(view.files()) == 5 + 14 + 1
     assert "all the same" in repr(view)
@@ -58,7 +58,7 @@ def test_what_was_edited_added_and_deleted_is_told_of_each_file(
     (folder.path / "templates/order_ready/de.json").unlink()
     new = folder.path / "templates/order_ready/it.json"
     new.write_text('{"text": "Ciao {{1}}", "variables": {"1": "Ana"}}', "utf-8")
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     found = {path: state for path, state in view.files().items() if state != "the same"}
     assert found == {
         EN: "different",
@@ -72,7 +72,7 @@ def test_the_first_file_that_differs_is_shown_with_its_words_marked(
     folder: chatkit.Folder, client: Client
 ) -> None:
     rewrite(folder, EN, "repaired and ready", "washed and ready")
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     assert "en.json" in view.difference
     assert "<ins>washed</ins>" in view.difference
     assert "<del>repaired</del>" in view.difference
@@ -84,13 +84,13 @@ def test_files_that_are_only_formatted_otherwise_do_not_differ(
 ) -> None:
     text = (folder.path / EN).read_text("utf-8")
     (folder.path / EN).write_text(" ".join(text.split("\n")), "utf-8")
-    assert set(chatkit.FolderView(folder, client).files().values()) == {"the same"}
+    assert set(chatkit.widgets.FolderView(folder, client).files().values()) == {"the same"}
 
 
 def test_a_file_is_chosen_by_its_path_and_from_the_page(
     folder: chatkit.Folder, client: Client
 ) -> None:
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     view.choose(EN)
     assert "en.json" in view.difference
     place = list(view.files()).index("webhooks.toml")
@@ -99,12 +99,12 @@ def test_a_file_is_chosen_by_its_path_and_from_the_page(
     for odd in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
         tell(view, odd)
         assert view.chosen == place
-    with pytest.raises(chatkit.InputError, match="no file 'flows/none'"):
+    with pytest.raises(chatkit.errors.InputError, match="no file 'flows/none'"):
         view.choose("flows/none")
 
 
 def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, client: Client) -> None:
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     view.choose(EN)
     rewrite(folder, EN, "repaired and ready", "washed")
     rewrite(folder, "webhooks.toml", "is_active = false", "is_active = true")
@@ -116,20 +116,20 @@ def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, clie
 def test_a_file_that_cannot_be_read_is_told_with_its_place(
     folder: chatkit.Folder, client: Client
 ) -> None:
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     (folder.path / EN).write_text("{oops", "utf-8")
     tell(view, {"again": True})
     assert "cannot be read again" in view.heading
     assert EN in view.heading
-    with pytest.raises(chatkit.InputError):
-        chatkit.FolderView(folder, client)
+    with pytest.raises(chatkit.errors.InputError):
+        chatkit.widgets.FolderView(folder, client)
 
 
 def test_what_strangers_wrote_is_escaped_live_and_saved(
     folder: chatkit.Folder, client: Client
 ) -> None:
     rewrite(folder, EN, "repaired and ready", "<img src=x onerror=alert(1)>")
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     page = page_of(view)
     assert "<img" not in view.difference
     assert "<img" not in page
@@ -138,7 +138,7 @@ def test_what_strangers_wrote_is_escaped_live_and_saved(
 
 def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Client) -> None:
     rewrite(folder, EN, "repaired and ready", "washed and ready")
-    page = page_of(chatkit.FolderView(folder, client))
+    page = page_of(chatkit.widgets.FolderView(folder, client))
     assert "<ins>washed</ins>" in page
     assert "19 files without a difference" in page
 
@@ -148,7 +148,7 @@ def test_nothing_is_written_by_looking(
 ) -> None:
     files = {path: path.read_bytes() for path in folder.path.rglob("*.json")}
     before = held(sandbox)
-    view = chatkit.FolderView(folder, client)
+    view = chatkit.widgets.FolderView(folder, client)
     view.read_again()
     assert held(sandbox) == before
     assert {path: path.read_bytes() for path in folder.path.rglob("*.json")} == files
@@ -156,13 +156,13 @@ def test_nothing_is_written_by_looking(
 
 def test_two_accounts_are_shown_as_files_too(client: Client) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox, chatkit.connect(sandbox) as other:
-        view = chatkit.FolderView(client, other, contacts=True)
+        view = chatkit.widgets.FolderView(client, other, contacts=True)
         assert set(view.files().values()) == {"only left", "different"}
         assert view.files()["contacts.csv"] == "different"
 
 
 def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) -> None:
-    view = chatkit.FolderView(folder)
+    view = chatkit.widgets.FolderView(folder)
     assert repr(view).endswith("20 files.>")
     assert "the same" not in view.difference
     page = page_of(view)

@@ -1,4 +1,4 @@
-"""`chatkit.login(name)`: a form whose token reaches the keyring, and no notebook."""
+"""`chatkit.widgets.login(name)`: a form whose token reaches the keyring, and no notebook."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
     if not there_is_a_keyring:
         keyring.set_keyring(keyring.backends.fail.Keyring())
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        form = chatkit.login("shop")
+        form = chatkit.widgets.login("shop")
         assert bool(form.fault) is not there_is_a_keyring
         submit(form, base_url, f" {sandbox.token}\n")
         assert form.kept and form.message.startswith("Kept, the token in")
@@ -65,14 +65,14 @@ def test_what_is_typed_is_kept_and_leaves_nothing_in_the_notebook(
             assert kept == {"chatkit/shop": sandbox.token}
         else:
             assert (tmp_path / "shop.token").stat().st_mode & 0o777 == 0o600
-        again = chatkit.login("shop")
+        again = chatkit.widgets.login("shop")
         typed = [find(again, name).value for name in ("Base address", "Account id")]
         assert typed == [base_url, "1001"]
 
 
 def test_a_wrong_token_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        form = chatkit.login("shop")
+        form = chatkit.widgets.login("shop")
         for token, said in (("wr0ng" * 4, "Access token: refused (401)"), ("", "is empty")):
             submit(form, base_url, token)
             assert said in form.message and not form.kept
@@ -87,7 +87,7 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
 ) -> None:
     keyring.set_keyring(keyring.backends.fail.Keyring())
     with chatkit.Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
-        form = chatkit.login("shop")
+        form = chatkit.widgets.login("shop")
         assert form.fault == "This machine has no keyring."
         (place,) = [one for one in parts(form) if kind(one) == "radio"]
         assert str(tmp_path / "shop.token") in place.details[0]
@@ -102,7 +102,7 @@ def test_without_a_keyring_the_token_can_stay_in_a_variable_and_nothing_is_asked
 
 def test_an_odd_name_is_refused_before_anything_is_typed() -> None:
     with pytest.raises(SettingsError, match="name is made of"):
-        chatkit.login("my shop")
+        chatkit.widgets.login("my shop")
 
 
 def test_it_gives_what_is_to_be_saved_when_the_page_asks_and_only_then() -> None:

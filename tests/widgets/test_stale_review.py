@@ -103,14 +103,14 @@ def editor_name(client: Any) -> Reviewed:
 
 
 def content_form(client: Any) -> Reviewed:
-    form = chatkit.ContentForm(client.templates("order_ready"), "de")
+    form = chatkit.widgets.ContentForm(client.templates("order_ready"), "de")
     form.set("footer", "STOP beendet das")
     edit = lambda: form.set("footer", "STOP beendet es")  # noqa: E731
     return Reviewed(form, form.review, edit, lambda: form.set("footer", "STOP beendet das"))
 
 
 def board(client: Any) -> Reviewed:
-    board = chatkit.BoardGrid(client.templates, ["order_ready"])
+    board = chatkit.widgets.BoardGrid(client.templates, ["order_ready"])
     form = board.edit("order_ready", "de")
     form.set("footer", "STOP beendet das")
     edit = lambda: form.set("footer", "STOP beendet es")  # noqa: E731
@@ -118,7 +118,7 @@ def board(client: Any) -> Reviewed:
 
 
 def queue(client: Any) -> Reviewed:
-    view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     view.queue.edit(0, "Dein Rad wartet")
     card = next(one for one in parts(view) if hasattr(one, "answers"))
     edit = lambda: card._receive(None, {"answer": ["edit", 0, "Dein Rad ist da"]}, [])  # noqa: E731

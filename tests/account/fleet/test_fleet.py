@@ -27,7 +27,7 @@ from chatkit.bulk.apply import Interrupt
 from chatkit.client import Client
 
 LABELS = ("de", "fr", "it")
-Opened = tuple[dict[str, chatkit.Sandbox], chatkit.Fleet]
+Opened = tuple[dict[str, chatkit.Sandbox], chatkit.account.Fleet]
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_a_fleet_says_what_it_is_connected_to_and_shows_its_accounts(capsys):
         assert fleet["de"].connection.sandbox == one._identity
         assert repr(fleet).splitlines()[0] == "Fleet of 2 accounts."
         assert "<table>" in html_of(fleet)
-        with pytest.raises(chatkit.SettingsError, match="No account is called 'es'"):
+        with pytest.raises(chatkit.errors.SettingsError, match="No account is called 'es'"):
             fleet["es"]
 
 
@@ -87,15 +87,15 @@ def test_kept_connections_are_opened_by_their_names_and_one_without_a_token_name
         assert list(fleet) == ["agency-de"]
         assert list(fleet.failed) == ["agency-fr"]
         assert "not open" in repr(fleet)
-        with pytest.raises(chatkit.SettingsError, match="agency-fr could not be opened"):
+        with pytest.raises(chatkit.errors.SettingsError, match="agency-fr could not be opened"):
             fleet["agency-fr"]
     said = capsys.readouterr().out
     assert "Connected to 1 account, live data: agency-de." in said
     assert "Not connected to agency-fr:" in said
     assert "secret-token" not in said + repr(fleet)
-    with pytest.raises(chatkit.SettingsError, match="None of the accounts"):
+    with pytest.raises(chatkit.errors.SettingsError, match="None of the accounts"):
         chatkit.connect_all(["agency-fr"])
-    with pytest.raises(chatkit.SettingsError, match="Those kept are: agency-de"):
+    with pytest.raises(chatkit.errors.SettingsError, match="Those kept are: agency-de"):
         chatkit.connect_all("no-*")
 
 
@@ -155,7 +155,7 @@ def test_a_refused_token_shows_in_the_fleet_from_its_first_call_on(opened, capsy
 def test_one_account_under_two_names_is_refused():
     with (
         chatkit.Sandbox(seed="empty") as sandbox,
-        pytest.raises(chatkit.SettingsError, match="are the same account"),
+        pytest.raises(chatkit.errors.SettingsError, match="are the same account"),
     ):
         chatkit.connect_all({"de": sandbox, "at": sandbox})
 
@@ -187,7 +187,7 @@ def slow(monkeypatch):
     monkeypatch.setattr(AdaptiveThrottle, "rate", property(lambda self: 0.05))
 
 
-def renamed(fleet: chatkit.Fleet) -> FleetPlan:
+def renamed(fleet: chatkit.account.Fleet) -> FleetPlan:
     frame = fleet.contacts.frame()
     frame["name"] = frame["name"].str.upper()
     return fleet.contacts.plan(frame)
@@ -263,9 +263,9 @@ def test_a_frame_of_ones_own_names_the_account_in_a_column(opened):
 def test_the_same_rows_are_planned_in_all_accounts_when_it_is_said(opened):
     sandboxes, fleet = opened
     rows = [{"number": number(60), "country_code": "+1"}]
-    with pytest.raises(chatkit.InputError, match=r"dict.fromkeys\(fleet, rows\)"):
+    with pytest.raises(chatkit.errors.InputError, match=r"dict.fromkeys\(fleet, rows\)"):
         fleet.contacts.plan(rows)
-    with pytest.raises(chatkit.InputError, match="does not name the account"):
+    with pytest.raises(chatkit.errors.InputError, match="does not name the account"):
         fleet.contacts.plan(pd.DataFrame(rows))
     assert len(fleet.contacts.plan(dict.fromkeys(fleet, rows)).apply()) == 3
     assert [len(active(s, "contacts")) for s in sandboxes.values()] == [3, 3, 3]
@@ -278,7 +278,7 @@ def test_records_are_deleted_by_account_and_id(opened):
     assert {n: len(part) for n, part in plan.plans.items()} == {"de": 1, "it": 1}
     plan.apply(many=True)
     assert [len(active(s, "contacts")) for s in sandboxes.values()] == [1, 2, 1]
-    with pytest.raises(chatkit.InputError, match="begin with their account"):
+    with pytest.raises(chatkit.errors.InputError, match="begin with their account"):
         fleet.contacts.plan(delete=[50001])
 
 
@@ -300,14 +300,14 @@ def test_what_to_delete_is_not_a_frame_of_accounts_that_are_called_alike(opened)
     ):
         people(other, 2)
         frame = theirs.contacts.frame()
-        with pytest.raises(chatkit.InputError, match="delete= is of"):
+        with pytest.raises(chatkit.errors.InputError, match="delete= is of"):
             fleet.contacts.plan(delete=frame)
 
 
 def test_a_plan_of_nothing_at_all_is_refused(opened):
     _, fleet = opened
     for resource in (fleet.contacts, fleet.webhooks, fleet.templates):
-        with pytest.raises(chatkit.InputError, match=r"takes a frame.*This is None"):
+        with pytest.raises(chatkit.errors.InputError, match=r"takes a frame.*This is None"):
             resource.plan(None)
     assert len(fleet.contacts.plan(delete=[])) == 0
 
@@ -316,9 +316,11 @@ def test_one_account_takes_no_frame_of_a_fleet(opened):
     _, fleet = opened
     frame = fleet.contacts.frame()
     for given in (frame, frame.reset_index("account"), frame.reset_index()):
-        with pytest.raises(chatkit.InputError, match=r"of several accounts.*frame.loc\['de'\]"):
+        with pytest.raises(
+            chatkit.errors.InputError, match=r"of several accounts.*frame.loc\['de'\]"
+        ):
             fleet["fr"].contacts.plan(given.assign(name="Zoë"))
-        with pytest.raises(chatkit.InputError, match="of several accounts"):
+        with pytest.raises(chatkit.errors.InputError, match="of several accounts"):
             fleet["fr"].contacts.plan(delete=given)
     plan = fleet["fr"].contacts.plan(frame.loc["fr"].assign(name="Zoë"))
     assert plan.counts["update"] == 2
@@ -326,7 +328,7 @@ def test_one_account_takes_no_frame_of_a_fleet(opened):
 
 def test_an_account_that_is_not_in_the_fleet_is_refused_by_name(opened):
     _, fleet = opened
-    with pytest.raises(chatkit.InputError, match="No account of the fleet is called 'es'"):
+    with pytest.raises(chatkit.errors.InputError, match="No account of the fleet is called 'es'"):
         fleet.contacts.plan({"es": []})
 
 
@@ -382,7 +384,7 @@ def test_an_account_that_cannot_be_planned_is_left_out_when_it_is_said(opened):
     plan = fleet.contacts.plan(rows)
     assert list(plan.failed) == ["fr"]
     assert "fr  Could not be planned" in repr(plan)
-    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
         plan.apply()
     result = fleet.contacts.plan(rows, skip_invalid=True).apply()
     assert states(result) == {"de": ["applied"], "it": ["applied"]}
@@ -392,7 +394,7 @@ def test_an_account_that_cannot_be_planned_is_left_out_when_it_is_said(opened):
 def test_when_no_account_can_be_read_it_is_an_error(opened):
     sandboxes, _ = opened
     fleet = chatkit.connect_all({n: refused(sandbox) for n, sandbox in sandboxes.items()})
-    with pytest.raises(chatkit.CallError):
+    with pytest.raises(chatkit.errors.CallError):
         fleet.contacts.frame()
     fleet.close()
 
@@ -442,7 +444,7 @@ def test_an_account_of_which_no_template_codes_are_known_is_named_and_the_others
 
 def test_what_no_account_can_be_asked_for_is_an_error(opened):
     _, fleet = opened
-    with pytest.raises(chatkit.InputError) as caught:
+    with pytest.raises(chatkit.errors.InputError) as caught:
         fleet.templates.frame()
     assert caught.value.__notes__ == ["That was said of the account de: its client is fleet['de']."]
     assert "fleet['NAME'].templates.remember(codes)" in str(caught.value)
@@ -454,7 +456,7 @@ def test_an_account_whose_part_cannot_be_planned_at_all_is_left_out_when_it_is_s
     given = {"de": rows, "fr": 5, "it": rows}
     plan = fleet.contacts.plan(given)
     assert list(plan.failed) == ["fr"]
-    with pytest.raises(chatkit.PlanRefused, match="skip_invalid=True"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="skip_invalid=True"):
         plan.apply()
     result = fleet.contacts.plan(given, skip_invalid=True).apply()
     assert states(result) == {"de": ["applied"], "it": ["applied"]}
@@ -523,7 +525,7 @@ def test_what_could_not_be_planned_stays_so_in_the_file_of_a_fleet(opened, tmp_p
     plan = FleetPlan(fleet.contacts.plan(frame).plans, failed={"pt": "no token"}, notes=["Look."])
     again = fleet.load_plan(plan.save(tmp_path / "fleet.plan"))
     assert (again.failed, again.notes) == ({"pt": "no token"}, ["Look."])
-    with pytest.raises(chatkit.PlanRefused, match="pt"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="pt"):
         again.apply()
     empty = FleetPlan({})
     assert len(fleet.load_plan(empty.save(tmp_path / "fleet.plan"))) == 0
@@ -541,7 +543,7 @@ def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
     if json.loads(text) == json.loads(path.read_text()):
         assert fleet.load_plan(path).counts["update"] == 4
     else:
-        with pytest.raises(chatkit.PlanRefused, match="was edited since it was saved"):
+        with pytest.raises(chatkit.errors.PlanRefused, match="was edited since it was saved"):
             fleet.load_plan(path)
 
 
@@ -549,16 +551,16 @@ def test_the_file_of_a_fleet_that_was_edited_is_refused(saved, old, new):
 def test_the_file_of_a_fleet_that_was_cut_is_refused(saved, lines):
     fleet, _, path = saved
     path.write_text("".join(path.read_text().splitlines(keepends=True)[lines]))
-    with pytest.raises(chatkit.PlanRefused, match="is not a saved plan"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="is not a saved plan"):
         fleet.load_plan(path)
 
 
 def test_each_file_of_a_plan_says_who_reads_it(saved, tmp_path):
     fleet, plan, path = saved
-    with pytest.raises(chatkit.PlanRefused, match=r"several accounts: fleet\.load_plan"):
+    with pytest.raises(chatkit.errors.PlanRefused, match=r"several accounts: fleet\.load_plan"):
         fleet["de"].load_plan(path)
-    with pytest.raises(chatkit.PlanRefused, match=r"one account: client\.load_plan"):
+    with pytest.raises(chatkit.errors.PlanRefused, match=r"one account: client\.load_plan"):
         fleet.load_plan(plan["de"].save(tmp_path / "one.plan"))
     part = chatkit.connect_all({"de": fleet["de"]})
-    with pytest.raises(chatkit.PlanRefused, match="this fleet has no such account"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="this fleet has no such account"):
         part.load_plan(path)

@@ -83,7 +83,7 @@ def test_a_run_that_has_begun_goes_on_from_no_other_home(
     plan, interrupt = planned(accounts), Interrupt()
     interrupt.ask()
     kept_at(stop_by(plan, interrupt), tmp_path / "first").apply()
-    refused = pytest.raises(chatkit.PlanRefused, match=r"its run has begun.*first")
+    refused = pytest.raises(chatkit.errors.PlanRefused, match=r"its run has begun.*first")
     with refused:
         kept_at(plan, tmp_path / "second").apply()
     assert not (tmp_path / "second").exists()
@@ -178,7 +178,7 @@ def test_a_blocked_account_blocks_the_fleet_and_is_named(accounts):
             "fr": accounts["fr"][1].contacts.plan(newcomers(1)),
         }
     )
-    with pytest.raises(chatkit.PlanRefused, match=r"de: needs apply\(many=True\)"):
+    with pytest.raises(chatkit.errors.PlanRefused, match=r"de: needs apply\(many=True\)"):
         plan.apply()
     assert plan.apply(many=True).state.eq("applied").all()
 
@@ -186,7 +186,7 @@ def test_a_blocked_account_blocks_the_fleet_and_is_named(accounts):
 def test_an_account_that_could_not_be_planned_blocks_until_it_is_left_out(accounts):
     _, client = accounts["de"]
     plans = {"de": client.contacts.plan(newcomers(1))}
-    with pytest.raises(chatkit.PlanRefused, match=r"1 account could not be planned \(fr\)"):
+    with pytest.raises(chatkit.errors.PlanRefused, match=r"1 account could not be planned \(fr\)"):
         FleetPlan(plans, failed={"fr": "no token"}).apply()
     done = FleetPlan(plans, failed={"fr": "no token"}, skip_invalid=True).apply()
     assert by_account(done) == {"de": ["applied"]}
@@ -269,7 +269,7 @@ def test_rows_of_a_fleet_are_taken_back_by_account_and_label(accounts):
     result = plan.apply()
     back = chatkit.undo(result, rows=[("fr", 1), ("it", 0)])
     assert {n: len(part) for n, part in back.plans.items()} == {"fr": 1, "it": 1}
-    with pytest.raises(chatkit.InputError, match="which begin with an account"):
+    with pytest.raises(chatkit.errors.InputError, match="which begin with an account"):
         chatkit.undo(result, rows=[1])
 
 
@@ -278,7 +278,7 @@ def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts
     bad = accounts["fr"][1].contacts.plan(newcomers(1))
     bad.changes = tuple(replace(change, before={"rate": float("nan")}) for change in bad.changes)
     plan = FleetPlan({"fr": bad, "de": good})
-    with pytest.raises(chatkit.InputError, match="JSON cannot hold"):
+    with pytest.raises(chatkit.errors.InputError, match="JSON cannot hold"):
         plan.apply()
     assert not [run for run in chatkit.runs().index if run.startswith(plan.id)]
 
@@ -286,13 +286,13 @@ def test_a_value_that_json_cannot_hold_leaves_no_journal_of_any_account(accounts
 def test_a_fleet_whose_journals_were_not_all_written_does_not_go_on(accounts):
     plan = prepared(accounts)
     store_at(passing=True).delete(f"{plan.id}-001")
-    with pytest.raises(chatkit.JournalError, match="nothing was sent to any of them"):
+    with pytest.raises(chatkit.errors.JournalError, match="nothing was sent to any of them"):
         chatkit.resume(plan.id)
 
 
 def test_what_is_noted_of_a_fleet_names_the_account_first(accounts):
     result = planned(accounts, 1).apply()
-    told = chatkit.journal(result)
+    told = chatkit.account.journal(result)
     assert told.columns[0] == "account"
     assert told.account.unique().tolist() == list(LABELS)
 
@@ -353,7 +353,7 @@ def test_served_accounts_with_a_wrong_token_and_a_busy_one_leave_the_others_alon
         after = chatkit.resume(plan.id, {**clients, "fr": opened.enter_context(right)})
         assert after.state.eq("applied").all()
         assert [len(active(sandbox, "contacts")) for sandbox in sandboxes.values()] == [3] * 4
-        gone = chatkit.prune(days=36_500, runs=[plan.id])
+        gone = chatkit.account.prune(days=36_500, runs=[plan.id])
         assert gone == [part.id for part in plan.plans.values()]
 
 
@@ -445,7 +445,7 @@ def test_the_beginning_of_a_name_that_fits_another_run_too_is_no_run_of_a_fleet(
     other = client.contacts.plan(newcomers(1, 20))
     other.id = f"{plan.id[:-1]}{'1' if plan.id[-1] == '0' else '0'}"
     other.apply()
-    with pytest.raises(chatkit.JournalError, match="4 runs begin with"):
+    with pytest.raises(chatkit.errors.JournalError, match="4 runs begin with"):
         chatkit.resume(plan.id[:-1])
     assert [len(active(sandbox, "contacts")) for sandbox, _ in accounts.values()] == [1, 0, 0]
     assert by_account(chatkit.resume(plan.id)) == every("applied", 2)
@@ -534,7 +534,7 @@ def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accoun
     plan, other = prepared(accounts), prepared(accounts)
     damage(f"{plan.id}-001")
     home = store_at(passing=True)
-    gone = chatkit.prune(runs=[plan.id, other.id[:-1]], at=home.folder)
+    gone = chatkit.account.prune(runs=[plan.id, other.id[:-1]], at=home.folder)
     assert gone == [f"{plan.id}-00{n}" for n in (1, 2, 3)]
     assert all(home.has(part.id) for part in other.plans.values())
 
@@ -542,10 +542,10 @@ def test_all_journals_of_a_fleet_are_deleted_by_its_name_damaged_ones_too(accoun
 def test_only_the_run_of_a_fleet_goes_on_with_workers(accounts):
     _, client = accounts["de"]
     result = client.contacts.plan(newcomers(1)).apply()
-    with pytest.raises(chatkit.InputError, match="on= goes on with the run of a fleet"):
+    with pytest.raises(chatkit.errors.InputError, match="on= goes on with the run of a fleet"):
         chatkit.resume(result, on="local")
     fleet = planned(accounts).apply()
-    with pytest.raises(chatkit.InputError, match="on= takes a connected client of Dask"):
+    with pytest.raises(chatkit.errors.InputError, match="on= takes a connected client of Dask"):
         chatkit.resume(fleet, on="elsewhere")
 
 
@@ -553,7 +553,7 @@ def test_when_every_journal_of_a_fleet_is_damaged_it_is_an_error(accounts):
     plan = prepared(accounts)
     for n in (1, 2, 3):
         damage_a_change(f"{plan.id}-00{n}")
-    with pytest.raises(chatkit.JournalError):
+    with pytest.raises(chatkit.errors.JournalError):
         chatkit.resume(plan.id)
 
 
@@ -563,6 +563,6 @@ def test_what_the_journals_of_a_fleet_tell_is_shown_although_some_cannot_be_read
     damage_a_change(f"{plan.id}-001")
     damage(f"{plan.id}-003")
     capsys.readouterr()
-    assert chatkit.journal(result).account.unique().tolist() == ["fr"]
+    assert chatkit.account.journal(result).account.unique().tolist() == ["fr"]
     told = capsys.readouterr().out.splitlines()
     assert sorted(line.partition(": ")[0] for line in told) == ["de", "it"]

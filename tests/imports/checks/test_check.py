@@ -187,7 +187,7 @@ def test_nothing_is_said_of_deleted_contacts_where_nothing_is_new(sandbox, clien
     ],
 )
 def test_what_is_no_frame_of_contacts_is_refused(client, wrong):
-    with pytest.raises(chatkit.InputError):
+    with pytest.raises(chatkit.errors.InputError):
         check_contacts(endpoints_of(client.contacts), wrong, None)
 
 
@@ -224,7 +224,7 @@ def test_a_column_that_lost_its_plus_is_one_note_and_one_argument(sandbox, clien
         numbers = fixed["country_code"].str.removeprefix("+") + fixed["number"]
         assert numbers.tolist()[:6] == [*map(str, LOST)]
     assert fixed.loc[6, ["country_code", "number"]].tolist() == ["+49", "15123456789"]
-    with pytest.raises(chatkit.InputError, match='"lost" or "unused"'):
+    with pytest.raises(chatkit.errors.InputError, match='"lost" or "unused"'):
         client.contacts.check(frame, plus="gone")
 
 

@@ -85,7 +85,7 @@ def test_fix_takes_only_the_codes_that_are_named(client, messy):
 
 
 def test_what_cannot_be_fixed_is_refused_with_what_can(client, messy):
-    with pytest.raises(chatkit.InputError, match=r"'duplicate' cannot be fixed.*spaces"):
+    with pytest.raises(chatkit.errors.InputError, match=r"'duplicate' cannot be fixed.*spaces"):
         client.contacts.check(messy).fix(["duplicate"])
 
 

@@ -14,7 +14,7 @@ NONE = [("+1", "1", "number"), ("+999", "123", "country_code")]
 def test_what_no_country_can_have_is_sent_by_nobody_unless_one_says_so(
     client, code, number, column
 ):
-    with pytest.raises(chatkit.InputError, match="broken=True"):
+    with pytest.raises(chatkit.errors.InputError, match="broken=True"):
         client.contacts.create(number=number, country_code=code)
     frame = pd.DataFrame({"number": [number, "2025550143"], "country_code": [code, "+1"]})
     plan = client.contacts.plan(frame)
@@ -71,7 +71,7 @@ def test_only_cells_that_are_sent_are_checked(client):
 
 def test_a_number_of_an_update_is_read_with_its_country_code(client):
     made = client.contacts.create(number="2025550143", country_code="+1")
-    with pytest.raises(chatkit.InputError, match="not a number"):
+    with pytest.raises(chatkit.errors.InputError, match="not a number"):
         client.contacts.update(made.id, number="1")
     with pytest.warns(UserWarning, match="it is dialled"):
         client.contacts.update(made.id, number="12025550144")

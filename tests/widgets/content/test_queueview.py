@@ -27,7 +27,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def view(client: Any) -> Any:
-    return chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    return chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
 
 
 def card(view: Any) -> QueueCard:
@@ -61,7 +61,7 @@ def test_the_preview_of_a_new_content_says_what_stands_there_in_the_source_langu
     client: Any,
 ) -> None:
     queue = client.templates.queue(["it"], ["order_ready"])
-    view = chatkit.QueueView(queue)
+    view = chatkit.widgets.QueueView(queue)
     fields = [item.unit.field for item in queue.items]
     said = "Not translated yet, so in English here: "
     preview = part(view, Preview)
@@ -128,7 +128,7 @@ def test_messages_of_no_sense_are_let_be(view: Any, message: Any) -> None:
 def test_a_page_without_a_kernel_has_the_texts_and_runs_nothing(client: Any) -> None:
     client.templates("order_ready").update("de", footer=EVIL)
     states = ["live", "unknown"]
-    view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only=states))
+    view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"], only=states))
     page = page_of(view)
     assert "Dein Rad ist fertig" in page and "onerror" in page
     assert "<img" not in page and "\u202e" not in page
@@ -136,15 +136,15 @@ def test_a_page_without_a_kernel_has_the_texts_and_runs_nothing(client: Any) -> 
 
 def test_what_is_no_queue_is_refused_and_an_empty_one_is_shown(client: Any) -> None:
     with pytest.raises(InputError, match="QueueView takes a queue"):
-        chatkit.QueueView(client.templates)
-    empty = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
+        chatkit.widgets.QueueView(client.templates)
+    empty = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
     assert repr(empty) == "<queue: Nothing to review.>"
 
 
 def test_the_first_text_is_there_before_anything_is_asked_for(view: Any, client: Any) -> None:
     (answer, *_) = heard(view, {"look": 0})
     assert view._card.first == answer["items"][0]
-    none = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
+    none = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"], only="stale"))
     assert none._card.first == {}
 
 
@@ -153,7 +153,7 @@ def test_a_suggestion_tells_what_is_other_in_its_source_and_where_it_is_from(cli
     for code, word in (("order_waits", "waiting"), ("order_stays", "waiting")):
         client.templates(code).create(lang_code="en", text=source.replace("ready", word))
     codes = ["order_ready", "order_waits", "order_stays"]
-    view = chatkit.QueueView(client.templates.queue(["de"], codes, only="missing"))
+    view = chatkit.widgets.QueueView(client.templates.queue(["de"], codes, only="missing"))
     _, near = heard(view, {"look": 1})
     ((text, alike, place, unlike),) = near["near"][1]
     assert text.startswith("Hallo {{1}}, dein {{2}}") and 70 < alike < 100
@@ -184,7 +184,9 @@ def test_what_other_templates_suggest_comes_once_they_are_read_and_nothing_waits
 ) -> None:
     ready = client.templates("order_ready")
     client.templates("order_waits").create(lang_code="en", text=ready.get("en").text)
-    view = chatkit.QueueView(client.templates.queue(["de"], ["order_waits"], only="missing"))
+    view = chatkit.widgets.QueueView(
+        client.templates.queue(["de"], ["order_waits"], only="missing")
+    )
     sent = heard(view, {"look": 0})
     assert sent[0]["items"][0]["near"] == sent[1]["near"][1] == []
     number, ((text, alike, place, _),) = arrived(sent, "near")
@@ -200,7 +202,7 @@ def test_a_page_is_told_that_other_templates_cannot_be_read_and_goes_on(
 
     monkeypatch.setattr(BulkTemplates, "translations", unread)
     client.templates("rental_reminder").get("en")
-    view = chatkit.QueueView(client.templates.queue(["de"], ["order_ready"]))
+    view = chatkit.widgets.QueueView(client.templates.queue(["de"], ["order_ready"]))
     sent = heard(view, {"look": 0})
     assert arrived(sent, "failed") == (
         "Suggestions come from this queue alone; other templates cannot be read: "

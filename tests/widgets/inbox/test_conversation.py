@@ -147,7 +147,7 @@ def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     assert len(conversation.thread) == 4
     inbox.forget(f"+{BEN}").apply(mixed=True)
     inbox.prune(before="now").apply()
-    assert inbox._store.last() == conversation.look() == 0
+    assert inbox.last == conversation.look() == 0
     put(inbox, written(message(20)))
     assert conversation.look() == 1 and len(conversation.thread) == 5
     assert len(Conversation(inbox, f"+{ANA}").thread) == 1

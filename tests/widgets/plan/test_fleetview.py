@@ -25,7 +25,7 @@ LABELS = ("de", "fr", "it")
 
 
 @pytest.fixture
-def fleet() -> Iterator[chatkit.Fleet]:
+def fleet() -> Iterator[chatkit.account.Fleet]:
     """Three accounts of six contacts; one may not change them."""
     with ExitStack() as stack:
         clients: dict[str, Any] = {}
@@ -37,7 +37,7 @@ def fleet() -> Iterator[chatkit.Fleet]:
         yield stack.enter_context(chatkit.connect_all(clients))
 
 
-def planned(fleet: chatkit.Fleet, *labels: str, rows: int = 2) -> FleetPlan:
+def planned(fleet: chatkit.account.Fleet, *labels: str, rows: int = 2) -> FleetPlan:
     frame = fleet.contacts.frame().groupby(level=0).head(rows).assign(name="Sina Berg")
     return fleet.contacts.plan(frame.loc[list(labels)])
 
@@ -56,7 +56,9 @@ def seen(view: PlanView) -> list[str]:
     return buttons(view, but=(PagedRows, PlanView))
 
 
-def test_a_plan_for_several_accounts_is_reviewed_account_by_account(fleet: chatkit.Fleet) -> None:
+def test_a_plan_for_several_accounts_is_reviewed_account_by_account(
+    fleet: chatkit.account.Fleet,
+) -> None:
     view = PlanView(planned(fleet, "de", "fr"))
     assert repr(view) == "<plan view: Plan for 2 accounts: 4 updates.>"
     accounts, rows = tables(view)
@@ -69,7 +71,7 @@ def test_a_plan_for_several_accounts_is_reviewed_account_by_account(fleet: chatk
     assert seen(view) == ["Apply 4 changes"]
 
 
-def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.Fleet) -> None:
+def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.account.Fleet) -> None:
     view = PlanView(planned(fleet, "de", "fr"))
     press(view, "Apply 4 changes")
     assert view.wait().index.get_level_values(0).tolist() == ["de", "de", "fr", "fr"]
@@ -90,7 +92,7 @@ def test_it_is_applied_and_taken_back_as_one_also_row_by_row(fleet: chatkit.Flee
 
 
 def test_an_account_that_stops_is_told_and_its_rows_can_be_planned_again(
-    fleet: chatkit.Fleet,
+    fleet: chatkit.account.Fleet,
 ) -> None:
     view = PlanView(planned(fleet, *LABELS))
     result = view.apply()
@@ -109,9 +111,11 @@ def test_an_account_that_stops_is_told_and_its_rows_can_be_planned_again(
     assert {n: plan.counts["update"] for n, plan in again.plans.items()} == {"it": 2}
 
 
-def test_what_blocks_one_account_is_named_and_allowed_by_typing(fleet: chatkit.Fleet) -> None:
+def test_what_blocks_one_account_is_named_and_allowed_by_typing(
+    fleet: chatkit.account.Fleet,
+) -> None:
     with chatkit.Sandbox(seed="demo") as large, chatkit.connect(large) as client:
-        both = chatkit.Fleet({"de": fleet["de"], "big": client})
+        both = chatkit.account.Fleet({"de": fleet["de"], "big": client})
         everybody = both.contacts.frame()
         view = PlanView(both.contacts.plan(everybody.assign(name=everybody.name.str.upper())))
         told = html(view)
@@ -123,7 +127,7 @@ def test_what_blocks_one_account_is_named_and_allowed_by_typing(fleet: chatkit.F
         assert view.apply(view.phrase).state.eq("applied").all()
 
 
-def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.Fleet) -> None:
+def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.account.Fleet) -> None:
     plans = planned(fleet, "de").plans
     view = PlanView(FleetPlan(plans, failed={"<b>pt": "no token"}))
     accounts, _ = tables(view)
@@ -132,7 +136,7 @@ def test_accounts_that_could_not_be_planned_are_told(fleet: chatkit.Fleet) -> No
 
 
 def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_with_as_one(
-    fleet: chatkit.Fleet,
+    fleet: chatkit.account.Fleet,
 ) -> None:
     plan = planned(fleet, *LABELS)
     plan.apply()

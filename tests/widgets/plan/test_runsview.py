@@ -267,7 +267,7 @@ def test_a_run_of_an_account_that_is_not_open_is_read_and_says_what_it_needs_to_
         click(view, "resume", name_of(result))
         assert "not sent" in html(opened(view))
         press(opened(view), "Go on with 3")
-        with pytest.raises(chatkit.SettingsError, match="pass its client"):
+        with pytest.raises(chatkit.errors.SettingsError, match="pass its client"):
             opened(view).wait()
         assert account in opened(view).message
 
