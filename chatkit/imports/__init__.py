@@ -96,7 +96,7 @@ _NO_TABLE = {
 
 
 class ReadOptions(NamedTuple):
-    """How a file is read, as `read_contacts` is told."""
+    """Options of `read_contacts` for a workbook or a text."""
 
     sheet: str | None = None
     encoding: str | None = None

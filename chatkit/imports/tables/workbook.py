@@ -118,9 +118,9 @@ def struck_cells(data: bytes) -> set[tuple[str, str]]:
             return set()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(BytesIO(data), rich_text=True)
+        workbook = openpyxl.load_workbook(BytesIO(data), rich_text=True)
     struck = set()
-    for sheet in book.worksheets:
+    for sheet in workbook.worksheets:
         for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
             parts = cell.value if isinstance(cell.value, CellRichText) else []
             fonts = [cell.font, *(part.font for part in parts if isinstance(part, TextBlock))]
