@@ -705,7 +705,7 @@ def _is_connection(text: str) -> bool:
     """Return whether a word of the command line names a connection."""
     from chatkit import settings
 
-    return text in (ENVIRONMENT, *settings.names()) or text.endswith(".access")
+    return text == ENVIRONMENT or text.endswith(".access") or text in settings.names()
 
 
 def _is_place(text: str) -> bool:
@@ -884,7 +884,7 @@ def _apply(args: _Arguments) -> int | None:
     args.name = args.name or _account_of(file)
     with _account(args.name) as client:
         plan = client.load_plan(file)
-        begun = chatkit.runs(client).query("index == @plan.id")
+        begun = chatkit.runs().query("index == @plan.id")
         if begun.empty:  # so the account has to be as it was reviewed
             if moved := changes_since(plan):
                 more = [f"… and {len(moved) - _LINES:,} more"] if moved[_LINES:] else []
@@ -893,7 +893,7 @@ def _apply(args: _Arguments) -> int | None:
                     "\n  - ".join(["The plan is outdated, nothing was sent. Plan again:", *lines])
                 )
                 return DIFFERENT
-        elif (state := begun["state"].iloc[0]) != "open":
+        elif (state := begun["state"].iloc[0]) not in ("open", "damaged"):
             when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
             taken_back = "" if state == "finished" else f" ({state} since)"
             undo = f" `{command(f'undo {plan.id}')}` takes it back." if not taken_back else ""

@@ -87,10 +87,13 @@ def test_a_session_goes_as_it_is_written(
         who = ("-c", "user.name=A", "-c", "user.email=a@b.example")
         subprocess.run(["git", "-C", "shop", *who, *arguments], check=True, timeout=60)
 
+    def damage(journal: Path) -> None:
+        journal.write_bytes(b"x" * 5000)
+
     known: dict[str, Any] = {
         **clients, "writes": lambda client: writes(by_client[id(client)]), "content": content,
         "edit": edit, "variables": variables, "git": git, "Path": Path, "json": json, "os": os,
-        "chatkit": chatkit, "stat": stat, "out": "", "err": "",
+        "chatkit": chatkit, "damage": damage, "stat": stat, "out": "", "err": "",
     }  # fmt: skip
     run = ""
     for line in SESSIONS[name].splitlines():
