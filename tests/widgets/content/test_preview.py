@@ -60,4 +60,4 @@ def test_half_a_character_can_be_sent():
 
 
 def test_each_notebook_keeps_a_small_copy():
-    assert sum(map(len, sources(Preview))) < 12_000
+    assert sum(map(len, sources(Preview))) < 13_000
