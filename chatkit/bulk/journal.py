@@ -887,9 +887,7 @@ class DatabaseStore(_Store):
                 isolation_level="AUTOCOMMIT", hide_parameters=True, connect_args=_CONNECTING,
             )  # fmt: skip
         except ImportError:
-            raise InputError(
-                "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
-            ) from None
+            raise InputError("PostgreSQL needs its driver: pip install 'psycopg[binary]'") from None
         sa.event.listen(self._engine, "do_connect", self._add_password)
 
     def _add_password(self, dialect: Any, record: Any, args: Any, parameters: Any) -> None:

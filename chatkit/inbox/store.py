@@ -108,9 +108,7 @@ class InboxStore:
             self.reading = _engine(address, reading=True)
             self._prepare()
         except ImportError:
-            raise InputError(
-                "PostgreSQL needs its driver: pip install 'psycopg[binary]'"
-            ) from None
+            raise InputError("PostgreSQL needs its driver: pip install 'psycopg[binary]'") from None
         except (SQLAlchemyError, OSError) as error:
             raise StoreError(
                 f"The inbox {self.address} cannot be opened: {_short(error)}"
