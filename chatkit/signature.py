@@ -19,7 +19,7 @@ import unicodedata
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from chatkit.errors import BadSignature
 
@@ -27,7 +27,7 @@ from chatkit.errors import BadSignature
 _MOST_CANDIDATES = 20
 #: The first bytes of a body that is packed as gzip or deflate: no JSON begins so.
 PACKED = (b"\x1f\x8b", b"x")
-_MOST_UNPACKED = 16 * 1024 * 1024
+_MOST_UNPACKED = 4 * 1024 * 1024
 _PLACES = re.compile(r"(\{id\}|\{timestamp\}|\{body\})")
 
 
@@ -44,10 +44,6 @@ class _Covered:
     __slots__ = ("_text",)
 
     def __init__(self, secret: str | Revealing) -> None:
-        if not isinstance(secret, str) and not hasattr(secret, "reveal"):
-            kind = type(secret).__name__
-            del secret
-            raise BadSignature(f"a signing secret is text, not {kind}")
         self._text = secret if isinstance(secret, str) else secret.reveal()
 
     def reveal(self) -> str:
@@ -155,8 +151,12 @@ def verify(
         BadSignature: Anything is wrong; the text is the reason. No other error leaves here.
     """
     several = isinstance(secret, Iterable) and not isinstance(secret, str | bytes)
-    secrets = [_Covered(each) for each in (secret if several else [secret])]  # type: ignore[union-attr, arg-type]
-    del secret  # a traceback that prints variables must not find its text
+    entries: list[Any] = [*secret] if several else [secret]  # type: ignore[misc]
+    odd = [type(e).__name__ for e in entries if not (isinstance(e, str) or hasattr(e, "reveal"))]
+    secrets = [] if odd else [_Covered(each) for each in entries]
+    del secret, entries  # a traceback that prints variables must not find their texts
+    if odd:
+        raise BadSignature(f"a signing secret is text, not {odd[0]}")
     scheme = named(scheme)
     if not secrets:
         raise BadSignature("no signing secret was given")
@@ -194,7 +194,7 @@ def verify(
 def unpacked(body: bytes) -> bytes:
     """Return the content of a body that came as gzip or deflate; any other body as it is.
 
-    One that is damaged, or holds more than 16 MiB, is not unpacked.
+    One that is damaged, or holds more than 4 MiB, is not unpacked.
     """
     if not body.startswith(PACKED):
         return body
@@ -227,12 +227,12 @@ def key_of(scheme: Scheme, secret: str | Revealing) -> bytes:
     """
     covered = _Covered(secret)
     del secret  # a traceback that prints variables must not find its text
-    key, excess = _key(scheme, covered.reveal()), excess_of(covered)
-    if excess:
+    if excess := excess_of(covered):
         raise BadSignature(
             f"the signing secret has {excess}, as happens when it is pasted or read from a file: "
             "pass the secret alone"
         )
+    key = _key(scheme, covered.reveal())
     if not key:  # an empty key would accept what anyone signs with it
         raise BadSignature(f"the signing secret is empty or not {scheme.key} text")
     return key
@@ -244,6 +244,7 @@ _BRACKETS = "<>()[]{},;:\\"
 _NAMES = {"\n": "a line break", "\r": "a line break", "\t": "a tab", " ": "a space"}
 _NAMES |= dict.fromkeys(_QUOTES, "a quotation mark")
 _BLANK = ("Cc", "Cf", "Zl", "Zp", "Zs")
+_PLAIN = re.compile(r"[A-Za-z0-9+/=_.-]*")
 _GENERATED = re.compile(r"[0-9A-Fa-f]{32}|whsec_")
 
 
@@ -254,6 +255,8 @@ def excess_of(secret: Revealing) -> str:
     that a service made, of hexadecimal digits or base64, they are out of place anywhere.
     """
     signs = secret.reveal()
+    if _PLAIN.fullmatch(signs):  # as nearly all are
+        return ""
     blank = {sign for sign in signs if sign.isspace() or unicodedata.category(sign) in _BLANK}
     generated = _GENERATED.search("".join(s for s in signs if s not in blank | {*_QUOTES}))
     inside = blank | {*_QUOTES, *_BRACKETS} if generated else blank - {" "}

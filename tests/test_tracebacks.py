@@ -64,6 +64,9 @@ ALONE: dict[str, Callable[[], object]] = {
         b"{}", {"X-Hub-Signature-256": "a"}, MARKER, scheme="sha256_hex", now=1
     ),
     "verify without a header": lambda: verify(b"{}", {}, [MARKER], scheme="sha256_hex", now=1),
+    "verify with a quoted one": lambda: verify(b"{}", {}, f'"{MARKER}"'),
+    "verify with bytes": lambda: verify(b"{}", {}, MARKER.encode()),  # type: ignore[arg-type]
+    "sign with a quoted one": lambda: sign("sha256_hex", f"{MARKER}\n", "a", 1, b"{}"),
     "verify with an odd one": lambda: verify(b"{}", {}, [MARKER, ODD], scheme="sha256_hex", now=1),
     "a database": lambda: chatkit.Inbox(f"postgresql://a:{MARKER}@127.0.0.1:9/none"),
     "no database": lambda: chatkit.Inbox(f"mysql://a:{MARKER}@127.0.0.1:9/none"),
