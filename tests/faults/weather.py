@@ -81,7 +81,7 @@ weather = st.fixed_dictionaries(
                 (Journal, "commit"),
                 (Journal, "write"),
                 (Flight, "start"),
-                (Flight, "landed"),
+                (Flight, "completed"),
                 (RunRow, "evaluate"),
                 (RunRow, "note"),
             )
