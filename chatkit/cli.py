@@ -762,14 +762,13 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
-    folder, name = args.folder, args.name
-    if _is_connection(folder) and not Path(folder).is_dir() and _is_place(name):
-        folder, name = name, folder  # nothing else can be meant, and no account changes
-        typed = command(shlex.join(["pull", folder, name]))
-        print(f"The folder comes first: this is read as `{typed}`.", file=sys.stderr)
-    _check_order("pull", folder, name)
-    with _account(name) as client:
-        report = chatkit.Folder(folder).pull(
+    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_place(args.name):
+        args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
+        typed = command(shlex.join(["pull", args.folder, args.name]))
+        print(f"The folder comes first: this is read as `{typed}`.")
+    _check_order("pull", args.folder, args.name)
+    with _account(args.name) as client:
+        report = chatkit.Folder(args.folder).pull(
             client, contacts=args.contacts, codes=args.templates, conflicts=args.conflicts,
             other_account=args.other_account,
         )  # fmt: skip
@@ -871,9 +870,7 @@ def _apply(args: _Arguments) -> int | None:
     if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
         if args.name is None:
             typed = command(f"apply {shlex.quote(args.source)} NAME")
-            raise chatkit.errors.InputError(
-                f"Name the connection that the folder is applied to: `{typed}`."
-            )
+            raise chatkit.errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
         return _restore(args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
@@ -895,12 +892,10 @@ def _apply(args: _Arguments) -> int | None:
                 return DIFFERENT
         elif (state := begun["state"].iloc[0]) not in ("open", "damaged"):
             when = f"{begun['started'].iloc[0]:%Y-%m-%d %H:%M} UTC, run {plan.id}"
-            taken_back = "" if state == "finished" else f" ({state} since)"
-            undo = f" `{command(f'undo {plan.id}')}` takes it back." if not taken_back else ""
-            args.show(
-                f"This plan was already applied on {when}{taken_back}: nothing was sent.{undo}"
-            )
-            return DIFFERENT if taken_back else DONE
+            done = state == "finished"
+            step = f"`{command(f'undo {plan.id}')}` takes it back." if done else f"It is {state}."
+            args.show(f"This plan was already applied on {when}: nothing was sent. {step}")
+            return DONE if done else DIFFERENT
         return _carry_out(plan, args)
 
 
