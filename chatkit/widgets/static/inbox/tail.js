@@ -51,7 +51,7 @@ function tableRow(row) {
     const cell = make(null, "td", texts.length > 1 ? "tl-contact" : ""); // the number stays in sight beside a name from the right
     const given = texts.filter(Boolean);
     cell.title = given.join(" · ");
-    given.forEach((text, n) => cell.append(make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
+    given.forEach((text, n) => cell.append(n ? " " : "", make(null, "bdi", texts.length > 1 && n === given.length - 1 && n ? "tl-number" : "", text)));
     line.append(cell);
   }
   const reason = row.reason ? `: ${row.reason}` : "";
