@@ -26,6 +26,12 @@ ChatkitError
 Warnings: `ListMoved` says that a list changed while it was read.
 
 In a notebook each shows as its message, without the forty lines of a traceback.
+
+>>> try:
+...     client.contacts.get(1)
+... except chatkit.errors.NotFound as error:
+...     print(error.status)
+404
 """
 
 from __future__ import annotations

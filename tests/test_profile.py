@@ -8,7 +8,8 @@ import pytest
 from profiles import FORMS, SERVICES, axes
 
 import chatkit
-from chatkit import InputError, ServiceProfile
+from chatkit import ServiceProfile
+from chatkit.errors import InputError
 from chatkit.flows import Flows
 from chatkit.sandbox.events import FamilyKinds
 from chatkit.sandbox.interface import QUIRKS

@@ -1,4 +1,8 @@
-"""Widgets: forms, a grid, plans, flows, messages and deliveries, to look at and to click."""
+"""Widgets: forms, a grid, plans, flows, messages and deliveries, to look at and to click.
+
+>>> chatkit.widgets.Preview(client.templates("order_ready").get("en")) is not None
+True
+"""
 
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False

@@ -25,11 +25,11 @@ from msgspec import Raw
 from volume import volume
 
 import chatkit
-from chatkit import Client, InputError, ListMoved, Refused, ServiceProfile, StoreError
+from chatkit import Client, ServiceProfile
 from chatkit.api.answer import Envelope, Pagination
 from chatkit.api.call import Call
 from chatkit.contacts import Contact, ContactEndpoints
-from chatkit.errors import Fault, NotPermitted
+from chatkit.errors import Fault, InputError, ListMoved, NotPermitted, Refused, StoreError
 from chatkit.imports import parquet
 from chatkit.imports.parquet import write_parquet
 from chatkit.util.files import writing

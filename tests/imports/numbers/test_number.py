@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit import InputError
+from chatkit.errors import InputError
 from chatkit.numbers import CERTAIN, VERDICTS, split
 
 REGIONS = sorted(library.SUPPORTED_REGIONS)
