@@ -53,6 +53,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
+from chatkit import errors
 from chatkit.errors import command, command_folders, file_bytes, needed_by
 from chatkit.util.display import cut, many, visible
 
@@ -210,9 +211,9 @@ def _read_profile(name: str) -> chatkit.ServiceProfile:
         values = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
         return ServiceProfile.model_validate(values)
     except ValidationError as error:
-        raise chatkit.errors.SettingsError(f"{path}: {explain(error)}") from None
+        raise errors.SettingsError(f"{path}: {explain(error)}") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise chatkit.errors.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
+        raise errors.SettingsError(f"{path} cannot be read: {error}. Correct it.") from None
 
 
 _FILE = {"type": Path, "metavar": "FILE"}
@@ -388,7 +389,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
     try:
         yield
     except kinds as error:
-        raise chatkit.errors.SettingsError(f"The {server} cannot be served: {error}") from None
+        raise errors.SettingsError(f"The {server} cannot be served: {error}") from None
 
 
 @_command(
@@ -425,9 +426,7 @@ def _sandbox(args: _Arguments) -> None:
 
     latency = {} if args.latency is None else {"latency": args.latency / 1000}
     with ExitStack() as stack:
-        stack.enter_context(
-            _serving("sandbox", OSError, chatkit.errors.StoreError, BadFaults, BadReceiver)
-        )
+        stack.enter_context(_serving("sandbox", OSError, errors.StoreError, BadFaults, BadReceiver))
         sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
         sandbox._middleware.faults.set(args.faults | latency)
         authority = None if args.authority is None else file_bytes(args.authority)
@@ -504,19 +503,17 @@ def _inbox(args: _Arguments) -> None:
     from chatkit.util.files import replacing
 
     if args.plain and args.authority:
-        raise chatkit.errors.SettingsError(
-            "--plain has no certificate to write: leave out --authority."
-        )
+        raise errors.SettingsError("--plain has no certificate to write: leave out --authority.")
     text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")
     secrets = text.split()
     if args.refuse_unverified and not secrets:
-        raise chatkit.errors.SettingsError(
+        raise errors.SettingsError(
             "Without a signing secret everything would be refused: set CHATKIT_SIGNING_SECRETS, "
             "or use --secret-stdin."
         )
     with (
         until_signal() as stop,
-        _serving("receiver", OSError, chatkit.errors.StoreError, BadSignature),
+        _serving("receiver", OSError, errors.StoreError, BadSignature),
         Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=args.profile) as inbox,
     ):
         receiver = inbox.serve(
@@ -591,9 +588,7 @@ def _login(args: _Arguments) -> None:
             value = _ask(f"{label} [{kept}]" if kept else label)
         fields[field] = value or kept
         if not fields[field]:
-            raise chatkit.errors.SettingsError(
-                f"The {label.lower()} is missing: give it as a flag."
-            )
+            raise errors.SettingsError(f"The {label.lower()} is missing: give it as a flag.")
     if known := args.profile or getattr(served or before, "profile", None):
         fields["profile"] = known
     where = StoredConnection(**fields)
@@ -644,9 +639,7 @@ def _token(*, from_stdin: bool) -> Secret:
             warnings.simplefilter("error", getpass.GetPassWarning)
             return access_token(getpass.getpass("Access token (stays hidden): "))
     except (getpass.GetPassWarning, EOFError):
-        raise chatkit.errors.SettingsError(
-            "No terminal can hide the token: use --token-stdin."
-        ) from None
+        raise errors.SettingsError("No terminal can hide the token: use --token-stdin.") from None
 
 
 @_command("name")
@@ -724,9 +717,9 @@ def _check_order(verb: str, first: str, second: str, place: str = "FOLDER") -> N
     if no_place and (_is_place(second) or (verb != "diff" and not _is_connection(second))):
         short = second if Path(second).exists() or len(second) <= 16 else ""  # it may be a token
         typed = f"{verb} {shlex.quote(short) if short else place} {shlex.quote(first)}"
-        raise chatkit.errors.InputError(f"The connection comes second: `{command(typed)}`.")
+        raise errors.InputError(f"The connection comes second: `{command(typed)}`.")
     if verb != "diff" and _is_place(second):
-        raise chatkit.errors.InputError(
+        raise errors.InputError(
             "The second argument is a connection, and this one is a folder or a file: "
             f"`{command(f'{verb} {place} NAME')}`. `{command('connections')}` lists connections."
         )
@@ -741,7 +734,7 @@ def _account(name: str) -> Iterator[chatkit.Client]:
     if name == ENVIRONMENT and name not in settings.names():
         to = None
         if settings.resolve(None) is None:
-            raise chatkit.errors.SettingsError(
+            raise errors.SettingsError(
                 "The variables name no account: set CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and "
                 "CHATKIT_TOKEN."
             )
@@ -870,11 +863,11 @@ def _apply(args: _Arguments) -> int | None:
     if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
         if args.name is None:
             typed = command(f"apply {shlex.quote(args.source)} NAME")
-            raise chatkit.errors.InputError(f"Name the connection of the account: `{typed}`.")
+            raise errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
         return _restore(args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
-        raise chatkit.errors.InputError(
+        raise errors.InputError(
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
             "--skip-invalid to `chatkit plan`."
         )
@@ -979,9 +972,7 @@ def _account_of(path: Path) -> str:
     try:
         account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
     except (ValueError, LookupError, TypeError, RecursionError):
-        raise chatkit.errors.PlanRefused(
-            f"{path} is not a saved plan: `plan --out` writes one."
-        ) from None
+        raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
     known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
     if known is not None and known.account == account:
         return ENVIRONMENT
@@ -989,7 +980,7 @@ def _account_of(path: Path) -> str:
         kept = settings.stored(name)
         if f"{kept.base_url} account {kept.account_id}" == account:
             return name
-    raise chatkit.errors.SettingsError(
+    raise errors.SettingsError(
         f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
         f"names: {command(f'apply {path} NAME')}"
     )
@@ -1007,9 +998,7 @@ def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:
         return DIFFERENT
     asks = sys.stdin.isatty() and sys.stderr.isatty() and not args.yes
     if not args.yes and not asks:
-        raise chatkit.errors.InputError(
-            "Nothing was sent: no terminal can be asked. --yes applies it."
-        )
+        raise errors.InputError("Nothing was sent: no terminal can be asked. --yes applies it.")
     creates = {(c.code, c.noun) for c in getattr(plan, "changes", ()) if c.kind == "create"}
     secret = any(target_of(plan).of(*each).lost for each in creates)  # type: ignore[arg-type]
     with _secrets_file(args, needed=secret) as file:
@@ -1021,7 +1010,7 @@ def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:
             result = plan.apply(
                 many=args.many, irreversible=args.irreversible, rehearsed=args.rehearsed
             )
-        except chatkit.errors.PlanRefused as error:
+        except errors.PlanRefused as error:
             print(f"chatkit: {error}")
             return DIFFERENT
         return _report(result, plan.secrets, file, args)
@@ -1036,7 +1025,7 @@ def _secrets_file(args: _Arguments, *, needed: bool) -> Iterator[IO[str] | None]
     """
     if not needed or args.secrets is None:
         if needed and not (sys.stderr.isatty() and args.output.isatty()):
-            raise chatkit.errors.InputError(
+            raise errors.InputError(
                 "Nothing was sent: webhooks are created, whose signing secret is shown once. There "
                 "is no terminal to show it in: --secrets FILE keeps it."
             )
@@ -1045,7 +1034,7 @@ def _secrets_file(args: _Arguments, *, needed: bool) -> Iterator[IO[str] | None]
     try:
         file = os.fdopen(os.open(args.secrets, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w")
     except FileExistsError:
-        raise chatkit.errors.InputError(f"{args.secrets} exists: name a new file.") from None
+        raise errors.InputError(f"{args.secrets} exists: name a new file.") from None
     try:
         with file:
             yield file
