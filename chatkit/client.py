@@ -35,7 +35,7 @@ from chatkit.profile import ServiceProfile
 from chatkit.resource import Resource
 from chatkit.templates import Templates
 from chatkit.util import background
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 from chatkit.webhooks import Webhooks
 
 if TYPE_CHECKING:
@@ -309,18 +309,22 @@ def connect(to: str | Sandbox | None = None, *, retry: RetryPolicy | None = DEFA
         )
     if connection is None:
         client = client_of(cast("Sandbox", to), retry)
-        say("Connected to the sandbox: the whole service, in this process. Nothing leaves it.")
+        print_line(
+            "Connected to the sandbox: the whole service, in this process. Nothing leaves it."
+        )
     else:
         client = Client._made(connection, Transport(connection, retry=retry))
         kind = "on this machine" if connection.loopback else "live data"
-        say(f"Connected to account {connection.account_id} at {connection.base_url}: {kind}.")
+        print_line(
+            f"Connected to account {connection.account_id} at {connection.base_url}: {kind}."
+        )
     from chatkit.bulk.stores import interrupted  # slow: people read what was printed
 
     if "ipykernel" in sys.modules:  # while people read that, pandas and the HTTP libraries load
         background.preload("chatkit.api.wire", "pandas", "chatkit.frames.frame")
     # An account that ends with this process has no run from before.
     if not client.connection.passing and (line := interrupted(client.connection.account)):
-        say(line)
+        print_line(line)
     return client
 
 

@@ -18,7 +18,7 @@ ChatkitError
     │   ├── Conflict           it exists already
     │   └── RateLimited        too many calls (.retry_after seconds)
     ├── Unreachable        the call never left this machine; nothing changed
-    └── InDoubt            no answer that can be trusted: a write may or may not have landed
+    └── UnknownOutcome            no answer that can be trusted: a write may or may not have landed
         ├── DeadlinePassed     no answer in time
         ├── ServerFault        the service failed (5xx)
         └── BadAnswer          HTML, truncated, empty, too large, wrongly typed …
@@ -378,7 +378,7 @@ class Unreachable(CallError):
         super().__init__(call, reason)
 
 
-class InDoubt(CallError):
+class UnknownOutcome(CallError):
     """There is no answer that can be trusted. A write may or may not have landed.
 
     Look before you repeat it: a second create may be a duplicate.
@@ -394,15 +394,15 @@ class InDoubt(CallError):
         super().__init__(call, reason, status=status)
 
 
-class DeadlinePassed(InDoubt, TimeoutError):
+class DeadlinePassed(UnknownOutcome, TimeoutError):
     """No whole answer arrived before the deadline."""
 
 
-class ServerFault(InDoubt):
+class ServerFault(UnknownOutcome):
     """The service answered with a failure of its own (5xx)."""
 
 
-class BadAnswer(InDoubt):
+class BadAnswer(UnknownOutcome):
     """The answer is not what the API document describes."""
 
 

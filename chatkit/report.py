@@ -30,7 +30,7 @@ from typing import (
 from chatkit.errors import Problem, steady
 from chatkit.util.display import (
     MISSING,
-    Shown,
+    RenderedValue,
     columns,
     cut,
     has_half_character,
@@ -463,7 +463,7 @@ def wrapped(lead: str, text: str) -> list[str]:
 
 
 def both_values(
-    name: str, before: Shown, after: Shown, width: int, arrow: str = ARROW
+    name: str, before: RenderedValue, after: RenderedValue, width: int, arrow: str = ARROW
 ) -> list[str]:
     """Write both sides; below each other if they are long, or if → could be read backwards."""
     whole = f"{name}{before} {arrow} {after}"
@@ -502,7 +502,7 @@ def html_tables(
     return f"{table}<details>{folded}</details>"
 
 
-def html_value(value: Shown | None, tag: str) -> str:
+def html_value(value: RenderedValue | None, tag: str) -> str:
     """Make the cell of one side of a change; what differs stands in the tag."""
     if value is None:
         return "<td></td>"

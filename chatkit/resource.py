@@ -89,7 +89,7 @@ class Resource(Generic[R], metaclass=HelpPage):
         Raises:
             InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
             Conflict: One with that key exists.
-            InDoubt: The answer was lost; the record may exist.
+            UnknownOutcome: The answer was lost; the record may exist.
         """
         endpoints = self._endpoints
         self._check(fields, {}, creates=True, broken=broken)
@@ -109,7 +109,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             InputError: A field is unknown, wrong, has errors or cannot be changed; nothing was
                 sent.
             NotFound: There is none with that key.
-            InDoubt: The answer was lost; the change may have landed.
+            UnknownOutcome: The answer was lost; the change may have landed.
         """
         endpoints = self._endpoints
         live: R | None = None
@@ -132,7 +132,7 @@ class Resource(Generic[R], metaclass=HelpPage):
 
         Raises:
             NotFound: There is none with that key.
-            InDoubt: The answer was lost; it may be gone.
+            UnknownOutcome: The answer was lost; it may be gone.
         """
         self._send(self._endpoints.delete_call(key), key)
 

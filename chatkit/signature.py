@@ -152,11 +152,11 @@ def verify(
     """
     several = isinstance(secret, Iterable) and not isinstance(secret, str | bytes)
     entries: list[Any] = [*secret] if several else [secret]  # type: ignore[misc]
-    odd = [type(e).__name__ for e in entries if not (isinstance(e, str) or hasattr(e, "reveal"))]
-    secrets = [] if odd else [_Covered(each) for each in entries]
+    wrong = [type(e).__name__ for e in entries if not (isinstance(e, str) or hasattr(e, "reveal"))]
+    secrets = [] if wrong else [_Covered(each) for each in entries]
     del secret, entries  # a traceback that prints variables must not find their texts
-    if odd:
-        raise BadSignature(f"a signing secret is text, not {odd[0]}")
+    if wrong:
+        raise BadSignature(f"a signing secret is text, not {wrong[0]}")
     scheme = named(scheme)
     if not secrets:
         raise BadSignature("no signing secret was given")

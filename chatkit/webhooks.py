@@ -287,7 +287,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
                 nothing was sent.
             SettingsError: The keyring is missing or fails; nothing was sent.
             Refused: The service takes no second webhook for this address.
-            InDoubt: The answer was lost, and the signing secret with it.
+            UnknownOutcome: The answer was lost, and the signing secret with it.
         """
         self._endpoints.body.whole(
             fields, f"This {self._endpoints.noun}", self._endpoints.required()
@@ -312,7 +312,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
 
         Raises:
             NotFound: There is none with that id.
-            InDoubt: The answer was lost; the change may have landed.
+            UnknownOutcome: The answer was lost; the change may have landed.
         """
         return self.update(key, is_active=True)
 
@@ -321,7 +321,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
 
         Raises:
             NotFound: There is none with that id.
-            InDoubt: The answer was lost; the change may have landed.
+            UnknownOutcome: The answer was lost; the change may have landed.
         """
         return self.update(key, is_active=False)
 

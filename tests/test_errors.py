@@ -30,8 +30,8 @@ def test_the_tree_in_the_docstring_is_the_tree_in_the_code():
 
 
 def test_a_lost_write_says_to_look_first_and_a_lost_read_does_not():
-    write = errors.InDoubt(Call("POST", ("contacts",)), "reset")
-    read = errors.InDoubt(Call("GET", ("contacts",)), "reset")
+    write = errors.UnknownOutcome(Call("POST", ("contacts",)), "reset")
+    read = errors.UnknownOutcome(Call("GET", ("contacts",)), "reset")
     assert "read it back before you repeat it" in str(write)
     assert "read it back" not in str(read)
 

@@ -31,7 +31,7 @@ from chatkit.bulk.stores import store_at
 from chatkit.client import open_client, source_of
 from chatkit.errors import AccountBusy, ChatkitError, InputError, JournalError, SettingsError
 from chatkit.frames.snapshot import memory
-from chatkit.util.progress import AccountBars, say
+from chatkit.util.progress import AccountBars, print_line
 
 #: Seconds between two looks at the tasks, and between two reports of a worker on its progress.
 _LOOK, _REPORT = 0.1, 0.5
@@ -207,7 +207,7 @@ def apply_on_workers(
                 if interrupt.asked and not stop.is_set():
                     stop.set()
                     if not interrupt.quiet:
-                        say(STOPPING)
+                        print_line(STOPPING)
                 for label, future in futures.items():
                     if label not in ends and future.status != "pending":
                         ends[label] = _end_of(future)

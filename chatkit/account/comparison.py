@@ -59,13 +59,13 @@ from chatkit.report import (
 )
 from chatkit.util.display import (
     MISSING,
-    Shown,
+    RenderedValue,
     changed_words,
     cut,
     differences,
     many,
     pair,
-    shown,
+    rendered,
     small,
     squeezed,
     visible,
@@ -605,7 +605,7 @@ class _DifferenceLine(NamedTuple):
     right: Any = None
     words: bool = False  #: whether both sides are words of ours, and no values
 
-    def pair(self) -> tuple[Shown, Shown] | None:
+    def pair(self) -> tuple[RenderedValue, RenderedValue] | None:
         """Return both sides as they are shown."""
         if self.words:
             return words(str(self.left)), words(str(self.right))
@@ -643,7 +643,7 @@ def _summary(one: AccountDifference) -> str:
     """Describe a thing that only one side has by the first of its fields that says something."""
     fields = one.left if one.left is not None else one.right
     values = (fields.get(name) for name in ("flow_json", "text", "events", "name"))
-    return next((str(shown(value)) for value in values if value not in EMPTY), "")
+    return next((str(rendered(value)) for value in values if value not in EMPTY), "")
 
 
 def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:

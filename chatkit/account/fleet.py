@@ -34,7 +34,7 @@ from chatkit.frames.snapshot import origins_of_parts, remember_parts
 from chatkit.imports import accessor
 from chatkit.report import FEW, Report, ReportPart, headline, table
 from chatkit.util.display import many, visible
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -147,19 +147,19 @@ def _print_opened(opened: Mapping[str, Client], failed: Mapping[str, str]) -> No
     kind = " and ".join(sorted(kinds))
     named = ", ".join(map(visible, list(opened)[:FEW]))
     more = f" and {len(opened) - FEW:,} more" if len(opened) > FEW else ""
-    say(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
+    print_line(f"Connected to {many(len(opened), 'account')}, {kind}: {named}{more}.")
     for label, reason in failed.items():
-        say(f"Not connected to {visible(label)}: {reason}")
+        print_line(f"Not connected to {visible(label)}: {reason}")
     lasting = {
         client.connection.account for client in opened.values() if not client.connection.passing
     }
     try:
         interrupted = len(open_runs(lasting)) if lasting else 0
     except (JournalError, InputError) as error:  # accounts can be read without journals
-        say(str(error))
+        print_line(str(error))
         return
     if interrupted:
-        say(
+        print_line(
             f"{many(interrupted, 'run')} of these accounts did not come to an end: chatkit.runs() "
             "shows them, chatkit.resume(run) goes on."
         )
@@ -520,7 +520,7 @@ def _tables(reports: Mapping[str, Any], stops: Mapping[str, str]) -> pd.DataFram
 def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
     """Print which accounts could not be read, and note it in what was read of the others."""
     for label, why in stops.items():
-        say(f"{visible(label)} could not be read: {why}")
+        print_line(f"{visible(label)} could not be read: {why}")
     frame.attrs["stops"] = dict(stops)
     return frame
 

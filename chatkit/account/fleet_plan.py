@@ -46,7 +46,7 @@ from chatkit.errors import ChatkitError, InputError, JournalError, PlanRefused, 
 from chatkit.report import FEW, Report, ReportPart, bullets, folded, headline, table, text_of
 from chatkit.util.display import duration, visible
 from chatkit.util.display import many as many_of
-from chatkit.util.progress import LONG, AccountBars, Watch, say, working_for
+from chatkit.util.progress import LONG, AccountBars, Watch, print_line, working_for
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -372,7 +372,7 @@ class FleetPlan(Report):
             how = f"{many_of(most, 'account')} at a time, the slowest of them, {visible(slowest)},"
         else:
             how = f"which the slowest of them, {visible(slowest)}, takes"
-        say(
+        print_line(
             f"{changes} in {many_of(len(plans), 'account')}, {calls}: {duration(seconds)}, {how} "
             f"at {left[slowest].pace}. The stop button stops the run, and "
             f"{how_to_go_on(self.id, _home_of(plans))}"
@@ -407,7 +407,7 @@ class FleetPlan(Report):
         result.attrs["gap"] = gap
         if stops and watch is None:
             how = f" {how_to_go_on(self.id, home)}" if goes_on else ""
-            say(f"{rendering.result_summary(result)}{how}")
+            print_line(f"{rendering.result_summary(result)}{how}")
         return result
 
 
@@ -547,7 +547,7 @@ def _apply_here(
     def print_stop() -> None:
         nonlocal quiet
         if interrupt.asked and not quiet:
-            say(STOPPING)
+            print_line(STOPPING)
             quiet = True
 
     def work(label: str, report: Watch) -> pd.DataFrame:

@@ -75,7 +75,7 @@ from chatkit.templates.codes import Codes, template_codes
 from chatkit.util.display import cut, many, values, visible
 from chatkit.util.files import make_folder, replacing, writing
 from chatkit.util.json import read_json
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
@@ -529,7 +529,7 @@ class Folder:
         if pull.ledger is not None:
             ledger.add(pull.ledger)
         if done.get(CONTACTS) == "new":
-            say(
+            print_line(
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
                 "it out of what others can read."
             )
@@ -598,7 +598,7 @@ class _Unfinished:
         manifest: dict[str, Any] = {"inode": self._inode, "write": {}}
         manifest["remove"] = {path: before[path] for path in gone}
         with (
-            replacing(self._path, beside=self._path.with_name("new.zip")) as file,
+            replacing(self._path, first=self._path.with_name("new.zip")) as file,
             zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
         ):
             for path, text in texts.items():

@@ -28,7 +28,7 @@ from chatkit.client import Client, connect, open_clients, source_of
 from chatkit.errors import InputError, JournalError, SettingsError, first_line
 from chatkit.imports import accessor
 from chatkit.util.display import many, visible
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,7 +84,9 @@ def runs(
             "without it the runs of all accounts are listed."
         )
     accounts = {each.connection.account for each in clients}
-    kept = kept_runs(home, lost=lambda error: say(f"{first_line(error)} Its runs are not shown."))
+    kept = kept_runs(
+        home, lost=lambda error: print_line(f"{first_line(error)} Its runs are not shown.")
+    )
     latest = sorted(kept, key=lambda kept: kept.run, reverse=True)
     listed = [run for run in map(_summary, latest) if run is not None]
     _mark_undone(listed)
@@ -190,7 +192,7 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
             missing,
         )
         for label, why in missing.items():
-            say(f"{visible(label)}: {why}")
+            print_line(f"{visible(label)}: {why}")
         return rendering.fleet_table(frames)
     with store.read(name) as kept:
         return rendering.journal_frame(kept.events(), rows_of_journal(kept))
@@ -698,7 +700,7 @@ def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both
             "same account id at another address. If it is the same account of the same "
             "service, say moved=True; if it is another service, pass the client of the first."
         )
-    say(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
+    print_line(f"This run was applied at {was}. It is continued at {where}, account {account_id}.")
 
 
 def _summary(kept: KeptRun) -> dict[str, Any] | None:

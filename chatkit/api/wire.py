@@ -34,7 +34,7 @@ from chatkit.api.answer import Answer
 from chatkit.api.call import Call
 from chatkit.api.connection import API_PREFIX, Connection
 from chatkit.api.secret import LEAST, MASK
-from chatkit.errors import BadAnswer, CallError, InDoubt, SettingsError, Unreachable
+from chatkit.errors import BadAnswer, CallError, SettingsError, UnknownOutcome, Unreachable
 from chatkit.util import background
 
 #: A service in this process: method, target, header fields, body -> status, fields, body.
@@ -75,7 +75,7 @@ class Wire:
 
         Returns:
             The answer whatever its status; `Unreachable` when the call cannot have left;
-            `InDoubt` when the answer was lost; `BadAnswer` when it is of no use.
+            `UnknownOutcome` when the answer was lost; `BadAnswer` when it is of no use.
         """
         # Connecting ends before the deadline: "it never left" can only be told then.
         connect = min(MAX_CONNECT, 0.8 * left)
@@ -340,9 +340,9 @@ def _failure(call: Call, error: BaseException) -> CallError:
         case aiohttp.ClientResponseError():
             return BadAnswer(call, "what came back is not HTTP")
         case aiohttp.ClientPayloadError():
-            return InDoubt(call, "the connection broke in the middle of the answer")
+            return UnknownOutcome(call, "the connection broke in the middle of the answer")
         case _:
-            return InDoubt(call, "the connection broke before there was an answer")
+            return UnknownOutcome(call, "the connection broke before there was an answer")
 
 
 def proxy_for(base_url: str) -> str | None:

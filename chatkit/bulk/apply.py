@@ -33,7 +33,7 @@ from chatkit.bulk.journal import Journal
 from chatkit.bulk.outcomes import RunRow, RunState, count_states, replayed
 from chatkit.bulk.reconcile import Pages, Search, Stopped, ThrottledReader
 from chatkit.errors import CallError, Fault, InputError, JournalError
-from chatkit.util.progress import Progress, Watch, say
+from chatkit.util.progress import Progress, Watch, print_line
 
 #: A plan of more rows begins with a few of them: what is wrong with all shows there.
 CANARY_FROM, CANARY = 100, 5
@@ -317,7 +317,9 @@ class Run:
         with self._target.transport.flight() as flight:
             while self.interrupt.asked < 2:
                 if self.interrupt.asked and in_flight and not warned:
-                    say("Stopping: waiting for what is under way. Interrupt again to not wait.")
+                    print_line(
+                        "Stopping: waiting for what is under way. Interrupt again to not wait."
+                    )
                     warned = True
                 self._dispatch(ready, flight, in_flight)
                 if not in_flight:
@@ -402,7 +404,7 @@ class Run:
             seconds = min(row.due for row in waiting) - time.monotonic()
             if seconds > 5:
                 lost = f"{len(waiting)} lost changes"
-                say(f"Waiting {seconds:.0f} s: {lost} may still land until then.")
+                print_line(f"Waiting {seconds:.0f} s: {lost} may still land until then.")
             self.interrupt.sleep(seconds)
         return waiting
 

@@ -350,7 +350,7 @@ class FrameMixin(AnswerMixin[R]):
         connection = self.transport.connection
         where = account_words(connection.account, connection.name)
         what = f"Reading {many(records, self.noun)} of {where}"
-        forecast.tell(what, done, left, self.transport.pace().rate)
+        forecast.report(what, done, left, self.transport.pace().rate)
 
     def _full(self, keys: list[Key]) -> tuple[Columns, pd.DataFrame]:
         """Read each of these records in full, several at once, in the order of the keys.

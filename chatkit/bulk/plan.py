@@ -39,7 +39,7 @@ from chatkit.report import Report, ReportPart
 from chatkit.util.display import duration
 from chatkit.util.display import many as many_of
 from chatkit.util.files import replacing
-from chatkit.util.progress import LONG, Pace, Watch, say
+from chatkit.util.progress import LONG, Pace, Watch, print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -326,7 +326,7 @@ class Plan(Report):
                     self._at_work = None
             self.secrets |= run.state.secrets
             if run.state.secrets and self._setting.parts:  # among many rows nobody looks for them
-                say(_secrets_note(run.state.secrets, run.rows))
+                print_line(_secrets_note(run.state.secrets, run.rows))
             result = rendering.result_frame(
                 run.rows, self.id, self._setting.names, run.state.stopped, where
             )
@@ -335,7 +335,7 @@ class Plan(Report):
                 run.state.stopped or gap == "page"
             ) and watch is None:  # who watches sees the result
                 how = f" {how_to_go_on(self.id, where)}" if run.state.stopped else ""
-                say(f"{rendering.result_summary(result)}{how}")
+                print_line(f"{rendering.result_summary(result)}{how}")
         return result
 
     def _print_time(self, left: Remaining, home: str) -> None:
@@ -346,7 +346,7 @@ class Plan(Report):
             home: As for `how_to_go_on`.
         """
         if left.seconds >= LONG:
-            say(
+            print_line(
                 f"{changes_left(left.changes, len(self))}, {many_of(left.calls, 'call')}: "
                 f"{duration(left.seconds)} at {left.pace}. The stop button stops the run, and "
                 f"{how_to_go_on(self.id, home)}"

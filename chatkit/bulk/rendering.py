@@ -35,14 +35,14 @@ from chatkit.report import (
 )
 from chatkit.util.display import (
     LONG,
-    Shown,
+    RenderedValue,
     columns,
     cut,
     differences,
     duration,
     many,
     pair,
-    shown,
+    rendered,
     small,
     squeezed,
     visible,
@@ -195,8 +195,8 @@ class Line(NamedTuple):
     """One field of a change. A side that there is not is None."""
 
     field: str
-    before: Shown | None
-    after: Shown | None
+    before: RenderedValue | None
+    after: RenderedValue | None
 
 
 def change_lines(change: Change, *, whole: bool = False) -> list[Line]:
@@ -235,7 +235,7 @@ def _updated(change: Change, name: str, whole: bool) -> list[Line]:
     return lines + _rest(name, len(places) - len(first), "more difference")
 
 
-def _with_whole(part: Shown, value: Any) -> Shown:
+def _with_whole(part: RenderedValue, value: Any) -> RenderedValue:
     if part.kind == "words":
         return part
     nested = isinstance(value, dict | list)
@@ -247,8 +247,8 @@ def _rest(field: str, count: int, noun: str) -> list[Line]:
     return [Line(field, None, words(f"… and {many(count, noun)}"))] if count > 0 else []
 
 
-def _one(name: str, value: Any) -> Shown:
-    return words(MASK) if _secret(name, value) else shown(value)
+def _one(name: str, value: Any) -> RenderedValue:
+    return words(MASK) if _secret(name, value) else rendered(value)
 
 
 def _secret(name: str, value: Any) -> bool:

@@ -21,7 +21,7 @@ from chatkit.imports.columns import FileReading, find_columns
 from chatkit.imports.headings import count_column_names
 from chatkit.imports.tables import RawTable, Source, TableRow, file_kind, open_source, vcards
 from chatkit.imports.tables.delimited import decode_text, read_delimited
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 
 def read_contacts(
@@ -76,7 +76,7 @@ def read_contacts(
     accessor.register()
     named = {"number": number, "country_code": country_code, "name": name}
     reading = read_file(source, named, ReadOptions(sheet, encoding, delimiter, hidden))
-    say(reading.report(skipped=skip_invalid))
+    print_line(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
         raise reading.refusal()
     remember(reading.frame, read=reading.report(skipped=True))

@@ -32,7 +32,7 @@ from chatkit.errors import BadAnswer, ChatkitError, InputError, NotFound, Refuse
 from chatkit.frames import frame as frames
 from chatkit.util.display import cut, many
 from chatkit.util.files import make_folder, replacing, sync_folder, writing
-from chatkit.util.progress import Forecast, Progress, say
+from chatkit.util.progress import Forecast, Progress, print_line
 
 #: Rows of a part, at least: so many are read again after a kill, and 10⁸ rows are 10⁴ files.
 PART_ROWS = 10_000
@@ -197,7 +197,7 @@ class _Export:
                 f"{complete.rows:,} rows in {many(complete.parts, 'part')} were written"
             )
         notes = f" {'; '.join(complete.notes)}." if complete.notes else ""
-        say(
+        print_line(
             f"{self.folder}: {many(complete.rows, self.endpoints.noun)}, complete since "
             f"{complete.when[:10]}; nothing was read again.{notes} To read anew, delete the folder "
             "or name another one."
@@ -229,7 +229,7 @@ class _Export:
         try:
             if self.resumed:
                 count = many(self.rows, endpoints.noun)
-                say(f"{self.folder}: goes on after {count} that were read before.")
+                print_line(f"{self.folder}: goes on after {count} that were read before.")
                 answer = endpoints.transport.send(endpoints.list_call(first))
                 self._refuse_moved(self._keys(answer.data), self._ids(self.parts[0])[:size])
                 for part in reversed(self.parts):
@@ -320,7 +320,7 @@ class _Export:
         content = buffer.getvalue()
         digest = sha256(content).hexdigest()[:16]
         path = self.folder / f".part-{number:06}-{digest}.parquet"
-        with replacing(path, beside=self.folder / ".writing") as file:
+        with replacing(path, first=self.folder / ".writing") as file:
             file.write(content)
         return ExportedPart(path, len(table), table.column_names, origin)
 

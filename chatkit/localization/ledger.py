@@ -34,7 +34,7 @@ from chatkit.localization.table import frame_of
 from chatkit.report import Report, ReportPart, marked, paragraph
 from chatkit.util.display import changed_words, many, values, visible
 from chatkit.util.files import replacing, rewrite
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -607,7 +607,7 @@ class LedgerFile(Report):
         other = _parsed(file_bytes(file), file.name)
         known, lines = self.read().lines(), other.lines()
         new = len(self.add(other).lines() - known)
-        say(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")
+        print_line(f"{new:,} of {many(len(lines), 'line')} {'was' if new == 1 else 'were'} new.")
 
     def read(self) -> Ledger:
         """Read what was recorded; nothing if there is no file yet.

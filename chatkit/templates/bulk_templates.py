@@ -304,11 +304,11 @@ class ContentReader:
         """Send calls, several at once; yield their answers in order, and show the progress."""
         forecast, total = Forecast(), len(calls)
         with Progress(f"{noun}s", total) as progress:
-            forecast.tell(what := f"Reading {many(total, noun)}", 0, total, self._rate())
+            forecast.report(what := f"Reading {many(total, noun)}", 0, total, self._rate())
             answers = answers_in_order(self._transport, calls, kept=(NotFound,))
             for done, answer in enumerate(answers, 1):
                 progress.add(1)
-                forecast.tell(what, done, total - done, self._rate())
+                forecast.report(what, done, total - done, self._rate())
                 yield answer
 
     def _rate(self) -> float:

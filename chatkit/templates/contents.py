@@ -26,7 +26,7 @@ from chatkit.frames.snapshot import Snapshot, snapshot_of
 from chatkit.resource import Resource
 from chatkit.util.display import values
 from chatkit.util.json import value_at
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -181,7 +181,7 @@ class AccountChecks:
         try:
             return LedgerFile(self._connection).read()
         except (OSError, InputError) as error:
-            say(f"What is silenced cannot be read, so all is told: {error}")
+            print_line(f"What is silenced cannot be read, so all is told: {error}")
             return Ledger()
 
 
@@ -394,14 +394,14 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
         Raises:
             InputError: A field is missing, unknown or wrong, or has errors; nothing was sent.
             Conflict: The template has a content in that language.
-            InDoubt: The answer was lost; the content may exist.
+            UnknownOutcome: The answer was lost; the content may exist.
         """
         known, lang = self._endpoints.checks.languages, str(fields.get("lang_code", ""))
         new = known.new(lang)
         made = super().create(broken=broken, **fields)
         if new:
             known.noted.add(lang)
-            say(f"{new}.")
+            print_line(f"{new}.")
         return made
 
     def _took_effect(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
@@ -446,7 +446,9 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
             code = language.find(endpoints.source, [one.lang_code for one in contents])
             return None if code is None or code == lang_code else self.get(code)
         except CallError as error:
-            say(f"It is not recorded from which source this translation is made: {error.reason}.")
+            print_line(
+                f"It is not recorded from which source this translation is made: {error.reason}."
+            )
             return None
 
     # --- all contents of the template -----------------------------------------------
@@ -633,7 +635,7 @@ class KnownLanguages:
         if problems and self._refused:
             raise InputError("The service does not have these languages:", problems)
         for each in problems:
-            say(f"{each.value} {each.reason}")
+            print_line(f"{each.value} {each.reason}")
 
 
 # --- contents as they would be once they are sent ---------------------------------------
@@ -932,4 +934,4 @@ def keep_written(connection: Connection, written: Sequence[Sequence[str]], run: 
         note_written(new, file.read(), written, run)
         file.add(new)
     except (OSError, InputError) as error:
-        say(f"It is not recorded from which source these translations are made: {error}")
+        print_line(f"It is not recorded from which source these translations are made: {error}")

@@ -16,7 +16,7 @@ from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
 from chatkit.templates.contents import ContentEndpoints, Contents
 from chatkit.util.display import many
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     from datetime import date
@@ -115,7 +115,7 @@ class Templates(metaclass=HelpPage):
             SettingsError: The configuration file cannot be written.
             OSError: The file cannot be opened.
         """
-        say(self._remembered.keep(_codes_or_none(codes)))
+        print_line(self._remembered.keep(_codes_or_none(codes)))
 
     def _alike(self, code: str) -> str:
         """Name a template that was used or remembered, and is written like this code."""
@@ -466,7 +466,7 @@ class Templates(metaclass=HelpPage):
         texts = many(int(report["texts"].sum()), "text")
         are = "is" if texts == "1 text" else "are"
         contents = many(len(report), "content")
-        say(f"{texts} in {contents} {are} recorded as made from {source} as it is now.")
+        print_line(f"{texts} in {contents} {are} recorded as made from {source} as it is now.")
         return report
 
     # --- plans ----------------------------------------------------------------------

@@ -21,13 +21,13 @@ from typing import Any, Protocol
 
 
 class Resident(Protocol):
-    """What keeps connections open on the loop."""
+    """An object that keeps connections open on the loop."""
 
     def close(self) -> None:
         """Close them."""
 
     def forget(self) -> None:
-        """Let go of them without touching them: this process is a fork, they are another's."""
+        """Drop them without touching them: this process is a fork, they are another's."""
 
 
 _residents: weakref.WeakSet[Any] = weakref.WeakSet()

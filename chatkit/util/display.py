@@ -51,11 +51,11 @@ def escaped(text: str) -> str:
     return escape(visible(text))
 
 
-def cut(text: str, room: int = LONG, *, strict: bool = False) -> str:
+def cut(text: str, width: int = LONG, *, strict: bool = False) -> str:
     """Shorten a text to so many characters, all visible; what is spelled out stays whole."""
-    units = _units(text[: room + 1], strict=strict)
+    units = _units(text[: width + 1], strict=strict)
     for n, used in enumerate(accumulate(map(len, units))):
-        if used > room:
+        if used > width:
             return "".join(units[: max(n - 1, 1)]) + "…"
     return "".join(units)
 
@@ -65,11 +65,11 @@ def shortened(text: str, most: int = LONG) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
-def squeezed(text: str, room: int) -> str:
+def squeezed(text: str, width: int) -> str:
     """Shorten a text in its middle, to keep apart what only differs at the end."""
-    if len(text) <= room:
-        return cut(text, room)
-    half = (room - 1) // 2
+    if len(text) <= width:
+        return cut(text, width)
+    half = (width - 1) // 2
     return f"{cut(text[:half], half)}…{cut(text[-half:], half)}"
 
 
@@ -141,7 +141,7 @@ def duration(seconds: float) -> str:
 # --- one value ------------------------------------------------------------------------
 
 
-class Shown(NamedTuple):
+class RenderedValue(NamedTuple):
     """A value as it is shown; beside another one, `text` is what differs.
 
     `head` and `tail` are what both sides share. `words` stand where there is no value.
@@ -162,25 +162,25 @@ class Shown(NamedTuple):
         return quote + whole.replace(quote, "\\" + quote) + quote
 
 
-def words(text: str) -> Shown:
+def words(text: str) -> RenderedValue:
     """Show words in place of a value."""
-    return Shown(text, kind="words")
+    return RenderedValue(text, kind="words")
 
 
 def values(value: Any) -> str:
     """Return a value in so few words that many of them can be read one below the other."""
-    return str(shown(value))
+    return str(rendered(value))
 
 
-def shown(value: Any) -> Shown:
+def rendered(value: Any) -> RenderedValue:
     """Show one value."""
     for special, text in ((MISSING, "(absent)"), (None, "(none)")):
         if value is special:
             return words(text)
     if isinstance(value, str):
-        return Shown(cut(_edged(value)), kind="text") if value else words("(empty)")
+        return RenderedValue(cut(_edged(value)), kind="text") if value else words("(empty)")
     nested = isinstance(value, Mapping | list | tuple)
-    return Shown(cut(_outline(value) if nested else str(value)))
+    return RenderedValue(cut(_outline(value) if nested else str(value)))
 
 
 def _edged(text: str) -> str:
@@ -249,7 +249,7 @@ def differences(name: str, before: Any, after: Any) -> Iterator[tuple[str, Any, 
         # what was put in or taken out in one place does not move the rest
         texts = [repr(item) for item in before], [repr(item) for item in after]
         head = _alike(*texts)
-        tail = _alike(*(side[head:][::-1] for side in texts))
+        tail = _alike(*(text[head:][::-1] for text in texts))
         items = before[head : len(before) - tail], after[head : len(after) - tail]
         for n, (a, b) in enumerate(zip_longest(*items, fillvalue=MISSING), head):
             if repr(a) != repr(b):
@@ -263,13 +263,13 @@ def _alike(a: Sequence[Any], b: Sequence[Any]) -> int:
     return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(a, b, strict=False)))
 
 
-def pair(before: Any, after: Any) -> tuple[Shown, Shown]:
+def pair(before: Any, after: Any) -> tuple[RenderedValue, RenderedValue]:
     """Show both sides of a change so that where they differ is seen, however long or alike."""
     if isinstance(before, str) and isinstance(after, str) and before and after:
         return _texts(before, after)
-    sides = shown(before), shown(after)
-    same = sides[0].text == sides[1].text  # "5" and 5: quotes tell them apart
-    return (Shown(str(sides[0])), Shown(str(sides[1]))) if same else sides
+    both = rendered(before), rendered(after)
+    same = both[0].text == both[1].text  # "5" and 5: quotes tell them apart
+    return (RenderedValue(str(both[0])), RenderedValue(str(both[1]))) if same else both
 
 
 def json_pair(before: Any, after: Any) -> list[str]:
@@ -278,7 +278,7 @@ def json_pair(before: Any, after: Any) -> list[str]:
         return [short_json(before), short_json(after)]
     long = max(len(before), len(after)) > LONG - 2
     start = max(_alike(before, after) - AROUND, 0) if long else 0
-    return [f"{'…' if start else ''}{short_json(side[start:])}" for side in (before, after)]
+    return [f"{'…' if start else ''}{short_json(value[start:])}" for value in (before, after)]
 
 
 #: A placeholder, a character of a script without spaces, a word with its marks, blanks, a sign.
@@ -313,19 +313,19 @@ def changed_words(before: str, after: str) -> list[tuple[Literal["same", "out", 
     return [part for part in parts if part[1]]
 
 
-def _texts(before: str, after: str, *, strict: bool = False) -> tuple[Shown, Shown]:
+def _texts(before: str, after: str, *, strict: bool = False) -> tuple[RenderedValue, RenderedValue]:
     a, b = (before, after) if strict else (_edged(before), _edged(after))
     head = _shared(a, b, whole_words=not strict)
     tail = _shared(a[head:][::-1], b[head:][::-1], whole_words=not strict)
     long = max(len(a), len(b)) > LONG
-    left, right = (_side(side, head, tail, long=long, strict=strict) for side in (a, b))
-    looks = [unicodedata.normalize("NFKC", _SHAPING.sub("", str(side))) for side in (left, right)]
+    left, right = (_changed_text(text, head, tail, long=long, strict=strict) for text in (a, b))
+    looks = [unicodedata.normalize("NFKC", _SHAPING.sub("", str(each))) for each in (left, right)]
     if not strict and looks[0] == looks[1]:  # eyes cannot tell them apart
         return _texts(before, after, strict=True)
     return left, right
 
 
-def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Shown:
+def _changed_text(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> RenderedValue:
     """Show one of two texts: what differs, between some of what is shared."""
     first, text, last = whole[:head], whole[head : len(whole) - tail], whole[len(whole) - tail :]
     blank = text.isspace()
@@ -334,8 +334,8 @@ def _side(whole: str, head: int, tail: int, *, long: bool, strict: bool) -> Show
     if long and len(first) > AROUND:  # the last words before the difference
         ending = first[-AROUND:]
         first = "…" + (ending.partition(" ")[2].lstrip() or ending)
-    room = max(LONG - AROUND - len(text), 1) if long else LONG
-    return Shown(text, visible(first), cut(last, room), "text")
+    width = max(LONG - AROUND - len(text), 1) if long else LONG
+    return RenderedValue(text, visible(first), cut(last, width), "text")
 
 
 def _shared(a: str, b: str, *, whole_words: bool) -> int:

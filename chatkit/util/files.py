@@ -153,7 +153,7 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def replacing(
-    path: Path, mode: int | None = 0o600, beside: Path | None = None
+    path: Path, mode: int | None = 0o600, first: Path | None = None
 ) -> Iterator[BinaryIO]:
     """Write a file so that it is the old one or the new one, whenever the machine stops.
 
@@ -161,14 +161,14 @@ def replacing(
         path: The file; its folder is there.
         mode: Its rights, without what the mask of the process forbids; None for those that it
             has, or 0600 where it is new.
-        beside: Where it is written first, in the same folder, if only one process writes there:
+        first: Where it is written first, in the same folder, if only one process writes there:
             it takes what a killed one has left. Without it a new name.
 
     Raises:
         OSError: It cannot be written; the old one is as it was.
     """
-    first = beside or path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    new = os.O_TRUNC if beside else os.O_EXCL
+    new = os.O_TRUNC if first else os.O_EXCL
+    first = first or path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     flags = os.O_WRONLY | os.O_CREAT | new | getattr(os, "O_BINARY", 0)
     try:
         with open(os.open(first, flags, 0o600 if mode is None else mode), "wb") as file:

@@ -32,7 +32,7 @@ _whose: ContextVar[tuple[str, Watch | None]] = ContextVar("whose", default=("", 
 
 @contextmanager
 def working_for(name: str, watch: Watch | None = None) -> Iterator[None]:
-    """Let this thread work for one account of several: each line that it says names the account.
+    """Run this thread for one account of several: each line that it prints names the account.
 
     Args:
         name: What the account is called.
@@ -224,7 +224,7 @@ class Forecast:
         self._began = time.monotonic()
         self._printed = 0.0  #: seconds that all of it takes, as they were printed last
 
-    def tell(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
+    def report(self, what: str, done: int, left: int, rate: float = math.inf) -> None:
         """Print how long the calls that are left take, if that is long and not printed yet.
 
         Args:
@@ -241,11 +241,11 @@ class Forecast:
             return
         self._printed = passed + seconds
         calls = f"{many(left, 'more call' if done else 'call')} at {rate_words(rate)}"
-        say(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
+        print_line(f"{what} takes {duration(seconds)}: {calls}.{self._after and ' '}{self._after}")
 
 
 class Pace(NamedTuple):
-    """How fast calls go: by what they take and how many go at once, or by a limit."""
+    """The pace of calls: by what they take and how many go at once, or by a limit."""
 
     concurrency: int  #: calls under way at once
     latency: float  #: seconds that a call takes, about; 0 while that is not known
@@ -267,7 +267,7 @@ def rate_words(rate: float) -> str:
     return f"{number} call{'s' * (number != '1')} a second"
 
 
-def say(line: str) -> None:
+def print_line(line: str) -> None:
     """Print one line that a person must see."""
     name, _ = _whose.get()
     sys.stdout.write(f"{name}: {line}\n" if name else f"{line}\n")

@@ -21,10 +21,10 @@ from chatkit.errors import (
     CallError,
     ChatkitError,
     Conflict,
-    InDoubt,
     InputError,
     Problem,
     Refused,
+    UnknownOutcome,
     steady,
 )
 from chatkit.frames.frame import records
@@ -41,7 +41,7 @@ from chatkit.widgets.controls import (
     style_sheet,
 )
 from chatkit.widgets.fields import Fieldset, FormGroup, FormModel
-from chatkit.widgets.saving import UnknownOutcome
+from chatkit.widgets.saving import UnconfirmedWrite
 
 
 class Form(Panel):
@@ -74,7 +74,7 @@ class Form(Panel):
         self.key = key
         self.record: Record | None = None if key is None else resource.get(key)
         self._lock = RLock()
-        self._unknown: UnknownOutcome | None = None
+        self._unknown: UnconfirmedWrite | None = None
         self._ran = ""  #: the line that was last sent, until something else is edited
         #: What is called when a record was created or saved here.
         self.saved: Callable[[], object] = lambda: None
@@ -179,7 +179,7 @@ class Form(Panel):
         Raises:
             InputError: A field is missing or wrong, or somebody has changed it meanwhile.
             Refused: The service said no.
-            InDoubt: The answer was lost; submit again to look what came of it.
+            UnknownOutcome: The answer was lost; submit again to look what came of it.
         """
         with self._lock:
             try:
@@ -214,9 +214,9 @@ class Form(Panel):
                 if not self._endpoints.unique:  # a new one is known by that it was not there
                     taken = set(self._endpoints.base(None).frame.index)
                 record = self.resource.create(**values)
-        except InDoubt as error:
+        except UnknownOutcome as error:
             if error.call.writes:
-                self._unknown = UnknownOutcome(self.resource, key, body, taken, error)
+                self._unknown = UnconfirmedWrite(self.resource, key, body, taken, error)
                 self._fields.lock(True)
             raise
         return self._done(record, body, line)
@@ -232,7 +232,7 @@ class Form(Panel):
             problems = [Problem(n, "", reason.format(shortly(now[n]))) for n in moved]
             raise InputError(f"This {self._endpoints.noun} has moved:", problems)
 
-    def _searched(self, outcome: UnknownOutcome) -> Record | None:
+    def _searched(self, outcome: UnconfirmedWrite) -> Record | None:
         """Look what came of a lost answer; if nothing did, it may be sent again."""
         settled = True
         try:
@@ -477,7 +477,7 @@ class Registrations(Panel):
 
         Raises:
             NotFound: There is none with that id.
-            InDoubt: The answer was lost; the change may have landed.
+            UnknownOutcome: The answer was lost; the change may have landed.
         """
         (self._resource.activate if on else self._resource.deactivate)(webhook)
         self.refresh()

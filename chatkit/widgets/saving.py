@@ -17,7 +17,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.endpoints import Key
 from chatkit.bulk.outcomes import Row, agrees
 from chatkit.bulk.reconcile import Search, ThrottledReader
-from chatkit.errors import Conflict, InDoubt
+from chatkit.errors import Conflict, UnknownOutcome
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from chatkit.bulk.plan import Plan
 
 
-class UnknownOutcome:
+class UnconfirmedWrite:
     """One create or update that may have landed.
 
     Args:
@@ -42,7 +42,7 @@ class UnknownOutcome:
         key: Key | None,
         sent: Mapping[str, Any],
         taken: Collection[object],
-        error: InDoubt,
+        error: UnknownOutcome,
     ) -> None:
         self.sent, self.error = sent, error
         self._resource, self._key, self._taken = resource, key, taken
@@ -56,7 +56,7 @@ class UnknownOutcome:
         """Look whether it has landed: the record if it has, None if it never will.
 
         Raises:
-            InDoubt: Nobody can tell yet.
+            UnknownOutcome: Nobody can tell yet.
             Conflict: Somebody else has made such a record meanwhile.
             CallError: It cannot be looked for now.
         """
@@ -92,8 +92,8 @@ class UnknownOutcome:
         record: Record = self._resource.get(getattr(verdict.record, endpoints.key))
         return record
 
-    def _unclear(self, reason: str) -> InDoubt:
-        return InDoubt(self.error.call, reason)
+    def _unclear(self, reason: str) -> UnknownOutcome:
+        return UnknownOutcome(self.error.call, reason)
 
 
 # --- as a plan -----------------------------------------------------------------------------

@@ -20,13 +20,13 @@ from chatkit.errors import (
     BadAnswer,
     CallError,
     Conflict,
-    InDoubt,
     NotAuthenticated,
     NotFound,
     NotPermitted,
     RateLimited,
     Refused,
     ServerFault,
+    UnknownOutcome,
 )
 from chatkit.profile import ServiceProfile
 
@@ -188,7 +188,7 @@ def test_the_status_decides_the_class(status: int, kind: type[CallError]) -> Non
     error = failure(answer({"success": True, "message": "why"}, status, POST))
     assert type(error) is kind
     assert f"{status} why" in str(error)
-    assert isinstance(error, Refused) is not isinstance(error, InDoubt)
+    assert isinstance(error, Refused) is not isinstance(error, UnknownOutcome)
 
 
 def test_the_profile_says_which_status_means_what() -> None:

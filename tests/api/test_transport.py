@@ -45,11 +45,11 @@ from chatkit.errors import (
     CallError,
     DeadlinePassed,
     Fault,
-    InDoubt,
     InputError,
     RateLimited,
     Refused,
     ServerFault,
+    UnknownOutcome,
     Unreachable,
 )
 
@@ -138,7 +138,7 @@ def test_a_read_is_given_up_after_four_times(
 ) -> None:
     with FaultServer(script) as server:
         error = failure(server.transport(), GET)
-        assert isinstance(error, InDoubt)
+        assert isinstance(error, UnknownOutcome)
         assert len(server.asked) == 4
 
 
@@ -147,7 +147,7 @@ def test_a_read_is_given_up_after_four_times(
 def test_a_write_that_may_have_landed_is_never_sent_again(script: Script, call: Call) -> None:
     with FaultServer(script, ok) as server:
         error = failure(server.transport(), call)
-        assert isinstance(error, InDoubt)
+        assert isinstance(error, UnknownOutcome)
         assert "may or may not have landed" in str(error)
         assert len(server.asked) == 1
 
@@ -219,7 +219,7 @@ def test_a_connection_lost_while_idle_costs_a_read_nothing_and_a_write_its_certa
         transport = server.transport()
         transport.send(GET)
         if call.writes:
-            assert type(failure(transport, call)) is InDoubt
+            assert type(failure(transport, call)) is UnknownOutcome
             assert (len(landed), len(server.asked)) == (1, 1)
         else:
             assert transport.send(call).success
@@ -518,7 +518,7 @@ def test_of_many_writes_those_whose_answer_is_lost_come_back_as_faults_of_their_
         transport.close()
     faults = [outcome for outcome in came if isinstance(outcome, Fault)]
     assert sorted(fault.call.segments[1] for fault in faults) == [0, 2, 4, 6]
-    assert {type(fault.error) for fault in faults} == {InDoubt}
+    assert {type(fault.error) for fault in faults} == {UnknownOutcome}
     assert all(fault.error.call == fault.call for fault in faults)
     assert len(came) == len(writes)
 
@@ -794,7 +794,10 @@ def test_a_door_that_breaks_leaves_a_write_in_doubt() -> None:
     def door(*asked: object) -> tuple[int, dict[str, str], bytes]:
         raise ConnectionError
 
-    assert type(failure(Transport(connection("http://localhost"), handler=door), POST)) is InDoubt
+    assert (
+        type(failure(Transport(connection("http://localhost"), handler=door), POST))
+        is UnknownOutcome
+    )
 
 
 def test_a_bug_behind_the_door_is_raised_as_itself() -> None:

@@ -60,9 +60,9 @@ from chatkit.errors import (
     CallError,
     ChatkitError,
     DeadlinePassed,
-    InDoubt,
     InputError,
     SettingsError,
+    UnknownOutcome,
     Unreachable,
 )
 from chatkit.util import background
@@ -306,7 +306,7 @@ LOST: dict[str, Script] = {
 def test_a_lost_answer_is_in_doubt_and_asked_for_once(script: Script, call: Call) -> None:
     with FaultServer(script) as server:
         came = outcome(server, call)
-        assert type(came) in (InDoubt, BadAnswer), came
+        assert type(came) in (UnknownOutcome, BadAnswer), came
         assert str(came).startswith(f"{call}: ")
         assert ("may or may not have landed" in str(came)) is call.writes
         assert len(server.asked) == 1
@@ -316,7 +316,7 @@ def test_a_lost_answer_is_in_doubt_and_asked_for_once(script: Script, call: Call
 def test_a_connection_closed_before_it_is_read_is_in_doubt(call: Call) -> None:
     """The bytes were sent: whether anybody read them cannot be known."""
     with FaultServer(ok, greet=Line.close) as server:
-        assert type(outcome(server, call)) is InDoubt
+        assert type(outcome(server, call)) is UnknownOutcome
 
 
 def test_an_answer_that_is_longer_than_its_length_does_not_reach_the_next_call() -> None:
@@ -344,7 +344,7 @@ def test_a_connection_that_the_server_closed_while_idle_carries_a_write_at_most_
         body_of(ask(wire))
         came = ask(wire, call)
         wire.close()
-        assert type(came) is InDoubt
+        assert type(came) is UnknownOutcome
         assert len(server.asked) == 1, "the one that was read and answered"
         assert server.connections == 1
 
@@ -460,7 +460,7 @@ def test_an_answer_lost_over_tls_is_in_doubt(
 ) -> None:
     trust(authority, monkeypatch, tmp_path)
     with FaultServer(script, tls=tls_for(authority, "127.0.0.1")) as server:
-        assert type(outcome(server, POST)) is InDoubt
+        assert type(outcome(server, POST)) is UnknownOutcome
         assert len(server.asked) == 1
 
 

@@ -54,7 +54,7 @@ def test_each_kind_of_fault_has_its_effect_and_its_error(
 ) -> None:
     served.faults({name: 1.0})
     before = len(served.truth()["state"]["flows"])
-    with pytest.raises(MEANS.get(name, chatkit.errors.InDoubt)):
+    with pytest.raises(MEANS.get(name, chatkit.errors.UnknownOutcome)):
         client.transport.send(CREATE)
     truth = served.truth()
     took_effect = KINDS[name].effect != "never"
@@ -84,7 +84,7 @@ def test_only_the_verbs_that_are_named_are_spoilt(served: Account, client: chatk
     envelope = client.transport.send(CREATE)
     assert b'"name":"A"' in bytes(envelope.data)
     [effect] = served.truth()["effects"]
-    with pytest.raises(chatkit.errors.InDoubt):
+    with pytest.raises(chatkit.errors.UnknownOutcome):
         client.flows.delete(effect["id"])
 
 

@@ -268,7 +268,7 @@ def test_an_error_leaves_only_its_own_traceback() -> None:
     assert "aiohttp" not in done.stderr
     assert "asyncio" not in done.stderr
     assert done.stderr.count("Traceback") == 1
-    assert done.stderr.splitlines()[-2].startswith("chatkit.errors.InDoubt: POST contacts: ")
+    assert done.stderr.splitlines()[-2].startswith("chatkit.errors.UnknownOutcome: POST contacts: ")
 
 
 def test_a_forgotten_transport_closes_its_connections() -> None:

@@ -198,7 +198,7 @@ def test_a_file_that_is_written_anew_has_the_rights_of_its_kind(tmp_path, mode, 
 def test_what_a_killed_process_left_beside_a_file_is_written_over(tmp_path):
     path, beside = tmp_path / "part-000000.parquet", tmp_path / ".part-000000.parquet"
     beside.write_bytes(b"half of a part, and longer than the next")
-    with replacing(path, beside=beside) as file:
+    with replacing(path, first=beside) as file:
         file.write(b"a part")
     assert path.read_bytes() == b"a part"
     assert list(tmp_path.iterdir()) == [path]
@@ -219,7 +219,7 @@ def test_a_file_its_name_and_new_folders_are_made_durable(tmp_path, monkeypatch)
     make_folder(tmp_path / "a" / "b")
     assert sorted(map(str, synced)) == [".", "a"]
     synced.clear()
-    with replacing(tmp_path / "a" / "plan.json", beside=tmp_path / "a" / "new") as file:
+    with replacing(tmp_path / "a" / "plan.json", first=tmp_path / "a" / "new") as file:
         file.write(b"{}")
     assert list(map(str, synced)) == ["a/new", "a"]
 

@@ -126,7 +126,7 @@ def test_the_rate_counts_the_time_before_the_bar(slow, notebook, total):
 
 
 def test_what_a_person_must_see_is_one_line(capsys):
-    progress.say("Connected.")
+    progress.print_line("Connected.")
     assert capsys.readouterr().out == "Connected.\n"
 
 
@@ -152,7 +152,7 @@ def told(capsys, steps, after=""):
         forecast = Forecast(after)
         for at, done, left, rate in steps:
             patch.setattr(progress.time, "monotonic", lambda: at)  # noqa: B023
-            forecast.tell("Reading 1,000,000 contacts", done, left, rate)
+            forecast.report("Reading 1,000,000 contacts", done, left, rate)
             said.append(capsys.readouterr().out)
     return said
 

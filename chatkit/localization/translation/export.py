@@ -26,7 +26,7 @@ from chatkit.localization.translation.units import (
     translator_note,
 )
 from chatkit.util.display import has_half_character, many, visible
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,10 +105,10 @@ def export(
     across = many(len({unit.lang_code for unit in units}), "language")
     names = enumerated([visible(each.name) for each in made], 3)
     texts = f"{many(len(units), 'text')} in {across} → {names}"
-    say(texts if units else "Nothing to translate: no file was written.")
+    print_line(texts if units else "Nothing to translate: no file was written.")
     if homeless:
         some = enumerated(list(map(visible, homeless)), 3)
-        say(f"  left out, for another kind of header or button stands there: {some}")
+        print_line(f"  left out, for another kind of header or button stands there: {some}")
     return frame_of(lines, _Line._fields)
 
 

@@ -41,7 +41,7 @@ from chatkit.localization.translation.units import (
     unescape_controls,
 )
 from chatkit.util.display import many, visible
-from chatkit.util.progress import say
+from chatkit.util.progress import print_line
 
 Form = Literal["xlsx", "csv", "po", "xliff"]
 #: A file, or several; a folder stands for the files in it.
@@ -178,7 +178,7 @@ def _check_archive(data: bytes, name: str) -> None:
     except zipfile.BadZipFile:
         return  # its reader refuses it
     if "xl/vbaProject.bin" in parts:
-        say(f"{visible(name)} has macros: they are not run.")
+        print_line(f"{visible(name)} has macros: they are not run.")
     elif not any(part.startswith("xl/") for part in parts):
         kinds = (
             kind
@@ -280,7 +280,7 @@ def read_workbook(data: bytes) -> list[Unit]:
         raise InputError(_OTHER)
     if others:
         one = len(others) == 1
-        say(
+        print_line(
             f"Not read, as no row names the columns of translations: {', '.join(others)}. If "
             f"translations stand on {'it' if one else 'them'}, put back the names of the columns."
         )

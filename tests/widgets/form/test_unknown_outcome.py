@@ -7,10 +7,10 @@ from bulk.wayward import DOCUMENT, Service, dropped, lost, wayward
 from widgets.screen import Clock
 
 from chatkit.client import Client
-from chatkit.errors import Conflict, InDoubt
+from chatkit.errors import Conflict, UnknownOutcome
 from chatkit.resource import Resource, endpoints_of
 from chatkit.widgets import saving
-from chatkit.widgets.saving import UnknownOutcome
+from chatkit.widgets.saving import UnconfirmedWrite
 
 CONTACT = {"number": "2025550142", "country_code": "+1", "name": "Ana Cruz"}
 FLOW = {"name": "survey", "template_name": "default", "flow_json": DOCUMENT}
@@ -25,16 +25,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def doubtful(
     service: Service, resource: Resource[Any], fault: Any, sent: dict[str, Any], key: Any = None
-) -> UnknownOutcome:
+) -> UnconfirmedWrite:
     """Send something whose answer is lost, and return the doubt."""
     taken = set(endpoints_of(resource).base(None).frame.index)
     service.on(endpoints_of(resource).update_method if key else "POST", "", fault)
-    with pytest.raises(InDoubt) as caught:
+    with pytest.raises(UnknownOutcome) as caught:
         if key is None:
             resource.create(**sent)
         else:
             resource.update(key, **sent)
-    return UnknownOutcome(resource, key, sent, taken, caught.value)
+    return UnconfirmedWrite(resource, key, sent, taken, caught.value)
 
 
 def each_resource(client: Client) -> list[tuple[Resource[Any], dict[str, Any]]]:
@@ -63,7 +63,7 @@ def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
         for resource, sent in each_resource(client):
             unsure = doubtful(service, resource, dropped, sent)
             if not endpoints_of(resource).unique:  # nothing would refuse a second one
-                with pytest.raises(InDoubt, match=r"it may still land for 3\d s"):
+                with pytest.raises(UnknownOutcome, match=r"it may still land for 3\d s"):
                     unsure.look()
                 clock.now += 3600
             assert unsure.look() is None
@@ -98,7 +98,7 @@ def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
     with wayward() as service, service.client() as client:
         key = client.contacts.create(**CONTACT).id
         unsure = doubtful(service, client.contacts, dropped, {"name": "Ana Diaz"}, key)
-        with pytest.raises(InDoubt, match="may still land"):
+        with pytest.raises(UnknownOutcome, match="may still land"):
             unsure.look()
         clock.now += 3600
         assert unsure.look() is None

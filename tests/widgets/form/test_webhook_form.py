@@ -13,7 +13,7 @@ from widgets.inbox.stored import account
 from widgets.screen import Clock, find, html, label, parts, press, static, tell, type_into
 
 from chatkit.client import Client
-from chatkit.errors import InDoubt, InputError
+from chatkit.errors import InputError, UnknownOutcome
 from chatkit.widgets import saving
 from chatkit.widgets.form import Form
 
@@ -149,7 +149,7 @@ def test_a_program_that_submits_again_makes_one_webhook() -> None:
     with wayward() as service, service.client() as client:
         form = filled(client, "*")
         service.on("POST", "webhooks", lost)
-        with pytest.raises(InDoubt):
+        with pytest.raises(UnknownOutcome):
             form.submit()
         webhook = form.submit()
         assert [one["id"] for one in service.all("webhooks")] == [webhook.id]
