@@ -174,7 +174,9 @@ def test_a_tail_follows_a_hundred_a_second_and_is_searched_tested_and_sent_again
     red = rows(tail).first
     expect(red).to_contain_text("✗ 131026: Message undeliverable")
     expect(red).to_contain_text(f"Ana +{ANA}")
-    assert red.evaluate("one => getComputedStyle(one).color") == "rgb(156, 29, 22)"
+    theme = "getComputedStyle(document.body).getPropertyValue('--ck-error')"
+    themed = f"one => {{ one.style.color = {theme}; return getComputedStyle(one).color; }}"
+    assert red.evaluate("one => getComputedStyle(one).color") == red.evaluate(themed)
     search = tail.get_by_role("searchbox", name="Search")
     search.press_sequentially("UNDELIVER")
     expect(rows(tail)).to_have_count(1)
