@@ -168,7 +168,7 @@ def test_check_and_oracle_agree_on_every_content_of_the_demo() -> None:
     with Sandbox(seed="demo") as sandbox:
         for code in TEMPLATES:
             for row in sandbox._service.templates.table.rows(f"{sandbox.account_id}/{code}"):
-                ours, theirs = refused(json.loads(row.shown))
+                ours, theirs = refused(json.loads(row.full_text))
                 seen.add(ours)
                 if ours != theirs:
                     apart[code, row.key] = ours, theirs
