@@ -20,7 +20,7 @@ os.environ |= {{"CHATKIT_CONFIG": {folder!r} + "/connections.toml",
                "KEYRING_FILE": {folder!r} + "/keyring.json"}}
 keyring.set_keyring({keyring}())
 print("set up")"""
-LOGIN = 'import chatkit\n\nchatkit.login("production")'
+LOGIN = 'import chatkit\n\nchatkit.widgets.login("production")'
 NEXT = 'client = chatkit.connect("production")\nprint(len(client.contacts.frame()))'
 
 

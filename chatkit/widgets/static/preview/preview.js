@@ -77,8 +77,9 @@ function render({ model, el }) {
   const root = make(el, "div", "pv-preview");
   let open = false;
   const paint = () => {
-    const dark = model.get("dark");
-    draw(root, model.get("message"), model.get("notes"), open, () => {
+    const [message, dark] = [model.get("message"), model.get("dark")];
+    if (!message.body) return; // the model is open, and its content still on the way
+    draw(root, message, model.get("notes"), open, () => {
       open = !open;
       paint();
       root.querySelector("button").focus();
