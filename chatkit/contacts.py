@@ -299,7 +299,7 @@ class ContactEndpoints(Endpoints[Contact]):
         return table.add_column(1, "name", join_texts(table, _PARTS))
 
     def sendable(self, live: Contact) -> dict[str, Any]:
-        """A replacing update must repeat the name, and only the joined name can be sent."""
+        """Return what an update sends; a replacing one must repeat the joined name."""
         has_name = not {*_PARTS, "name"}.isdisjoint(live.model_fields_set)
         return super().sendable(live) | ({"name": live.name} if has_name else {})
 

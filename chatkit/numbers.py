@@ -257,7 +257,7 @@ def _plain(name: str) -> str:
 
 
 def text_of(cell: object) -> str | None:
-    """The text of a cell; a float keeps the look of one, whatever its digits."""
+    """Return the text of a cell; a float keeps the look of one, whatever its digits."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType") or cell != cell:
         return None
     if isinstance(cell, float):

@@ -247,11 +247,11 @@ class ServiceProfile(BaseModel, metaclass=_ProfilePage):
             raise InputError("This profile cannot be used:", _problems(error)) from None
 
     def changed(self) -> dict[str, Any]:
-        """The points whose value is not the default, by name."""
+        """Return the points whose value is not the default, by name."""
         return self.model_dump(exclude_defaults=True)
 
     def event_kinds(self) -> dict[str, str]:
-        """The kinds of events that the API document does not name, and what each means."""
+        """Return the kinds of events that the API document does not name, and what each means."""
         extras = {name: field.json_schema_extra for name, field in type(self).model_fields.items()}
         return {
             getattr(self, name): str(extra["means"])

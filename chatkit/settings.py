@@ -136,7 +136,7 @@ def kept_connection(name: str, *, one_of_several: bool = False) -> Connection:
 
 
 def served(path: str) -> Connection:
-    """The connection to a served sandbox, as the access file that it keeps tells.
+    """Return the connection to a served sandbox, as the access file that it keeps tells.
 
     Raises:
         SettingsError: There is no such file, or it is damaged.
@@ -190,7 +190,7 @@ def config_file() -> Path:
 
 
 def names() -> list[str]:
-    """The names of the connections that are kept."""
+    """Return the names of the connections that are kept."""
     return sorted(_tables())
 
 

@@ -25,7 +25,7 @@ _BASE_URL = re.compile(
 
 
 def base_address(text: object) -> str:
-    """A base address that is safe to send a token to, without a slash at its end.
+    """Return a base address that is safe to send a token to, without a slash at its end.
 
     It is https, or http on loopback; it has no user, query or fragment; it may have a path.
 
@@ -76,7 +76,7 @@ def _ip_address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | No
 
 
 def _known_host(host: str) -> bool:
-    """A name or an address, but no spelling that only some read as a number (127.1, 0x7f.1)."""
+    """Return a host, but no spelling that only some read as a number (127.1, 0x7f.1)."""
     if host.startswith("[") or re.search(r"(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$", host):
         return _ip_address(host) is not None
     return len(host) <= 253
@@ -88,7 +88,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def account_id_text(value: object) -> str:
-    """An account id as the text that goes into a path: letters, digits and . _ ~ - only."""
+    """Return an account id as the text that goes into a path: letters, digits and . _ ~ - only."""
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise SettingsError(
             f"The account id must be text or a whole number, not {type(value).__name__}."

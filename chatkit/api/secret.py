@@ -65,7 +65,7 @@ class Secret:
         self._text: str = text._text if isinstance(text, Secret) else text
 
     def reveal(self) -> str:
-        """The text itself. Keep it out of variables, logs and messages."""
+        """Return the text itself. Keep it out of variables, logs and messages."""
         return self._text
 
     def __repr__(self) -> str:
@@ -115,7 +115,7 @@ class Secret:
 
 
 def access_token(text: str | Secret) -> Secret:
-    """An access token that can stand in a header, without the whitespace around it.
+    """Return an access token that can stand in a header, without the whitespace around it.
 
     Raises:
         SettingsError: It is empty, quoted, or holds anything but visible ASCII. The text of the

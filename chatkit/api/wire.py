@@ -111,7 +111,7 @@ class Wire:
         return fields, body
 
     def _spellings(self) -> list[bytes]:
-        """The forms of the token in a body: as it is, and as JSON may write it."""
+        """Return the forms of the token in a body: as it is, and as JSON may write it."""
         token = self._token.reveal()
         quoted = token.replace("\\", "\\\\").replace('"', '\\"')
         return [text.encode() for text in {token, quoted, quoted.replace("/", "\\/")}]

@@ -460,7 +460,7 @@ class RunRow(Row):
         return ""
 
     def _answered(self, call: Call, envelope: Envelope) -> Stage | None:
-        """A success: note the key, and whether the answer proves what was sent."""
+        """Record a success: note the key, and whether the answer proves what was sent."""
         endpoints, change = self.endpoints, self.change
         create, key = change.kind == "create", cast("int | str", self.key)
         try:
@@ -598,7 +598,7 @@ class RunRow(Row):
         return None
 
     def _unreadable(self, error: Refused) -> Stage | None:
-        """A record that cannot be read before it is written: most often it is not there."""
+        """Record that a record cannot be read before it is written: most often it is not there."""
         uncertain = self.was_unknown or self.open
         if not isinstance(error, NotFound) and uncertain:
             self.unclear("unknown", f"it could not be read: {error.reason}")

@@ -118,7 +118,7 @@ def _met(count: int, noun: str) -> str:
 
 
 def losses_of(plan: Plan) -> Losses:
-    """Number the reasons why changes cannot be undone exactly, and say each with its count."""
+    """Return the reasons why changes cannot be undone exactly, numbered, each with its count."""
     count = Counter[tuple[str, str]](
         (change.undo, change.loss)
         for changes in by_kind(plan)

@@ -171,7 +171,7 @@ class Intake:
         return ""
 
     def _read(self, body: bytes, encoding: str) -> tuple[str | None, str, str]:
-        """The kind of the event, its contact, and what is wrong with the body if it is no JSON."""
+        """Return the kind of an event, its contact, and why the body is no JSON."""
         content = unpacked(body)
         try:
             value = msgspec.json.decode(content)
@@ -208,7 +208,7 @@ def contact_of_body(body: bytes) -> str:
 
 
 def _storable(text: str) -> str:
-    """A text that every database takes: without the null character and half characters."""
+    """Return a text that every database takes: without the null character and half characters."""
     if text.isascii() and text.isprintable():  # as nearly all are
         return text
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()

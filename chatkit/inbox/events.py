@@ -210,7 +210,7 @@ def events(delivery: Delivery, profile: ServiceProfile) -> Iterator[Event]:
 
 
 def contact_in(body: Any) -> str:
-    """The one contact that a decoded body is about; empty when it is none, or several.
+    """Return the one contact that a decoded body is about; empty when it is none, or several.
 
     It is the same whichever field a profile calls that of the data: each is taken for it. So
     what a reader with any profile finds is of this contact, or it is empty.
@@ -265,7 +265,7 @@ def _apart(
 
 
 def _alone(value: Any, level: str) -> Family:
-    """The family of what has no lists: a single message or status has come, or something else."""
+    """Return the family of a body without lists: a single message, a status, or something else."""
     if level == "body" and isinstance(value, dict) and isinstance(value.get("id"), str):
         status, kind = value.get("status"), value.get("type")
         listed = isinstance(value.get("contacts"), list)
@@ -284,7 +284,7 @@ def _alone(value: Any, level: str) -> Family:
 
 
 def words(content: Object) -> str | None:
-    """The words in a message, whatever its type; None when there are none."""
+    """Return the words in a message, whatever its type; None when there are none."""
     kind = content.get("type")
     part = content.get(kind) if isinstance(kind, str) else None
     if isinstance(part, list):
@@ -303,7 +303,7 @@ def words(content: Object) -> str | None:
 
 
 def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
-    """The answers that a customer gave in a flow, and its text when that cannot be read."""
+    """Return the answers that a customer gave in a flow, and its text when that cannot be read."""
     interactive = content.get("interactive")
     reply = interactive.get("nfm_reply") if isinstance(interactive, dict) else None
     if not isinstance(reply, dict):
@@ -321,20 +321,20 @@ def answers(content: Object) -> tuple[dict[str, Any] | None, str | None]:
 
 
 def _ids(fields: Object, names: Iterable[str]) -> list[str | None]:
-    """The values of fields that name a person: numbers in E.164 form, user ids as they are."""
+    """Return what names a person: numbers in E.164 form, user ids as they are."""
     values = ((name, text(fields.get(name))) for name in names)
     return [value if name.endswith("user_id") else e164(value) for name, value in values]
 
 
 def text(value: Any) -> str | None:
-    """A text; a number as its digits. Anything else is none."""
+    """Return a text; a number as its digits. Anything else is none."""
     if isinstance(value, str):
         return value
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def time_of(value: Any) -> datetime | None:
-    """A time since 1970, as a number or as its digits: seconds; 13 digits are milliseconds."""
+    """Read a time since 1970, a number or its digits: seconds; 13 digits are milliseconds."""
     digits = text(value)
     if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 19:
         return None
@@ -345,7 +345,7 @@ def time_of(value: Any) -> datetime | None:
 
 
 def contact_of(written: str) -> str:
-    """A contact as a person writes it: a number in any notation, or what else they are called."""
+    """Read a contact as people write it: a number in any notation, or another name."""
     contact = written.strip()
     digits = re.sub(r"[\s\u200b-\u200f\u202a-\u202e\u2060-\u2069().+/-]", "", contact)
     if not (digits.isascii() and digits.isdigit()):
@@ -356,7 +356,7 @@ def contact_of(written: str) -> str:
 
 
 def e164(number: str | None) -> str | None:
-    """A number as contacts have it, country code and digits; anything else as it is."""
+    """Return a number as contacts have it, country code and digits; anything else as it is."""
     if number and number.isascii() and number.isdigit() and 5 <= len(number) <= 15:
         return f"+{number}"
     return number

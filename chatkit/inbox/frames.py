@@ -110,7 +110,7 @@ def _messages(events: Iterable[Event]) -> Iterator[Row]:
 
 
 def _reactions(events: Iterable[Event]) -> Iterator[Row]:
-    """The last reaction of each contact to each message; without an emoji it was taken back."""
+    """Return the last reaction of each contact to each message; without an emoji it is gone."""
     last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Row]] = {}
     for event in _messages_in(events):
         reaction = event.fields.get("reaction")
@@ -193,7 +193,7 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
 
 
 def _kind_of(values: list[Any]) -> Kind:
-    """The kind of column that these values fit into; objects when they are of several."""
+    """Return the kind of column that these values fit into; objects when they are of several."""
     kinds = {type(value) for value in values} - {type(None)}
     if kinds == {str}:
         return "text"

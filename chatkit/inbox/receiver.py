@@ -103,7 +103,7 @@ class Receiver(metaclass=HelpPage):
         return self._authority.pem if self._authority else None
 
     def trusting(self) -> ssl.SSLContext | None:
-        """A TLS context of a client that trusts this receiver and nobody else."""
+        """Return a TLS context of a client that trusts this receiver and nobody else."""
         return self._authority.trusting() if self._authority else None
 
     def accept(self, *secrets: str | Secret) -> None:
@@ -278,13 +278,13 @@ class Authority:
         return self._authority.cert_pem.bytes()
 
     def trusting(self) -> ssl.SSLContext:
-        """A context of a client that trusts this authority and nobody else."""
+        """Return a context of a client that trusts this authority and nobody else."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._authority.configure_trust(context)
         return context
 
     def serving(self, host: str) -> ssl.SSLContext:
-        """A context of a server with a certificate for a host, and for loopback."""
+        """Return a context of a server with a certificate for a host, and for loopback."""
         names = dict.fromkeys((host, "localhost", "127.0.0.1", "::1"))
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2

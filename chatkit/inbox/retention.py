@@ -111,7 +111,7 @@ class Deletion(Report):
 
     @abstractmethod
     def _what(self) -> str:
-        """The first line."""
+        """Return the first line."""
 
     @abstractmethod
     def _delete(self, mixed: bool) -> Iterator[int]:

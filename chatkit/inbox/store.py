@@ -356,7 +356,7 @@ class InboxStore:
         return query
 
     def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
-        """The ids of what may be about a contact: each part is found by the index of contacts."""
+        """Return the ids of what may be about a contact, by the index of contacts."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
         # Of nobody, or of several: the body tells; one that is packed is read later.
@@ -505,7 +505,7 @@ def _time(microseconds: int) -> datetime:
 
 
 def _microseconds(time: datetime) -> int:
-    """A time as it is stored. Without an offset it is UTC."""
+    """Return a time as it is stored. Without an offset it is UTC."""
     time = time if time.tzinfo else time.replace(tzinfo=UTC)
     return (time - _EPOCH) // timedelta(microseconds=1)
 

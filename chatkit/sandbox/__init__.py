@@ -115,7 +115,7 @@ class Sandbox:
         return kept if isinstance(kept, dict) else {}
 
     def _port_before(self) -> int:
-        """The port that this sandbox was served on last, 0 if nobody knows."""
+        """Return the port that this sandbox was served on last, 0 if nobody knows."""
         try:
             return urlsplit(str(self._kept().get("base_url", ""))).port or 0
         except ValueError:
@@ -336,7 +336,7 @@ class Sandbox:
 
 
 def _records(seed: object) -> "AccountRecords":
-    """The records that a sandbox begins with; nothing of those that need none."""
+    """Return the records that a sandbox begins with; nothing of those that need none."""
     if seed is None or seed in ("demo", "empty"):
         return {}
     seed_records = getattr(seed, "_seed_records", None)

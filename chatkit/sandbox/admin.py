@@ -136,7 +136,7 @@ class Faults:
         self.latency, self.retry_after = latency, retry_after
 
     def current(self) -> dict[str, object]:
-        """The faults in force, as they were set."""
+        """Return the faults in force, as they were set."""
         return dict(self._settings)
 
     def draw(self) -> DrawnFault | None:
@@ -150,7 +150,7 @@ class Faults:
 
 
 def _rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """A rate as pairs of (after the effect, rate)."""
+    """Return a rate as pairs of (after the effect, rate)."""
     if kind not in _TIMED:
         return [(kind == "truncated", _number(kind, value))]
     if not isinstance(value, Mapping):

@@ -185,7 +185,7 @@ class ContactsHandler(ResourceHandler):
         }
 
     def _number(self, digits: str, code: str) -> str:
-        """A number as it is stored, with the digits of its country code if the profile says so."""
+        """Return a number as it is stored, with its country code if the profile says so."""
         if self.profile.number_form == "national" or digits.startswith(code[1:]):
             return digits
         return code[1:] + digits

@@ -135,7 +135,7 @@ class EventPublisher:
         return any(self._receivers.allows(webhook.url) for webhook in webhooks)
 
     def _post_quietly(self, account: str, kind: str, body: object, stamp: str) -> None:
-        """A write never fails because nobody takes its event."""
+        """Queue an event; a write never fails because nobody takes it."""
         try:
             self.post(account, kind, body, stamp)
         except QueueFull as error:
@@ -143,7 +143,7 @@ class EventPublisher:
 
 
 def _seconds(stamp: str) -> int:
-    """A time as seconds since 1970, as upstream gives times."""
+    """Return a time as seconds since 1970, as upstream gives times."""
     return int(datetime.fromisoformat(stamp).timestamp())
 
 

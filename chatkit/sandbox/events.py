@@ -57,14 +57,14 @@ class FamilyKinds(NamedTuple):
 
     @classmethod
     def of(cls, profile: ServiceProfile) -> FamilyKinds:
-        """The kinds of a profile; that of statuses is the one the API document names."""
+        """Return the kinds of a profile; that of statuses is the one the API document names."""
         return cls(STATUS, *(getattr(profile, f"event_kind_{name}") for name in cls._fields[1:]))
 
 
 def event_body(
     profile: ServiceProfile, kind: str, payload: object, message_id: str, stamp: str
 ) -> bytes:
-    """The body of a delivery, in the profile's shape; the document shows none (section Events)."""
+    """Return the body of a delivery as the profile shapes it (section Events shows none)."""
     body: dict[str, object] = {
         "id": message_id,
         "timestamp": stamp,
@@ -93,12 +93,12 @@ def change(field: str, value: Json, at: int | None = None) -> Json:
 
 
 def inbound(person: Person, message: Json) -> Json:
-    """A customer's message."""
+    """Return a customer's message."""
     return change("messages", _value(person, messages=[{"from": person.number, **message}]))
 
 
 def outbound(person: Person, message: Json) -> Json:
-    """A message that the account sent."""
+    """Return a message that the account sent."""
     sent = {"from": BUSINESS, "to": person.number, **message}
     return change("smb_message_echoes", _value(person, message_echoes=[sent]))
 
@@ -106,7 +106,7 @@ def outbound(person: Person, message: Json) -> Json:
 def status(
     person: Person, message_id: str, name: str, at: int, error: int | None, category: str
 ) -> Json:
-    """The status of a message of the account; with an error only when it failed."""
+    """Return the status of a message of the account; with an error only when it failed."""
     report: Json = {
         "id": message_id,
         "status": name,
@@ -132,18 +132,18 @@ def status(
 def message(
     kind: str, message_id: str, at: int, content: Json, reply_to: str | None = None
 ) -> Json:
-    """A message without its sender."""
+    """Return a message without its sender."""
     made: Json = {"id": message_id, "timestamp": str(at), "type": kind, kind: content}
     return made | ({"context": {"from": BUSINESS, "id": reply_to}} if reply_to else {})
 
 
 def text(body: str) -> Json:
-    """The content of a text message."""
+    """Return the content of a text message."""
     return {"body": body}
 
 
 def media(kind: str, media_id: str, caption: str | None) -> Json:
-    """The content of a message that holds a file: its id, under which upstream keeps it."""
+    """Return the content of a message that holds a file: its id, under which upstream keeps it."""
     content: Json = {
         "mime_type": _MIME[kind],
         "sha256": b64encode(hashlib.sha256(media_id.encode()).digest()).decode(),
@@ -161,12 +161,12 @@ def media(kind: str, media_id: str, caption: str | None) -> Json:
 
 
 def reaction(message_id: str, emoji: str) -> Json:
-    """The content of a reaction; without an emoji it takes the earlier one back."""
+    """Return the content of a reaction; without an emoji it takes the earlier one back."""
     return {"message_id": message_id, "emoji": emoji}
 
 
 def flow_answer(answer: Mapping[str, Any], flow_token: str) -> Json:
-    """The content of an answered flow: its answer is JSON inside a text."""
+    """Return the content of an answered flow: its answer is JSON inside a text."""
     text = json.dumps({**answer, "flow_token": flow_token}, ensure_ascii=False)
     reply = {"name": "flow", "body": "Sent", "response_json": text}
     return {"type": "nfm_reply", "nfm_reply": reply}
@@ -189,13 +189,13 @@ def _value(person: Person, **content: list[Json]) -> Json:
 def template_status(
     content_id: int, name: str, lang_code: str, event: str, reason: str, at: int
 ) -> Json:
-    """The decision of upstream about a template content."""
+    """Return the decision of upstream about a template content."""
     value = _template(content_id, name, lang_code) | {"event": event, "reason": reason}
     return change("message_template_status_update", value, at)
 
 
 def template_components(content_id: int, name: str, lang_code: str, content: Json, at: int) -> Json:
-    """That a template content was edited, and how it is now."""
+    """Return the event that a template content was edited, and how it is now."""
     value = _template(content_id, name, lang_code) | {"message_template_element": content["text"]}
     if content.get("footer"):
         value["message_template_footer"] = content["footer"]
@@ -203,7 +203,7 @@ def template_components(content_id: int, name: str, lang_code: str, content: Jso
 
 
 def flow_status(wa_flow_id: str, name: str, old: str | None, new: str, at: int) -> Json:
-    """That a flow was made, or came into another state."""
+    """Return the event that a flow was made, or came into another state."""
     value: Json = {"event": "FLOW_STATUS_CHANGE", "flow_id": wa_flow_id}
     if old is None:
         value["message"] = f"Flow {name} has been created with {new} status"

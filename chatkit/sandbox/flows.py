@@ -181,7 +181,7 @@ class FlowsHandler(ResourceHandler):
         return super()._texts(record)
 
     def _whole(self, row: StoredRecord) -> bytes:
-        """A flow with its document."""
+        """Return a flow with its document."""
         if self.quirks.isdisjoint({"text_flow_json", "raw_flow_json"}):
             return row.full_text.encode()
         record = json.loads(row.full_text)
@@ -201,7 +201,7 @@ def _brief(record: dict[str, Any]) -> bytes:
 
 
 def _document(written: Any) -> dict[str, Any] | None:
-    """A flow document, from the form in which a service shows it; None when it shows none."""
+    """Return a flow document from the form in which it is shown; None where none is."""
     if isinstance(written, str):
         try:
             written = json.loads(written)

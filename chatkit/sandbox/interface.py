@@ -101,7 +101,7 @@ class RefusedRequest(Exception):
 
 
 def invalid(*problems: FieldProblem) -> RefusedRequest:
-    """The refusal of a body or query whose fields break a rule."""
+    """Return the refusal of a body or query whose fields break a rule."""
     text = "; ".join(f"{problem.field}: {problem.message}" for problem in problems[:3])
     return RefusedRequest("invalid", text, problems)
 
@@ -129,7 +129,7 @@ class Replies:
         }
 
     def data(self, payload: bytes, status: int = 200, message: str | None = None) -> ServiceAnswer:
-        """A success whose `data` is this JSON text."""
+        """Return a success whose `data` is this JSON text."""
         body = b'%b,"data":%b}' % (_head(status, message), payload)
         return ServiceAnswer(status, body, {"content-type": JSON_TYPE})
 
@@ -144,13 +144,13 @@ class Replies:
         )
 
     def done(self, message: str, payload: bytes = b"null") -> ServiceAnswer:
-        """An update or a deletion that was done."""
+        """Return an update or a deletion that was done."""
         if "no_body" in self.quirks:
             return ServiceAnswer(204, b"")
         return self.data(payload, message=message)
 
     def refuse(self, refusal: RefusedRequest) -> ServiceAnswer:
-        """The answer to a refused request."""
+        """Return the answer to a refused request."""
         answer = self.error(self.statuses[refusal.reason], refusal.message, refusal.problems)
         answer.headers |= refusal.headers
         if answer.status == 401:
@@ -160,7 +160,7 @@ class Replies:
     def error(
         self, status: int, message: str, problems: Sequence[FieldProblem] = ()
     ) -> ServiceAnswer:
-        """An error in the envelope (section Errors: not shown)."""
+        """Return an error in the envelope (section Errors: not shown)."""
         if "html_errors" in self.quirks:
             page = f"<!doctype html><title>{status}</title><p>{html.escape(message)}</p>"
             return ServiceAnswer(status, page.encode(), {"content-type": HTML_TYPE})
@@ -305,7 +305,7 @@ def parameters(query: str) -> dict[str, str]:
 
 
 def page(query: dict[str, str], profile: ServiceProfile) -> Page:
-    """The page that parameters ask for (section Limits, and the profile).
+    """Return the page that parameters ask for (section Limits, and the profile).
 
     Raises:
         RefusedRequest: `page` or `pageSize` is no number, or below the first.
@@ -336,7 +336,7 @@ MAX_BODY = 11 * 1024 * 1024
 
 
 def read_object(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-    """The JSON object in a body.
+    """Return the JSON object in a body.
 
     Raises:
         RefusedRequest: It is no JSON by its content type, too large, or not one object of

@@ -195,7 +195,7 @@ class Middleware:
         return dumps(made).encode()
 
     def error(self, status: int, message: str) -> ServiceAnswer:
-        """An error that is not the service's own, in the same form."""
+        """Return an error that is not the service's own, in the same form."""
         return self.service.replies.error(status, message)
 
     def report(self, error: BaseException) -> None:

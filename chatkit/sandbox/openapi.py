@@ -16,7 +16,7 @@ _WHOLE: Schema = {"type": "integer"}
 def document(
     resources: dict[str, ResourceHandler], profile: ServiceProfile, replies: Replies
 ) -> dict[str, Any]:
-    """The document as a JSON object."""
+    """Return the document as a JSON object."""
     paths: dict[str, dict[str, Any]] = {}
     several = [(each, operation) for each in resources.values() for operation in each.operations]
     for resource, operation in several:

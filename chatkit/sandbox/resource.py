@@ -194,7 +194,7 @@ class ResourceHandler:
         self.update_body = RequestBody(changed, frozenset(needed), closed)
 
     def find(self, call: AllowedCall) -> StoredRecord:
-        """The active record that the path names.
+        """Return the active record that the path names.
 
         Raises:
             RefusedRequest: There is none in the token's account.
@@ -220,7 +220,7 @@ class ResourceHandler:
         return self.replies.done(f"{self.noun} deleted")
 
     def _copied_id(self, record: Mapping[str, Any]) -> int:
-        """The id of a record of another account: its own; the next one when it has none."""
+        """Return the id of a record of another account: its own; the next one when it has none."""
         record_id = record.get("id")
         return self.table.next_id() if record_id is None else int(record_id)
 
@@ -295,13 +295,13 @@ class ResourceHandler:
 
 
 def read_id(text: str) -> int | None:
-    """The id a path segment names; None when it can name none."""
+    """Return the id a path segment names; None when it can name none."""
     if text.isascii() and text.isdigit() and len(text) <= ID_DIGITS and text[0] != "0":
         return int(text)
     return None
 
 
 def upstream_id(record_id: int, prefix: str) -> str:
-    """An identifier as the upstream platform gives them: digits, another for each record."""
+    """Return an identifier as the upstream platform gives them: digits, another for each record."""
     # 7919393 has no factor with 10**12 in common, so no two ids give the same digits.
     return f"{prefix}{record_id * 7_919_393 % 10**12:012d}"

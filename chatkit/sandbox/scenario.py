@@ -210,7 +210,7 @@ class Timeline:
         self._planned.append((at, kind, make))
 
     def new_id(self, prefix: str = "") -> str:
-        """An id that no other timeline has."""
+        """Return an id that no other timeline has."""
         self._count += 1
         digest = hashlib.sha256(f"{self._salt} {self._count}".encode()).digest()
         return prefix + base64.urlsafe_b64encode(digest[:24]).decode()
@@ -338,7 +338,7 @@ def flow(
     contacts: int | Sequence[str] | None = None,
     text: Text = "Please fill this in.",
 ) -> None:
-    """A flow is sent, and each of the `answers` comes from a contact of its own."""
+    """Send a flow; each of the `answers` comes from a contact of its own."""
     row = service.flows.table.active(flow, service.account_id)
     if row is None:
         raise BadScenario(f"the account has no flow {flow!r}")

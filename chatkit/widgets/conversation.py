@@ -192,7 +192,7 @@ class Conversation(Follower):
         return f"<style>{self._css}</style>{html}"
 
     def _parts(self) -> dict[str, Any]:
-        """The title and a note as texts, and the bubbles: each its name, and HTML that is safe."""
+        """Return title and note as texts, and the bubbles: each its name, and safe HTML."""
         name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         older = len(self.thread) - self._last
@@ -366,7 +366,7 @@ def _message(
 
 
 def _silent(row: Mapping[str, Any], marks: Mapping[str, list[str]]) -> ThreadMessage:
-    """A message of which only the status came: it was sent elsewhere, by a program or a phone."""
+    """Return a message of which only the status came: another program or a phone sent it."""
     at = next((row[f"{step}_at"] for step in (*_STEPS, "failed") if row[f"{step}_at"]), None)
     key = str(row["message_id"])
     course = _course(row)

@@ -221,7 +221,7 @@ class Tail(Follower):
         self._at = top
 
     def _within(self, top: int) -> tuple[int, int]:
-        """The ids between which the chosen times lie."""
+        """Return the ids between which the chosen times lie."""
 
         def before(bound: str, else_: int) -> int:
             if not bound:
@@ -371,7 +371,7 @@ def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bound_time(bound: str) -> datetime | None:
-    """A bound as a time with a zone; times without one are in UTC."""
+    """Return a bound as a time with a zone; times without one are in UTC."""
     time = read_bound(bound) if bound else None
     if isinstance(time, datetime):
         return time if time.tzinfo else time.replace(tzinfo=UTC)
@@ -479,7 +479,7 @@ def _row(row: dict[str, Any]) -> str:
 
 
 def _text(value: str | None) -> str:
-    """A text that a page can show: what would not be seen is spelled out."""
+    """Return a text that a page can show: what would not be seen is spelled out."""
     return cut(value or "", _LONG)
 
 
