@@ -18,7 +18,7 @@ ChatkitError
     │   ├── Conflict           it exists already
     │   └── RateLimited        too many calls (.retry_after seconds)
     ├── Unreachable        the call never left this machine; nothing changed
-    └── UnknownOutcome            no answer that can be trusted: a write may or may not have landed
+    └── UnknownOutcome     no answer that can be trusted: a write may have taken effect
         ├── DeadlinePassed     no answer in time
         ├── ServerFault        the service failed (5xx)
         └── BadAnswer          HTML, truncated, empty, too large, wrongly typed …
@@ -379,14 +379,16 @@ class Unreachable(CallError):
 
 
 class UnknownOutcome(CallError):
-    """There is no answer that can be trusted. A write may or may not have landed.
+    """There is no answer that can be trusted. A write may or may not have taken effect.
 
     Look before you repeat it: a second create may be a duplicate.
     """
 
     def __init__(self, call: Call, reason: str, *, status: int | None = None) -> None:
         if call.writes:
-            reason += "\nThe change may or may not have landed: read it back before you repeat it."
+            reason += (
+                "\nThe change may or may not have taken effect: read it back before you repeat it."
+            )
         elif not self.advice:
             self.advice = (
                 "Nothing was changed: call again, or see what chatkit.doctor(client) finds."

@@ -20,16 +20,16 @@ A 429 does not count: the call waits as told until its timeout, and holds back a
 account (`AdaptiveThrottle`). The timeout of a call, its deadline, covers waiting, every retry and
 the last byte: nothing is sent after it.
 
-A run (`chatkit.bulk`). A write that may have landed is an unknown outcome. After a settle window it
-is read by its key, or looked for by its natural key (`bulk.reconcile`), and sent again only when it
-has not landed. The window is 2 s for an update or a delete; none for a create of what the service
-refuses a second record of; for any other create, and before the last try of one, the deadline and
-30 s more, when no service is still at it. What an answer does not prove is read back by pages of
-the list where that is fewer calls; a row that no page proves is read alone. One row is sent, or
-read in vain, 5 times; a page, or a search, whose answer is none, 5 times, for the next answer to a
-read is most often a good one. 401 and 403 stop the run; 409, 404 and any other refusal are looked
-into, never retried. 10 refused rows in a row stop the run, and so does an outage: 3 times 20
-unknown outcomes between which nothing has landed.
+A run (`chatkit.bulk`). A write that may have taken effect is an unknown outcome. After a settle
+window it is read by its key, or looked for by its natural key (`bulk.reconcile`), and sent again
+only when it did not take effect. The window is 2 s for an update or a delete; none for a create of
+what the service refuses a second record of; for any other create, and before the last try of one,
+the deadline and 30 s more, when no service is still at it. What an answer does not prove is read
+back by pages of the list where that is fewer calls; a row that no page proves is read alone. One
+row is sent, or read in vain, 5 times; a page, or a search, whose answer is none, 5 times, for the
+next answer to a read is most often a good one. 401 and 403 stop the run; 409, 404 and any other
+refusal are looked into, never retried. 10 refused rows in a row stop the run, and so does an
+outage: 3 times 20 unknown outcomes between which nothing has landed.
 """
 
 from __future__ import annotations

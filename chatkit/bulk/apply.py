@@ -404,7 +404,7 @@ class Run:
             seconds = min(row.due for row in waiting) - time.monotonic()
             if seconds > 5:
                 lost = f"{len(waiting)} lost changes"
-                print_line(f"Waiting {seconds:.0f} s: {lost} may still land until then.")
+                print_line(f"Waiting {seconds:.0f} s: {lost} may still take effect until then.")
             self.interrupt.sleep(seconds)
         return waiting
 

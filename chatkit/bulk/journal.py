@@ -298,7 +298,7 @@ class Journal:
             raise JournalError(
                 f"The journal of run {self._run} cannot be written: {self._stopped}. Nothing more "
                 f"is recorded or sent. When the cause is gone, chatkit.resume({self._run!r}) finds "
-                "out what landed and goes on."
+                "out what took effect and goes on."
             ) from cause
 
     def _verify(self) -> None:

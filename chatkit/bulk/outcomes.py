@@ -349,7 +349,7 @@ class RunRow(Row):
         if self.change.kind == "create":
             self.taken.add(key)
             lost = self.endpoints.lost
-        reasons = [reason or "the answer was lost, it has landed", *filter(None, [lost])]
+        reasons = [reason or "the answer was lost; it took effect", *filter(None, [lost])]
         self.note("adopted", key=key, reason="; ".join(reasons))
         self.run.took_effect()
 
@@ -367,12 +367,14 @@ class RunRow(Row):
         if self.refusal is not None and proven:  # no duplicate: refused for good
             self._refuse(self.refusal)
         elif not proven and self.attempts - self.sent_before >= tries:
-            self.unclear("unknown", f"{sent}, and this service does not show whether it landed")
+            self.unclear(
+                "unknown", f"{sent}, and this service does not show whether it took effect"
+            )
             return False
         elif proven and self.attempts >= tries:
-            self.note("failed", reason=f"{sent}, and it never landed")
+            self.note("failed", reason=f"{sent}, and it never took effect")
         else:
-            self.note("absent", reason="it had not landed")
+            self.note("absent", reason="it had not taken effect")
         return not self.done
 
     def unclear(self, what: str, reason: str) -> None:

@@ -669,7 +669,7 @@ def _left_over(
             gone = {"delete": True} if change.kind == "delete" else {}
             again.append(key | fields | gone | outcome)
         elif state == "unknown":
-            why = f"{reason}; nobody knows yet whether it landed: go on with the run first"
+            why = f"{reason}; it is not known yet whether it took effect: go on with the run first"
             read.append(key | outcome | {"reason": why})
     for row, column, value, reason, step in plan._cells:
         place = " = ".join(filter(None, [column, value]))

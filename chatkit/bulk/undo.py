@@ -137,10 +137,13 @@ def _why_not(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> s
     create = row.change.kind == "create"
     name = endpoints.natural(after)
     reasons = (
-        (row.state == "unknown", "nobody knows yet whether it landed: chatkit.resume finds out"),
+        (
+            row.state == "unknown",
+            "it is not known yet whether it took effect: chatkit.resume finds out",
+        ),
         (
             row.state == "conflict",
-            f"its answer was lost, so it may have landed before: {row.reason}",
+            f"its answer was lost, so it may have taken effect before: {row.reason}",
         ),
         (row.change.undo == "never", row.change.loss),
         (row.evidence == "gone" and not include_adopted, row.reason),

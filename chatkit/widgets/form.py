@@ -246,7 +246,9 @@ class Form(Panel):
                 self._fields.lock(False)
                 self._paint()
         if record is None:
-            self._message.show("It has not landed, and will not any more: you can send it again.")
+            self._message.show(
+                "It did not take effect, and will not any more: you can send it again."
+            )
             return None
         return self._done(record, outcome.sent, self.line, searched=True)
 
@@ -293,7 +295,7 @@ class Form(Panel):
         self.key, self.record, self._ran = getattr(record, self._endpoints.key), record, line
         known = self._known() or {}
         self._fields.fill(known)
-        sentences = ["It has landed."] if searched else []
+        sentences = ["It took effect."] if searched else []
         sentences += [f"{'Created' if made else 'Saved'} {self._endpoints.noun} {self.key}."]
         for name, value in sent.items():
             if name in known and not agrees(known[name], value):

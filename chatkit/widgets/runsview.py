@@ -134,7 +134,9 @@ class RunsView(Panel):
             text = "What it has not applied is below: nothing is sent before you go on there."
         elif act == "doubt":
             view.show("unknown")
-            text = "What is in doubt is below: going on looks what landed before it sends anything."
+            text = (
+                "The unknown rows are below: resuming looks what took effect, then sends the rest."
+            )
         elif act == "back":
             view.undo()
             text = "The plan that takes it back is below: nothing is sent before you click there."

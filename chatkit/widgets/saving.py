@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class UnconfirmedWrite:
-    """One create or update that may have landed.
+    """One create or update that may have taken effect.
 
     Args:
         resource: Where its record would be.
@@ -53,7 +53,7 @@ class UnconfirmedWrite:
         self._until = time.monotonic() + settle
 
     def look(self) -> Record | None:
-        """Look whether it has landed: the record if it has, None if it never will.
+        """Look whether it took effect: the record if it did, None if it never will.
 
         Raises:
             UnknownOutcome: Nobody can tell yet.
@@ -64,7 +64,7 @@ class UnconfirmedWrite:
         record = self._created() if self._key is None else self._updated(self._key)
         if record is None and began < self._until:
             seconds = self._until - began
-            raise self._unclear(f"it is not there; it may still land for {seconds:.0f} s")
+            raise self._unclear(f"it is not there; it may still take effect for {seconds:.0f} s")
         return record
 
     def _updated(self, key: Key) -> Record | None:

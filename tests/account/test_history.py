@@ -329,7 +329,7 @@ def test_what_is_in_doubt_is_looked_at_and_not_sent_again(sandbox, client):
     result = settled(plan.apply, settle=0)
     assert states(result) == ["unknown"] * 3
     assert chatkit.runs(client)["unknown"].tolist() == [3]
-    assert chatkit.undo(result).refused["reason"].str.contains("nobody knows").all()
+    assert chatkit.undo(result).refused["reason"].str.contains("not known yet").all()
     admin(sandbox, "POST", "faults")
     client.transport.retry = RetryPolicy(deadline=30.0)
     sent = len(writes(sandbox))

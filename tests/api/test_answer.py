@@ -133,8 +133,8 @@ def test_an_answer_of_no_use_says_why(given: Answer, reason: str) -> None:
 
 
 def test_after_a_write_it_is_said_that_the_change_may_have_landed() -> None:
-    assert "may or may not have landed" in str(failure(answer(HTML, call=POST)))
-    assert "landed" not in str(failure(answer(HTML)))
+    assert "may or may not have taken effect" in str(failure(answer(HTML, call=POST)))
+    assert "taken effect" not in str(failure(answer(HTML)))
 
 
 def test_every_json_file_is_an_envelope_or_a_bad_answer(shared: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_run_sends_a_row_as_often_as_the_policy_of_its_client_says(retry, sent
         )
         assert result.state.tolist() == ["failed"]
         times = "once" if sent == 1 else f"{sent} times"
-        assert result.reason.tolist() == [f"sent {times}, and it never landed"]
+        assert result.reason.tolist() == [f"sent {times}, and it never took effect"]
 
 
 def test_pauses_grow_up_to_a_cap_and_are_never_shorter_than_asked(monkeypatch) -> None:

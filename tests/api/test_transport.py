@@ -148,7 +148,7 @@ def test_a_write_that_may_have_landed_is_never_sent_again(script: Script, call: 
     with FaultServer(script, ok) as server:
         error = failure(server.transport(), call)
         assert isinstance(error, UnknownOutcome)
-        assert "may or may not have landed" in str(error)
+        assert "may or may not have taken effect" in str(error)
         assert len(server.asked) == 1
 
 

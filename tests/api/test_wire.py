@@ -308,7 +308,7 @@ def test_a_lost_answer_is_in_doubt_and_asked_for_once(script: Script, call: Call
         came = outcome(server, call)
         assert type(came) in (UnknownOutcome, BadAnswer), came
         assert str(came).startswith(f"{call}: ")
-        assert ("may or may not have landed" in str(came)) is call.writes
+        assert ("may or may not have taken effect" in str(came)) is call.writes
         assert len(server.asked) == 1
 
 

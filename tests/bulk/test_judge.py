@@ -153,7 +153,7 @@ def test_what_never_lands_has_failed_after_it_was_sent_five_times() -> None:
         service.on("POST", "contacts", forever=dropped)
         result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("failed", 5)
-        assert "sent 5 times, and it never landed" in result.reason[1]
+        assert "sent 5 times, and it never took effect" in result.reason[1]
         assert len(service.writes()) == 5
 
 

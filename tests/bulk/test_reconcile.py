@@ -215,7 +215,7 @@ def test_where_the_deleted_can_be_found_and_read_a_lost_create_is_never_called_f
         service.on("POST", "contacts", forever=lost)
         result = settled(plan_of(client.contacts, [contact(1)]).apply, settle=0)
         assert (result.state[1], result.sent[1]) == ("unknown", 5)
-        assert "does not show whether it landed" in result.reason[1]
+        assert "does not show whether it took effect" in result.reason[1]
         service.on("POST", "contacts")
         assert list(settled(history.resume, result, client, settle=0).state) == ["applied"]
 

@@ -18,7 +18,7 @@ EVENTS: dict[str, dict[str, Any]] = {
     "intent": {"attempt": 1},
     "in doubt": {"reason": "the answer was lost"},
     "not sent": {"reason": "nobody listens"},
-    "absent": {"reason": "it had not landed"},
+    "absent": {"reason": "it had not taken effect"},
     "answered": {"key": 17},
     "adopted": {"key": 17, "reason": "it is there"},
     "verified": {},

@@ -191,7 +191,10 @@ def test_an_undo_accounts_for_every_row_of_its_run(tmp_path: Any) -> None:
         back = chatkit.undo(result, client)
         assert accounted(back, result)
         assert [change.row for change in back.changes] == [1]
-        assert list(back.refused["row"]) == [5] and "may have landed" in back.refused["reason"][0]
+        assert (
+            list(back.refused["row"]) == [5]
+            and "may have taken effect" in back.refused["reason"][0]
+        )
         assert dict(zip(back.left_out["row"], back.left_out["state"], strict=True)) == {
             2: "failed", 3: "conflict", 4: "unchanged", 6: "not sent",
         }  # fmt: skip

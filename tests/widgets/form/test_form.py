@@ -294,11 +294,11 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_finds_what_has_landed
         service.on("POST", "", lost)
         form = filled(client.contacts, **CONTACT)
         press(form, "Create contact")
-        assert "may or may not have landed" in form.message
+        assert "may or may not have taken effect" in form.message
         assert find(form, "name").disabled
         press(form, "Empty the form")  # not before somebody has looked
         press(form, LOOK)
-        assert form.message.startswith("It has landed. Created contact")
+        assert form.message.startswith("It took effect. Created contact")
         assert form.record is not None and form.key == form.record.id  # type: ignore[attr-defined]
         assert len(service.writes()) == 1
 
@@ -335,7 +335,7 @@ def test_a_flow_in_doubt_is_not_sent_again_while_the_first_may_still_land() -> N
         press(form, "Create flow")
         press(form, LOOK)
         press(form, LOOK)
-        with pytest.raises(UnknownOutcome, match="may still land"):
+        with pytest.raises(UnknownOutcome, match="may still take effect"):
             form.submit()
         assert service.names() == ["survey"]
         assert not find(form, LOOK).disabled

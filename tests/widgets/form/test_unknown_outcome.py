@@ -63,7 +63,7 @@ def test_a_create_that_has_not_landed_is_absent_once_it_cannot_land_any_more(
         for resource, sent in each_resource(client):
             unsure = doubtful(service, resource, dropped, sent)
             if not endpoints_of(resource).unique:  # nothing would refuse a second one
-                with pytest.raises(UnknownOutcome, match=r"it may still land for 3\d s"):
+                with pytest.raises(UnknownOutcome, match=r"it may still take effect for 3\d s"):
                     unsure.look()
                 clock.now += 3600
             assert unsure.look() is None
@@ -98,7 +98,7 @@ def test_an_update_that_has_not_landed_may_do_so_for_a_moment(
     with wayward() as service, service.client() as client:
         key = client.contacts.create(**CONTACT).id
         unsure = doubtful(service, client.contacts, dropped, {"name": "Ana Diaz"}, key)
-        with pytest.raises(UnknownOutcome, match="may still land"):
+        with pytest.raises(UnknownOutcome, match="may still take effect"):
             unsure.look()
         clock.now += 3600
         assert unsure.look() is None

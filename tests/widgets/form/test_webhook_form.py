@@ -118,7 +118,7 @@ def test_after_a_lost_answer_the_next_click_only_looks_and_tells_of_the_lost_sec
         form = filled(client, "*")
         service.on("POST", "webhooks", lost)
         press(form, CREATE)
-        assert "may or may not have landed" in form.message
+        assert "may or may not have taken effect" in form.message
         assert find(form, "url").disabled
         press(form, LOOK)
         assert "delete it and create it again" in form.message and form.secret_once.secret is None
@@ -136,7 +136,7 @@ def test_what_has_not_landed_is_sent_again_once_it_cannot_land_any_more(
         service.on("POST", "webhooks", dropped)
         press(form, CREATE)
         press(form, LOOK)
-        assert "it may still land for" in form.message
+        assert "it may still take effect for" in form.message
         clock.now += 3600
         press(form, LOOK)
         assert "you can send it again" in form.message and len(service.writes()) == 1

@@ -479,7 +479,7 @@ def test_rows_in_doubt_are_not_among_what_is_planned_again(client: Client) -> No
         }
     ]
     _, data = downloaded(view)
-    assert "no answer; nobody knows yet whether it landed" in data_of(data, "Only to read")
+    assert "no answer; it is not known yet whether it took effect" in data_of(data, "Only to read")
 
 
 # --- what went wrong --------------------------------------------------------------------------

@@ -230,7 +230,7 @@ def test_what_is_in_doubt_is_shown_alone(client: Client) -> None:
     assert "1 change in doubt" in html(view) and "1 in doubt</button>" in html(view)
     click(view, "doubt", name_of(result))
     assert [item.kinds[-1] for item in part(opened(view), PagedRows).matching()] == ["unknown"]
-    assert "Go on with 1" in labels(opened(view)) and "in doubt" in view.message
+    assert "Go on with 1" in labels(opened(view)) and "unknown rows" in view.message
 
 
 def test_a_run_at_work_is_not_left_for_another(
