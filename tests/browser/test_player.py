@@ -652,25 +652,30 @@ def test_every_screen_has_contrast(bare: Callable[..., Bare], shade: str) -> Non
 
 
 def faint(page: Bare) -> list[str]:
-    """Texts of the phone with less contrast than 4.5 to 1 to what is behind them."""
+    """Texts of the phone with less contrast than 4.5 to 1 to all that is behind them."""
     found: list[str] = page.page.evaluate(
         """() => {
+            const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+            const laid = (colours) => {  // one over the other, in any notation of CSS
+                for (const colour of colours) {
+                    pen.fillStyle = colour;
+                    pen.fillRect(0, 0, 1, 1);
+                }
+                return [...pen.getImageData(0, 0, 1, 1).data];
+            };
             const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
-            const read = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
             const light = ([r, g, b]) =>
                 0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
-            const behind = (one) => {
-                for (; one; one = one.parentElement) {
-                    const [r, g, b, a = 1] = read(getComputedStyle(one).backgroundColor);
-                    if (a > 0) return [r, g, b];
-                }
-                return [255, 255, 255];
-            };
+            const behind = (one) => one
+                ? [...behind(one.parentElement), getComputedStyle(one).backgroundColor]
+                : ["#fff"];
             const all = [...document.querySelectorAll(".fp-phone *")].filter((one) =>
                 one.checkVisibility() && !one.matches(":disabled, .fp-off *, [aria-disabled=true]")
                 && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
             return all.filter((one) => {
-                const [a, b] = [light(read(getComputedStyle(one).color)), light(behind(one))];
+                const below = behind(one);
+                const b = light(laid(below));
+                const a = light(laid([...below, getComputedStyle(one).color]));
                 return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
             }).map((one) => `${one.className}: ${one.textContent}`);
         }"""
