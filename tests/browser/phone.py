@@ -139,7 +139,8 @@ class Bare:
         page.on("console", lambda said: said.type == "error" and self.errors.append(said.text))
         page.on("request", lambda request: self.asked.append(request.url))
         page.set_content(
-            f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}></body>"
+            f"<!doctype html><body data-jp-theme-light={'false' if dark else 'true'}"
+            ' style="background: var(--ck-page)"></body>'
         )
         page.add_style_tag(content=player._css)
         state: dict[str, Any] = {name: getattr(player, name) for name in STATE}
