@@ -452,6 +452,36 @@ def test_a_page_of_rows_is_asked_for_before_it_is_scrolled_to(
     page.close()
 
 
+def test_a_column_keeps_its_width_whatever_comes_while_its_edge_is_drawn(
+    browser: Browser, client: Client
+) -> None:
+    grid = Grid(client.contacts)
+    table = next(one for one in parts(grid) if isinstance(one, GridTable))
+    page = browser.new_page()
+    page.set_content("<!doctype html><body></body>")
+    page.add_style_tag(content=table._css)
+    page.evaluate(MODEL, [table._esm, {name: getattr(table, name) for name in TRAITS}])
+    heads = page.get_by_role("columnheader")
+    edge = heads.first.locator(".gd-edge").bounding_box()
+    assert edge
+    wide = heads.first.evaluate("one => one.offsetWidth")
+    page.mouse.move(edge["x"] + 2, edge["y"] + 8)
+    page.mouse.down()
+    page.mouse.move(edge["x"] + 62, edge["y"] + 8, steps=3)
+    page.evaluate("player.hear({ told: 'Rows came' })")
+    page.get_by_text("Rows came").wait_for()  # all is drawn anew
+    page.evaluate("player.change({ column_layout: player.state.column_layout })")
+    page.mouse.up()
+    expect(heads.first).to_have_js_property("offsetWidth", wide + 60)
+    told = page.evaluate("player.sent.findLast(one => one.do === 'layout').layout")
+    assert told[0] == ["id", wide + 60]
+
+    heads.first.evaluate("one => { window.kept = one; }")
+    page.evaluate("layout => player.change({ column_layout: layout })", told)
+    assert page.evaluate("kept.isConnected")  # or what is dragged by it would be dropped
+    page.close()
+
+
 def test_a_hundred_thousand_rows_scroll(opened: GridPage) -> None:
     page = opened
     begin = time.monotonic()

@@ -58,7 +58,8 @@ function render({ model, el }) {
   let at = { row: state().rows ? 0 : -1, column: 0 }, from = null, editing = null, toEnd = false;
   let pages = new Map(), numbers = new Map(), asked = new Set(), shows = state().shows;
   let told = "Type to edit, paste from a spreadsheet, Ctrl+Z takes back", wanted = false;
-  let columns = [], last = 0, heads = [], letter = 0, laid = "";
+  let columns = [], last = 0, heads = [], letter = 0, laid = "", named = "";
+  let drag = null; // the column whose edge is drawn, with its width until that is told back
   const drawn = new Map();
   const data = (row) => pages.get(Math.floor(row / PAGE))?.[row % PAGE];
   const note = (text) => { told = text; soon(); };
@@ -109,14 +110,15 @@ function render({ model, el }) {
     },
   };
   // Room that is left goes to the texts whose width nobody has chosen.
-  const stretch = (resized = -1, wide = 0) => {
+  const stretch = () => {
     if (!letter) {
       const probe = make(root, "span", "gd-probe", { text: "0".repeat(20) });
       letter = probe.offsetWidth / 20;
       probe.remove();
     }
     const usual = columns.map((c) => c.px || Math.round(c.wide * letter) + 34);
-    if (resized >= 0) usual[resized] = Math.max(LEAST, wide);
+    const resized = columns.findIndex(({ name }) => name === drag?.name);
+    if (resized >= 0) usual[resized] = Math.max(LEAST, drag.wide);
     const grows = columns.map((c, n) =>
       (c.px || n === resized || !["text", "json"].includes(c.kind) ? 0 : usual[n]));
     const sum = (numbers) => numbers.reduce((one, other) => one + other, 0);
@@ -132,25 +134,32 @@ function render({ model, el }) {
     columns = widths().filter(([name]) => known.has(name))
       .map(([name, px]) => ({ ...known.get(name), px }));
     last = columns.length - 1;
+    const hidden = known.size - columns.length;
+    which.textContent = hidden ? `Columns (${hidden} hidden)` : "Columns";
+    const before = named;
+    named = JSON.stringify(columns.map(({ name, kind, fixed }) => [name, kind, fixed]));
+    if (named === before) { // other widths alone: headings stay, one may be drawn at just now
+      if (!drag?.held) drag = null;
+      from = null;
+      return draw();
+    }
+    drag = null;
     const focused = table.contains(document.activeElement);
     drawn.forEach((row) => row.remove());
     drawn.clear();
     head.replaceChildren();
     heads = columns.map(heading);
     table.setAttribute("aria-colcount", columns.length);
-    const hidden = known.size - columns.length;
-    which.textContent = hidden ? `Columns (${hidden} hidden)` : "Columns";
     at.column = clamp(at.column, 0, last);
     from = null;
     if (focused) go(at.row, at.column); else draw();
   };
   const heading = ({ name, fixed }, n) => {
-    let resizing = false;
     const cell = make(head, "div", kind(n) + (fixed ? " gd-fixed" : ""), {
       role: "columnheader", "aria-colindex": n + 1, "aria-label": name || "row", draggable: true,
       title: `${fixed ? `${name} ${fixed}. ` : ""}Enter sorts, Space opens the options`,
       onclick: () => { go(-1, n); sort(n); },
-      ondragstart: (event) => (resizing ? event.preventDefault() : event.dataTransfer.setData("gd", n)),
+      ondragstart: (event) => (drag?.held ? event.preventDefault() : event.dataTransfer.setData("gd", n)),
       ondragover: (event) => { if (event.dataTransfer.types.includes("gd")) event.preventDefault(); },
       ondrop: (event) => {
         event.preventDefault();
@@ -168,11 +177,14 @@ function render({ model, el }) {
     });
     edge.onpointerdown = (event) => {
       const start = cell.offsetWidth - event.clientX;
-      resizing = true;
+      drag = { name, wide: cell.offsetWidth, held: true };
       edge.setPointerCapture(event.pointerId);
-      edge.onpointermove = (moved) => stretch(n, start + moved.clientX);
+      edge.onpointermove = (moved) => {
+        if (drag?.held) drag.wide = start + moved.clientX;
+        stretch();
+      };
       edge.onlostpointercapture = () => {
-        resizing = false;
+        if (drag) drag.held = false;
         edge.onpointermove = null;
         grid.widen(name, 0);
       };
