@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import axe_playwright_python
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 #: The class of the element that each style sheet of chatkit/widgets/static is for.
 SHEETS = {
@@ -113,3 +113,41 @@ def violations(page: Page, parts: str, rules: Sequence[str] = ()) -> list[tuple[
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(_AXE.read_text("utf-8"))
     return [(number, said) for number, said in page.evaluate(_VIOLATIONS, [parts, [*rules]])]
+
+
+_FAINT = """(root, apart) => {
+    const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    const laid = (colours) => {  // one over the other, in any notation of CSS
+        for (const colour of colours) {
+            pen.fillStyle = colour;
+            pen.fillRect(0, 0, 1, 1);
+        }
+        return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
+    const light = ([r, g, b]) =>
+        0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
+    const behind = (one) => one
+        ? [...behind(one.parentElement), getComputedStyle(one).backgroundColor]
+        : ["#fff"];
+    const all = [...root.querySelectorAll("*")].filter((one) =>
+        one.checkVisibility() && !one.matches(`:disabled, [aria-disabled=true], ${apart}`)
+        && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
+    return all.filter((one) => {
+        const below = behind(one);
+        const b = light(laid(below));
+        const a = light(laid([...below, getComputedStyle(one).color]));
+        return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
+    }).map((one) => `${one.className}: ${one.textContent.slice(0, 40)}`);
+}"""
+
+
+def faint(root: Locator, apart: str) -> list[str]:
+    """Tell which texts have less contrast than 4.5 to 1 to all that is behind them.
+
+    Args:
+        root: They are below this.
+        apart: A selector of those that are not looked at.
+    """
+    found: list[str] = root.evaluate(_FAINT, apart)
+    return found

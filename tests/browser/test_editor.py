@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from browser import story
+from browser import looks, story
 from browser.lab import Lab, OpenNotebook
 from browser.phone import Phone
 from playwright.sync_api import Locator, TimeoutError, expect
@@ -183,31 +183,8 @@ def test_a_flow_is_edited_checked_played_and_saved(
 
 
 def faint(hand: Hand) -> list[str]:
-    """Texts of the editor with less contrast than 4.5 to 1 to what is behind them."""
-    found: list[str] = hand.root.evaluate(
-        """root => {
-            const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
-            const read = (text) => (text.match(/[\\d.]+/g) ?? []).map(Number);
-            const light = ([r, g, b]) =>
-                0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
-            const behind = (one) => {
-                for (; one; one = one.parentElement) {
-                    const [r, g, b, a = 1] = read(getComputedStyle(one).backgroundColor);
-                    if (a > 0.5) return [r, g, b];
-                }
-                return [255, 255, 255];
-            };
-            const own = "button:disabled, [aria-disabled=true], .fp-player *, textarea, option";
-            const all = [...root.querySelectorAll("*")].filter((one) =>
-                one.checkVisibility() && !one.matches(own)
-                && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
-            return all.filter((one) => {
-                const [a, b] = [light(read(getComputedStyle(one).color)), light(behind(one))];
-                return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
-            }).map((one) => `${one.className}: ${one.textContent.slice(0, 40)}`);
-        }"""
-    )
-    return found
+    """Texts of the editor that cannot be read well; the player has a test of its own."""
+    return looks.faint(hand.root, ".fp-player *, textarea, option")
 
 
 def test_a_sample_is_edited_in_its_source(

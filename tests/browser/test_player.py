@@ -666,35 +666,8 @@ def test_what_is_picked_has_contrast_in_a_page_of_the_other_shade(
 
 
 def faint(page: Bare) -> list[str]:
-    """Texts of the phone with less contrast than 4.5 to 1 to all that is behind them."""
-    found: list[str] = page.page.evaluate(
-        """() => {
-            const pen = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-            const laid = (colours) => {  // one over the other, in any notation of CSS
-                for (const colour of colours) {
-                    pen.fillStyle = colour;
-                    pen.fillRect(0, 0, 1, 1);
-                }
-                return [...pen.getImageData(0, 0, 1, 1).data];
-            };
-            const part = (n) => n <= 0.03928 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4;
-            const light = ([r, g, b]) =>
-                0.2126 * part(r / 255) + 0.7152 * part(g / 255) + 0.0722 * part(b / 255);
-            const behind = (one) => one
-                ? [...behind(one.parentElement), getComputedStyle(one).backgroundColor]
-                : ["#fff"];
-            const all = [...document.querySelectorAll(".fp-phone *")].filter((one) =>
-                one.checkVisibility() && !one.matches(":disabled, .fp-off *, [aria-disabled=true]")
-                && [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()));
-            return all.filter((one) => {
-                const below = behind(one);
-                const b = light(laid(below));
-                const a = light(laid([...below, getComputedStyle(one).color]));
-                return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5;
-            }).map((one) => `${one.className}: ${one.textContent}`);
-        }"""
-    )
-    return found
+    """Texts of the phone that cannot be read well; what is off may be faint."""
+    return looks.faint(page.phone.root.locator(".fp-phone"), ".fp-off *")
 
 
 # --- expressions ----------------------------------------------------------------------------
