@@ -110,11 +110,11 @@ def test_who_looks_slowly_hears_the_stop_button_too() -> None:
 def test_what_is_waited_for_is_said_once(monkeypatch) -> None:
     said, heard = list[str](), threading.Event()
 
-    def say(text: str) -> None:
+    def print_line(text: str) -> None:
         said.append(text)
         heard.set()
 
-    monkeypatch.setattr(apply, "say", say)
+    monkeypatch.setattr(apply, "print_line", print_line)
     with wayward() as service, service.client(deadline=60) as client:
         # Half a second more: the run looks again several times, and has nothing more to say.
         held = first(lambda: heard.wait(30) and time.sleep(0.5), right)
@@ -163,7 +163,7 @@ def test_an_interrupt_between_two_steps_does_not_cost_the_result(monkeypatch, wh
         (rendering, "result_frame"),
         (apply.Journal, "commit"),
         (apply.Run, "_close"),
-        (plan, "say"),
+        (plan, "print_line"),
     ],
 )
 def test_an_interrupt_as_the_run_ends_does_not_cost_the_result(monkeypatch, place, name) -> None:

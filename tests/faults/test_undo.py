@@ -214,7 +214,7 @@ class Account(RuleBasedStateMachine):
         assert list(result.index) == [change.row for change in plan.changes]
         for row in result.itertuples():
             if row.state == "failed":  # the weather was too bad
-                assert "never landed" in row.reason, row
+                assert "never took effect" in row.reason, row
             else:
                 assert row.state in (*LANDED, "unchanged", "conflict"), row
         return result

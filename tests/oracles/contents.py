@@ -98,7 +98,11 @@ def _body(content: dict[str, Any], findings: Findings) -> None:
         if not content.get("auth_delivery_method"):  # the platform writes that one itself
             findings.error(BODY, "/text", "the body must not be blank")
         return
+    if text.startswith("\n") or "\n\n\n" in text:
+        findings.error(BODY, "/text", "no line break first, and no three in a row")
     found = _placeholders(text, "/text", BODY, findings)
+    if content.get("auth_delivery_method"):  # its text is the platform's own, without samples
+        return
     trimmed = text.strip()
     if found and (trimmed.startswith("{{") or trimmed.endswith("}}")):
         findings.error(EDGE, "/text", "a placeholder cannot be first or last")
@@ -159,11 +163,18 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
         written = _is_text(label, step(at, "label"), FORMAT, 25, findings)
         if written and not label.strip() and kind not in _UNLABELLED:
             findings.error(FORMAT, step(at, "label"), "must not be blank")
+        if written and (_SLOT.search(label) or "\n" in label):
+            findings.error(FORMAT, step(at, "label"), "no placeholder, no line break")
         value, most = button.get("value"), _BUTTONS[kind][1]
         if value is None and kind == "call_phone":
             findings.warning(FORMAT, step(at, "value"), "a number is called")
         elif most is not None and _is_text(value, step(at, "value"), FORMAT, most, findings):
             _value(button, kind, value, at, findings)
+            # the code of an authentication is the platform's own
+            if kind == "copy_offer_code" and not (
+                value.strip() or content.get("auth_delivery_method")
+            ):
+                findings.error(FORMAT, step(at, "value"), "must not be blank")
     for kind, count in Counter(kind for kind in kinds if kind in tuple(_BUTTONS)).items():
         if count > _BUTTONS[kind][0]:
             findings.error(FORMAT, "/buttons", f"{count} {kind}, at most {_BUTTONS[kind][0]}")
@@ -177,8 +188,6 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
 def _value(button: dict[str, Any], kind: str, value: str, at: str, findings: Findings) -> None:
     if kind == "call_phone" and not button.get("country_code"):
         findings.warning(FORMAT, step(at, "country_code"), "a number needs its country code")
-    if kind == "copy_offer_code" and not value.strip():
-        findings.error(FORMAT, step(at, "value"), "must not be blank")
     if kind == "visit_website":
         if not _ADDRESS.fullmatch(value.strip()):
             findings.error(FORMAT, step(at, "value"), "must be an address")
