@@ -16,6 +16,8 @@ from oracles.flows.references import json_type
 
 LENGTH, HEADER, BODY, FOOTER, EDGE = "2388040", "2388047", "2388072", "2388073", "2388299"
 FORMAT = "INVALID_FORMAT"
+_PRESET = "{{1}} is your verification code."
+_SETTINGS = ("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration")
 _SLOT = re.compile(r"\{\{([^{}]*)\}\}")
 #: What is left of braces when the placeholders are taken out, each for a NUL.
 _STRAY = re.compile(r"\{\{|\}\}|\{\s*\d+\s*\}|[｛｝]|\{\0|\0\}")
@@ -37,6 +39,13 @@ _CODE_VALIDITY = range(30, 901)
 _EXPIRATION = range(60, 5_401)  # 1 to 90 minutes
 
 
+def _authenticates(content: dict[str, Any]) -> bool:
+    """Whether a content sends a code: its settings or the platform's own text show it."""
+    text = content.get("text")
+    preset = isinstance(text, str) and text.replace("*", "").startswith(_PRESET)
+    return preset or any(map(content.get, _SETTINGS))
+
+
 def check_content(content: object) -> list[Finding]:
     """Tell what the upstream platform would say about a template content, as far as is known.
 
@@ -53,7 +62,7 @@ def check_content(content: object) -> list[Finding]:
     _headers(content.get("headers") or [], findings)
     _buttons(content.get("buttons") or [], content, findings)
     if content.get("is_custom_validity_period") is True:
-        allowed = _CODE_VALIDITY if content.get("auth_delivery_method") else _VALIDITY
+        allowed = _CODE_VALIDITY if _authenticates(content) else _VALIDITY
         seconds = content.get("validity_period_seconds")
         if seconds != -1 and not _within(seconds, allowed):
             text = f"{allowed.start} to {allowed.stop - 1} seconds"
@@ -63,7 +72,7 @@ def check_content(content: object) -> list[Finding]:
         at = "/auth_code_expiration_seconds"
         findings.error(FORMAT, at, f"{_EXPIRATION.start} to {_EXPIRATION.stop - 1} seconds")
     _apps(content.get("auth_apps") or [], findings)
-    if content.get("auth_delivery_method"):
+    if _authenticates(content):
         _authentication(content, findings)
     return findings
 
@@ -94,14 +103,14 @@ def _body(content: dict[str, Any], findings: Findings) -> None:
     text = content.get("text")
     if not _is_text(text, "/text", BODY, 1024, findings):
         return
-    if not text.strip():
-        if not content.get("auth_delivery_method"):  # the platform writes that one itself
-            findings.error(BODY, "/text", "the body must not be blank")
-        return
     if text.startswith("\n") or "\n\n\n" in text:
         findings.error(BODY, "/text", "no line break first, and no three in a row")
+    if not text.strip():
+        if not _authenticates(content):  # the platform writes that one itself
+            findings.error(BODY, "/text", "the body must not be blank")
+        return
     found = _placeholders(text, "/text", BODY, findings)
-    if content.get("auth_delivery_method"):  # its text is the platform's own, without samples
+    if _authenticates(content):  # its text is the platform's own, without samples
         return
     trimmed = text.strip()
     if found and (trimmed.startswith("{{") or trimmed.endswith("}}")):
@@ -171,9 +180,7 @@ def _buttons(buttons: Any, content: dict[str, Any], findings: Findings) -> None:
         elif most is not None and _is_text(value, step(at, "value"), FORMAT, most, findings):
             _value(button, kind, value, at, findings)
             # the code of an authentication is the platform's own
-            if kind == "copy_offer_code" and not (
-                value.strip() or content.get("auth_delivery_method")
-            ):
+            if kind == "copy_offer_code" and not (value.strip() or _authenticates(content)):
                 findings.error(FORMAT, step(at, "value"), "must not be blank")
     for kind, count in Counter(kind for kind in kinds if kind in tuple(_BUTTONS)).items():
         if count > _BUTTONS[kind][0]:
@@ -204,7 +211,7 @@ def _authentication(content: dict[str, Any], findings: Findings) -> None:
     if _LINK.search(str(content.get("text", ""))):
         findings.error(BODY, "/text", "an authentication content takes no address")
     # only copy_code is shown; of the two other methods upstream both hand the code to an app
-    method = content["auth_delivery_method"]
+    method = content.get("auth_delivery_method")
     if method in ("one_tap", "zero_tap") and not content.get("auth_apps"):
         findings.error(FORMAT, "/auth_apps", f"{method} needs an app")
 
