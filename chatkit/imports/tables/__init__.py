@@ -64,6 +64,7 @@ class RawTable:
     broken: list[BrokenRow] = field(default_factory=list)
     titled: bool = True  #: whether a title may stand above the names of the columns
     ours: bool = False  #: whether we have named the columns ourselves
+    struck: set[str] = field(default_factory=set)  #: cells with words that are struck through
 
 
 def column_letter(column: int) -> str:

@@ -104,29 +104,10 @@ def read_sheets(data: bytes) -> dict[str, RawTable]:
         InputError: It is no workbook that can be read.
     """
     with _reading(data) as workbook:
-        return {name: workbook.table(name) for name in workbook.names}
-
-
-def struck_cells(data: bytes) -> set[tuple[str, str]]:
-    """Name the cells with words that are struck through, by sheet and cell: ("de", "E2").
-
-    Args:
-        data: A workbook that `read_sheets` has read.
-    """
-    with zipfile.ZipFile(BytesIO(data)) as archive:
-        if not any(b"strike" in archive.read(name) for name in archive.namelist()):
-            return set()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        workbook = openpyxl.load_workbook(BytesIO(data), rich_text=True)
-    struck = set()
-    for sheet in workbook.worksheets:
-        for cell in (cell for row in sheet.iter_rows() for cell in row if cell.value is not None):
-            parts = cell.value if isinstance(cell.value, CellRichText) else []
-            fonts = [cell.font, *(part.font for part in parts if isinstance(part, TextBlock))]
-            if any(font and font.strike for font in fonts):
-                struck.add((sheet.title, cell.coordinate))
-    return struck
+        tables = {name: workbook.table(name) for name in workbook.names}
+        for name, cell in workbook.struck_cells():
+            tables[name].struck.add(cell)
+        return tables
 
 
 class _PartScan:
@@ -139,7 +120,7 @@ class _PartScan:
     def __init__(self, part: IO[bytes]) -> None:
         self.hidden_rows: set[int] = set()
         self.hidden_columns: set[int] = set()  #: from 0
-        self.filtered = False
+        self.filtered = self.strikes = False
         #: Elements, the byte at which each begins, and how many others are in it.
         self._open: list[list[Any]] = []
         self._row = size = 0
@@ -179,6 +160,7 @@ class _PartScan:
             last = min(int(attributes["max"]), _MOST_COLUMNS)
             self.hidden_columns.update(range(int(attributes["min"]) - 1, last))
         self.filtered |= name == "filterColumn"
+        self.strikes |= name == "strike"
 
 
 class _Workbook:
@@ -252,6 +234,20 @@ class _Workbook:
                 "are read without it"
             )
         return table
+
+    def struck_cells(self) -> Iterator[tuple[str, str]]:
+        """Yield the sheet and the name of each cell with words that are struck through."""
+        if not any(scan.strikes for scan in self._scans.values()):
+            return
+        # Not streamed: then openpyxl drops the formats of single words.
+        workbook = openpyxl.load_workbook(BytesIO(self._data), rich_text=True)
+        for sheet in workbook.worksheets:
+            filled = (one for row in sheet.iter_rows() for one in row if one.value is not None)
+            for cell in filled:
+                parts = cell.value if isinstance(cell.value, CellRichText) else []
+                blocks = (part.font for part in parts if isinstance(part, TextBlock))
+                if any(font and font.strike for font in (cell.font, *blocks)):
+                    yield sheet.title, cell.coordinate
 
     def close(self) -> None:
         """Close what was opened."""

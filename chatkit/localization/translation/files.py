@@ -256,7 +256,7 @@ def read_workbook(data: bytes) -> list[Unit]:
     """
     units: list[Unit] = []
     others: list[str] = []
-    ours, struck = False, workbook.struck_cells(data)
+    ours = False
     for name, table in workbook.read_sheets(data).items():
         sheet, head = f"sheet {quoted_name(name)}", _head_of(table)
         if head is None:
@@ -265,7 +265,7 @@ def read_workbook(data: bytes) -> list[Unit]:
         if head.known:
             ours = True
             units += [
-                unit._replace(struck=(name, unit.cell("translation")) in struck)
+                unit._replace(struck=unit.cell("translation") in table.struck)
                 for unit in _units_of_table(table, f"{sheet}, ", head)
             ]
         elif row := next(exported, None):

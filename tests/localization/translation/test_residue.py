@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -13,6 +14,7 @@ from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 
+from chatkit.errors import InputError
 from chatkit.localization.translation import read_units
 from chatkit.localization.translation.importer import unwrapped
 
@@ -117,6 +119,19 @@ def test_words_that_are_struck_through_are_not_taken(tmp_path):
         "fresh",
     ]
     assert "struck through (E2)" in result.rejected.message[0]
+
+
+@pytest.mark.parametrize("damage", ["no archive", "half", "changed"])
+def test_a_damaged_workbook_is_refused_in_one_sentence(tmp_path, damage):
+    (path,) = sent(english(), tmp_path, "xlsx", languages=["it"])
+    whole = Path(path).read_bytes()
+    data = {
+        "no archive": b"PK\x03\x04" + b"x" * 300,
+        "half": whole[: len(whole) // 2],
+        "changed": whole[:400] + bytes([whole[400] ^ 255]) + whole[401:],
+    }[damage]
+    with pytest.raises(InputError, match="not a readable XLSX file"):
+        imported([data], english())
 
 
 def test_field_paths_are_in_a_hidden_column_and_labels_are_shown(tmp_path):
