@@ -176,10 +176,17 @@ class FlowNode:
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
     compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
+    #: What is known of fields that are handed on: by screen, name, and how many screens are left.
+    handed: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
+    numbers: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)
     looked_up: int = 0  # names for which one like it was looked for
     components: list[ComponentNode] = field(default_factory=list)  # of all screens
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
+
+    def screen_of(self, screen: ScreenNode, reference: Reference) -> ScreenNode | None:
+        """Return the screen that a reference on a screen reads from; None if there is none."""
+        return screen if reference.screen is None else self.by_id.get(reference.screen)
 
 
 def read_nodes(document: object, version: str | Version | None = None) -> FlowNode:
@@ -429,7 +436,7 @@ _EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
     """Follow a reference that stands on a screen."""
-    home = screen if reference.screen is None else flow.by_id.get(reference.screen)
+    home = flow.screen_of(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_EARLY)
     if home is None:
@@ -626,13 +633,21 @@ def possible_values(
 
     A field of a data model has those that actions hand over, unless an endpoint may send others.
     """
-    home = screen if reference.screen is None else flow.by_id.get(reference.screen)
+    home = flow.screen_of(screen, reference)
     if home is None or len(reference.path) > 1 or depth == 0:
         return {}
-    name, values = reference.path[0], dict[str, str]()
+    name = reference.path[0]
     if reference.store == "form":
         component = home.fields.get(name)
         return options(component) if component and component.shape else {}
+    if (key := (id(home), name, depth)) not in flow.handed:
+        flow.handed[key] = _handed_values(flow, home, name, depth)
+    return flow.handed[key]
+
+
+def _handed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
+    """Return all values that actions hand to a field of data; empty if one is not known."""
+    values: dict[str, str] = {}
     for action in [] if flow.endpoint else _fillers(flow, home, name):
         value = (action.payload or {}).get(name)
         inner = whole(value) if isinstance(value, str) else None

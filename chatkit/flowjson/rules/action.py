@@ -390,22 +390,23 @@ def _number_input(
     flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
 ) -> ComponentNode | None:
     """Return the input whose number a reference hands on, over whatever screens; or None."""
-    home = flow.by_id.get(reference.screen) if reference and reference.screen else screen
+    home = flow.screen_of(screen, reference) if reference else None
     if reference is None or home is None or len(reference.path) > 1 or not depth:
         return None
     name = reference.path[0]
     if reference.store == "form":
         component = home.fields.get(name)
         return component if component and "number" in value_types(component) else None
-    if "number" not in types_of(home.data.get(name)):
-        return None
-    for action in flow.actions:
-        value = (action.payload or {}).get(name)
-        if action.name == "navigate" and action.target == home.id and isinstance(value, str):
-            origin = _number_input(flow, action.screen, whole(value), depth - 1)
-            if origin is not None:
-                return origin
-    return None
+    if (key := (id(home), name, depth)) not in flow.numbers:
+        is_number = "number" in types_of(home.data.get(name))
+        origins = (
+            _number_input(flow, action.screen, whole(value), depth - 1)
+            for action in (flow.actions if is_number else ())
+            if action.name == "navigate" and action.target == home.id
+            if isinstance(value := (action.payload or {}).get(name), str)
+        )
+        flow.numbers[key] = next(filter(None, origins), None)
+    return flow.numbers[key]
 
 
 def _some(names: list[str]) -> str:

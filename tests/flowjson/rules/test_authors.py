@@ -346,3 +346,44 @@ def test_what_the_fix_reports_as_corrected_is_corrected(fault: Fault) -> None:
     found = lint(fault.document)
     left = {(each.code, each.message) for each in lint(found.fix())}
     assert not [each for each in found if each.patch and (each.code, each.message) in left]
+
+
+def listed(screens: int, field: dict[str, Any], first: dict[str, Any] | None) -> dict[str, Any]:
+    """Make screens with a list of 20 items each, all of which hand the field k on to the next."""
+    made: list[dict[str, Any]] = []
+    for n in range(screens):
+        has_input = n == 0 and first is not None
+        payload = {"k": "${form.k}" if has_input else "${data.k}"}
+        step = {"name": "navigate", "next": {"type": "screen", "name": f"S_{'BCDEFGHIJ'[n]}"}}
+        step |= {"payload": payload}
+        items = [
+            {"id": str(m), "main-content": {"title": str(m)}, "on-click-action": step}
+            for m in range(20)
+        ]
+        last = {"type": "Footer", "label": "End"}
+        last |= {"on-click-action": {"name": "complete", "payload": payload}}
+        asked = {
+            "type": "If",
+            "condition": "${data.k} == 'z'",
+            "then": [{"type": "TextBody", "text": "Hi"}],
+        }
+        children: list[Any] = [first] if has_input else []
+        children += [asked] if first and n else []
+        children += [{"type": "NavigationList", "name": "go", "list-items": items}]
+        children[-1:] = [last] if n == screens - 1 else children[-1:]
+        layout = {"type": "SingleColumnLayout", "children": children}
+        screen = {"id": f"S_{'ABCDEFGHIJ'[n]}", "title": "T", "layout": layout}
+        made.append(
+            screen | {"terminal": n == screens - 1, "data": {} if has_input else {"k": field}}
+        )
+    return {"version": "7.3", "screens": made}
+
+
+def test_a_field_that_long_lists_hand_on_is_traced_once_a_screen() -> None:
+    """Each way from screen to screen was traced anew: 8 screens of 20 items took hours."""
+    number = {"type": "number", "__example__": 1}
+    assert not lint(listed(9, number, None))
+    choice = {"type": "Dropdown", "name": "k", "label": "K"}
+    choice |= {"data-source": [{"id": "a", "title": "A"}]}
+    findings = lint(listed(8, {"type": "string", "__example__": "a"}, choice))
+    assert len([each for each in findings if "is never 'z'" in each.message]) == 7
