@@ -265,47 +265,46 @@ def sweep_temporary_folders() -> None:
     """Remove the folders of this user's processes that were killed."""
     for path in Path(tempfile.gettempdir()).glob(f"{TEMPORARY_PREFIX}*"):
         if _is_own_folder(path):
-            mine = _TemporaryFolder(path, _owner_lock(path))
+            made = _TemporaryFolder(path, _owner_lock(path))
             try:
-                mine.lock.acquire(blocking=False)
+                made.lock.acquire(blocking=False)
             except (Timeout, OSError):  # its owner lives, or another process removes it
                 continue
-            _remove_temporary_folder(mine)
+            _remove_temporary_folder(made)
 
 
 def _make_temporary_folder() -> _TemporaryFolder:
     while True:
         path = Path(tempfile.mkdtemp(prefix=TEMPORARY_PREFIX))  # 0700
-        mine = _TemporaryFolder(path, _owner_lock(path))
+        made = _TemporaryFolder(path, _owner_lock(path))
         try:
-            descriptor = os.open(mine.lock.lock_file, os.O_CREAT | os.O_RDWR, 0o600)
+            descriptor = os.open(made.lock.lock_file, os.O_CREAT | os.O_RDWR, 0o600)
         except FileNotFoundError:  # another process found it without a lock, and removed it
             continue
         try:
-            mine.lock.acquire()
+            made.lock.acquire()
             if os.fstat(descriptor).st_nlink:
-                return mine
+                return made
         finally:
             os.close(descriptor)
-        _remove_temporary_folder(
-            mine
-        )  # it was removed until now, and made again by the lock for everybody
+        # The folder was removed in between, and the lock made it again, for everybody to read.
+        _remove_temporary_folder(made)
 
 
 def _owner_lock(path: Path) -> FileLock:
     return FileLock(path / "owner.lock", mode=0o600, thread_local=False, fallback_to_soft=False)
 
 
-def _remove_temporary_folder(mine: _TemporaryFolder) -> None:
+def _remove_temporary_folder(made: _TemporaryFolder) -> None:
     """Remove a folder whose lock we hold: who waits for the lock finds it gone, and goes on."""
-    shutil.rmtree(mine.folder, ignore_errors=True)
-    mine.lock.release()
+    shutil.rmtree(made.folder, ignore_errors=True)
+    made.lock.release()
     if os.name == "nt":  # where a file that is open cannot be removed
-        shutil.rmtree(mine.folder, ignore_errors=True)
+        shutil.rmtree(made.folder, ignore_errors=True)
 
 
 def _is_own_folder(path: Path) -> bool:
-    """Return whether it is a real folder of this user: others may put links into a shared path."""
+    """Return whether it is a real folder of this user: others may put links into a shared place."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -314,7 +313,7 @@ def _is_own_folder(path: Path) -> bool:
 
 
 def _after_fork() -> None:
-    """In a forked child: the folder is its parent's, and the guard may be mine for ever."""
+    """In a forked child: the folder is its parent's, and the guard may be held for ever."""
     global _temporary, _guard
     _temporary, _guard = None, threading.Lock()
 
