@@ -1,6 +1,14 @@
 """The account as a whole: what all four resources of it hold, kept, compared and planned."""
 
-from chatkit.account.fleet import Fleet
-from chatkit.account.history import journal, prune
+from chatkit.util import lazy
 
-__all__ = ["Fleet", "journal", "prune"]
+# Names are loaded when they are first used: a doctor needs no fleet.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from chatkit.account.fleet import Fleet as Fleet
+    from chatkit.account.history import journal as journal
+    from chatkit.account.history import prune as prune
+
+_HOME = {"Fleet": "fleet", "journal": "history", "prune": "history"}
+__all__ = list(_HOME)
+__getattr__, __dir__ = lazy(__name__, _HOME)

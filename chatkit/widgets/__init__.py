@@ -4,6 +4,8 @@
 True
 """
 
+from chatkit.util import lazy
+
 # Names are loaded when they are first used: ipywidgets is not imported before it is needed.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +44,4 @@ _HOME = {
 }
 __all__ = list(_HOME)
 
-
-def __getattr__(name: str) -> object:
-    if name not in __all__:
-        raise AttributeError(f"module 'chatkit.widgets' has no attribute {name!r}")
-    from importlib import import_module
-
-    value = getattr(import_module(f"chatkit.widgets.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return __all__
+__getattr__, __dir__ = lazy(__name__, _HOME)
