@@ -1,4 +1,4 @@
-"""Where base address, account and access token come from, and how they are kept.
+"""Sources of base address, account and access token, and how they are kept.
 
 A named connection of the user's configuration file; without a name the variables
 CHATKIT_BASE_URL, CHATKIT_ACCOUNT_ID and CHATKIT_TOKEN. When nothing at all is configured there is

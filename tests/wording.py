@@ -17,7 +17,8 @@ ALLOWED = {
     "not_found_status": "and in the profile",
 }
 FIRST_WORDS = re.compile(
-    r"(Tell|Say|What|Whether|Who|Whose|Whom|How|Where|Let|Had|Has|Is|Are|It|So|All that|And)\b"
+    r"(Tell|Say|What|Whether|Who|Whose|Whom|Which|When|Why|How|Where|Let|Had|Has|Is|Are|It|So"
+    r"|All that|And)\b"
 )
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -48,10 +49,10 @@ def places(path: Path) -> Iterator[str]:
         if name not in ALLOWED and words & RETIRED:
             yield f"{path}:{line} name {name}"
     for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = ast.get_docstring(node) or ""
             if FIRST_WORDS.match(text):
-                yield f"{path}:{node.lineno} docstring {text.splitlines()[0]}"
+                yield f"{path}:{getattr(node, 'lineno', 1)} docstring {text.splitlines()[0]}"
 
 
 def main(paths: list[str]) -> None:

@@ -116,7 +116,7 @@ class Rehearsal(Report):
 
     @property
     def problems(self) -> list[str]:
-        """Why the plan cannot be applied with `rehearsed=True`; empty when it can."""
+        """The reasons not to apply the plan with `rehearsed=True`; empty when there are none."""
         rows = self.result[~self.result["state"].isin(_WENT_WELL)]
         return [
             f"{label}: {state}{f', {reason}' if reason else ''}"

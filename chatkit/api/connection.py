@@ -152,7 +152,7 @@ AccessToken = Annotated[Secret, BeforeValidator(access_token)]
 
 
 class StoredConnection(BaseModel):
-    """Which account of which service: what the configuration file keeps under a name."""
+    """An account of a service, as the configuration file keeps it under a name."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
@@ -179,7 +179,7 @@ class Connection(StoredConnection):
 
     @property
     def account(self) -> str:
-        """Which account of which service, in one line without a secret."""
+        """The account and its service, in one line without a secret."""
         where = self.base_url if self.sandbox is None else f"sandbox {self.sandbox}"
         return f"{where} account {self.account_id}"
 

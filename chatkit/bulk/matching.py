@@ -33,7 +33,7 @@ _FLAGS = {"True": True, "False": False, "": False}
 
 
 class Refusal(NamedTuple):
-    """Why a row cannot be taken: its number, which cell, and what to do about it."""
+    """A reason not to take a row: its number, the cell, and what to do about it."""
 
     row: int
     column: str

@@ -93,7 +93,7 @@ class Event(NamedTuple):
 
     @property
     def at(self) -> datetime | None:
-        """When it happened, as the platform says; else the time of its entry."""
+        """The time of the event, as the platform says; else the time of its entry."""
         entry = self.context.get("entry", {})
         return time_of(self.fields.get("timestamp")) or time_of(entry.get("time"))
 

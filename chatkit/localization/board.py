@@ -99,7 +99,7 @@ class BoardCell(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one line."""
+        """The reason for its state, in one line."""
         return "; ".join(self.reasons)
 
 

@@ -41,7 +41,7 @@ _RESEND = frozenset({"url", "secret", "allow", "trusting"})
 
 
 class _Choice(NamedTuple):
-    """Which deliveries a person wants to see, as it is written."""
+    """The choice of deliveries to see, as it is written."""
 
     kind: str = ""
     contact: str = ""

@@ -272,7 +272,7 @@ class _Text:
 
     @property
     def sent(self) -> str:
-        """When it went out, as its stamp has it."""
+        """The time of its export, as its stamp has it."""
         return self.stamp.at if self.stamp else ""
 
     @property

@@ -62,7 +62,7 @@ class Unit(NamedTuple):
 
     @property
     def text_key(self) -> tuple[str, str, str]:
-        """Which text of which content."""
+        """The code, the language and the field of the text."""
         return self.template_code, self.lang_code, self.field
 
     def cell(self, column: str) -> str:
