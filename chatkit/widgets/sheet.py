@@ -115,7 +115,11 @@ class Sheet:
         }
         texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
         self._first = 1 + max(map(_new, frame.index), default=0) if texts else 1
-        self._owners: dict[str | None, list[int]] | None = None  # rows by their natural key
+        #: Rows by their natural keys and the other way round, and those whose key may be another
+        #: now; None until somebody asks for an owner.
+        self._owners: dict[str | None, set[int]] = {}
+        self._keys: dict[int, str | None] = {}
+        self._stale: set[int] | None = None
         self._past: list[_Step] = []
         self._undone: list[_Step] = []
         self._step: _Step | None = None
@@ -323,21 +327,19 @@ class Sheet:
 
     def _owner(self, row: int, fields: Mapping[str, Any]) -> int | None:
         """Return another row that has the natural key of a record."""
-        endpoints, names = self._endpoints, self._endpoints.named_by()
-        if (key := endpoints.natural(fields)) is None or not {*names} <= {*self.columns}:
+        names = self._endpoints.named_by()
+        if (key := self._endpoints.natural(fields)) is None or not {*names} <= {*self.columns}:
             return None
-        if self._owners is None:
-            columns = [self.original(name, range(self.size)) for name in names]
-            self._owners = {}
-            for n, values in enumerate(zip(*columns, strict=True)):
-                text = endpoints.natural(dict(zip(names, values, strict=True)))
-                self._owners.setdefault(text, []).append(n)
-        edited = {n for n, name in self.cells if name in names}
-        for n in {*self._owners.get(key, ()), *edited} - {row} - self.deleted:
-            record = {name: self.values(name, [n])[0] for name in names}
-            if not self.gone(n) and endpoints.natural(record) == key:
-                return int(n)
-        return None
+        if self._stale is None:
+            self._stale = {*range(self.size), *(n for n, name in self.cells if name in names)}
+        rows, self._stale = [*self._stale], set()
+        columns = [self.values(name, rows) for name in names]
+        for n, values in zip(rows, zip(*columns, strict=True), strict=True):
+            self._owners.get(self._keys.get(n), set()).discard(n)
+            self._keys[n] = self._endpoints.natural(dict(zip(names, values, strict=True)))
+            self._owners.setdefault(self._keys[n], set()).add(n)
+        others = self._owners.get(key, set()) - {row} - self.deleted
+        return min((n for n in others if not self.gone(n)), default=None)
 
     def clear(self, rows: Iterable[int], names: Sequence[str]) -> set[int]:
         """Empty cells; those that cannot be written are left alone. Returns the rows."""
@@ -381,7 +383,7 @@ class Sheet:
         live, cell = self.original(name, [row])[0], self.cells[row, name]
         entered = cell.candidate if cell.conflict else cell.value
         reason = f"somebody has changed this to {shortly(live)} meanwhile, and nothing was sent"
-        self.cells[row, name] = EditedCell(AS_IT_WAS, entered, reason, entered, conflict=True)
+        self._place((row, name), EditedCell(AS_IT_WAS, entered, reason, entered, conflict=True))
 
     def dismiss(self, row: int, name: str) -> None:
         """Forget a refused entry: the cell shows again what it holds."""
@@ -396,6 +398,8 @@ class Sheet:
             self._place((row, name), cell)
 
     def _place(self, where: tuple[int, str], cell: EditedCell | None) -> None:
+        if self._stale is not None:
+            self._stale.add(where[0])
         if cell is None:
             self.cells.pop(where, None)
         else:
@@ -478,7 +482,7 @@ class Sheet:
                     if value is not AS_IT_WAS:
                         self.write([(*place, value)], whole_rows=False)
                 if place in self.cells and (cell.conflict or cell.waits):
-                    self.cells[place] = cell
+                    self._place(place, cell)
                 if cell.conflict and place in self.cells:
                     self.contest(*place)
         self.mark((places[row] for row in old.deleted if row in places and row < old.size), True)
