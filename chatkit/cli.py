@@ -237,7 +237,7 @@ _READ: dict[str, dict[str, Any]] = {
     "--templates": {"nargs": "+", "metavar": "CODE"},
     "--token-file": {**_FILE, "nargs": "?", "const": Path()},
     "--profile": {"type": _read_profile, "metavar": "FILE"},
-    **dict.fromkeys(("--access", "--authority", "--db", "--out", "--secrets"), _FILE),
+    **dict.fromkeys(("--access", "--db", "--out", "--secrets"), _FILE),
 }
 _STATE = ("--contacts", "--delete", "--broken", "--skip-invalid")
 _ALLOWED = ("--yes", "--many", "--irreversible", "--secrets")
@@ -394,7 +394,7 @@ def _serving(server: str, *kinds: type[Exception]) -> Iterator[None]:
 
 @_command(
     *("--host", "--port", "--db", "--seed", "--profile", "--latency", "--faults"),
-    *("--allow", "--authority", "--json"),
+    *("--allow", "--json"),
 )
 @needed_by("chatkit sandbox")
 def _sandbox(args: _Arguments) -> None:
@@ -416,8 +416,7 @@ def _sandbox(args: _Arguments) -> None:
             call in ten refused and some lost: --faults 429=0.1,dropped=0.02,retry_after=2
         --allow: deliver to webhooks of this address and below it, or to a second address on this
             machine in its place; may be repeated. Without it nothing is delivered.
-            --allow https://hooks.shop.example/ https://127.0.0.1:8443/
-        --authority: the certificate (PEM) that the --allow addresses are signed with
+            --allow https://hooks.shop.example/ http://127.0.0.1:8000/
     """
     from chatkit.sandbox import Sandbox
     from chatkit.sandbox.admin import BadFaults
@@ -429,11 +428,10 @@ def _sandbox(args: _Arguments) -> None:
         stack.enter_context(_serving("sandbox", OSError, errors.StoreError, BadFaults, BadReceiver))
         sandbox = stack.enter_context(Sandbox(args.db, seed=args.seed, profile=args.profile))
         sandbox._middleware.faults.set(args.faults | latency)
-        authority = None if args.authority is None else file_bytes(args.authority)
         for addresses in args.allow:
             if len(addresses) > 2:
                 raise BadReceiver("--allow takes an address, and perhaps one to deliver to instead")
-            sandbox.allow(*addresses, authority=authority)
+            sandbox.allow(*addresses)
 
         def show_access(base_url: str) -> None:
             access = {
@@ -478,32 +476,28 @@ Then in a notebook: client = chatkit.connect("practice")
 
 
 @_command(
-    *("serve", "--host", "--port", "--db", "--secret-stdin", "--plain", "--authority"),
-    *("--refuse-unverified", "--profile", "--json"),
+    *("serve", "--host", "--port", "--db", "--secret-stdin", "--refuse-unverified"),
+    *("--profile", "--json"),
 )
 @needed_by("chatkit inbox")
 def _inbox(args: _Arguments) -> None:
     """Receive deliveries of webhooks, and keep each before it is acknowledged.
 
-    Signing secrets come from CHATKIT_SIGNING_SECRETS (several parted by spaces) or from a pipe,
-    the database from CHATKIT_INBOX when it has a password. Neither is ever an argument.
+    It listens over HTTP, behind a proxy or a tunnel that has a certificate. Signing secrets come
+    from CHATKIT_SIGNING_SECRETS (several parted by spaces) or from a pipe, the database from
+    CHATKIT_INBOX when it has a password. Neither is ever an argument.
 
     Options:
         serve: the one thing that it does
         --host: who else may reach it: 0.0.0.0 is all
         --db: keep deliveries in this file
         --secret-stdin: read secrets from a pipe
-        --plain: HTTP, for behind a proxy that has a certificate
-        --authority: write the certificate to trust here
         --refuse-unverified: answer 401 to what is not signed rightly; else it is kept, and marked
     """
     from chatkit.errors import BadSignature
     from chatkit.inbox.inbox import Inbox
     from chatkit.util.background import until_signal
-    from chatkit.util.files import replacing
 
-    if args.plain and args.authority:
-        raise errors.SettingsError("--plain has no certificate to write: leave out --authority.")
     text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")
     secrets = text.split()
     if args.refuse_unverified and not secrets:
@@ -517,17 +511,10 @@ def _inbox(args: _Arguments) -> None:
         Inbox(args.db or os.environ.get("CHATKIT_INBOX") or None, profile=args.profile) as inbox,
     ):
         receiver = inbox.serve(
-            secrets, host=args.host, port=args.port, tls=not args.plain,
+            secrets, host=args.host, port=args.port,
             unverified="refuse" if args.refuse_unverified else "keep",
         )  # fmt: skip
-        authority = receiver.authority
-        if args.authority and authority:
-            with replacing(args.authority, 0o644) as file:
-                file.write(authority)
-        access = {
-            "url": receiver.url, "inbox": inbox._store.address, "secrets": len(secrets),
-            "authority": authority.decode() if authority else None,
-        }  # fmt: skip
+        access = {"url": receiver.url, "inbox": inbox._store.address, "secrets": len(secrets)}
         args.write(json.dumps(access) if args.json else _RECEIVER_IS_UP.format(**access))
         stop.wait()
 

@@ -76,7 +76,6 @@ IMPORTERS = {
     "sqlite3": ("sandbox/", "bulk/journal", "bulk/changes"),
     "dask": ("account/cluster",),
     "distributed": ("account/cluster",),
-    "trustme": ("inbox/receiver",),
     "uvicorn": ("util/asgi_server",),
     "tomlkit": ("settings",),
     "tqdm": ("util/progress",),

@@ -80,7 +80,7 @@ WEBHOOKS = """
     client = chatkit.connect(sandbox)
     inbox = chatkit.Inbox("inbox.sqlite")
     receiver, url = inbox.serve(), "https://hooks.shop.example/recipes"
-    sandbox.allow(url, to=receiver.url, authority=receiver.authority)
+    sandbox.allow(url, to=receiver.url)
     webhook = client.webhooks.create(url=url, events=["*"])
     receiver.accept(webhook.webhook_secret)
     sandbox.play("campaign", template="spring_offer", contacts=40, failures=0.2)

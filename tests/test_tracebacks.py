@@ -44,7 +44,7 @@ def refused(attempt: Callable[[], object]) -> str:
 INBOX: dict[str, Callable[[chatkit.Inbox], object]] = {
     "serve": lambda inbox: inbox.serve(ODD),
     "serve with several": lambda inbox: inbox.serve([MARKER, ODD]),
-    "accept": lambda inbox: inbox.serve(tls=False).accept(MARKER, ODD),
+    "accept": lambda inbox: inbox.serve().accept(MARKER, ODD),
     "verify": lambda inbox: inbox.verify(ODD),
     "verify under a scheme": lambda inbox: inbox.verify(MARKER, scheme=HEX),
     "replay of nothing": lambda inbox: inbox.replay(1, "http://127.0.0.1:9/", secret=MARKER),

@@ -21,8 +21,6 @@ from chatkit.signature import named, sign
 from chatkit.util.webhook_sender import BadReceiver, NotThisMachine, post, read_address
 
 if TYPE_CHECKING:
-    import ssl
-
     import pandas as pd
 
     from chatkit.inbox.receiver import Receiver, Unverified
@@ -131,20 +129,20 @@ class Inbox(metaclass=HelpPage):
         *,
         host: str = "127.0.0.1",
         port: int = 0,
-        tls: bool = True,
         unverified: Unverified = "keep",
         scheme: Scheme | None = None,
     ) -> Receiver:
         """Take deliveries from now on, in a thread; each is stored before it is acknowledged.
+
+        It listens over HTTP. The service delivers over HTTPS: a proxy or a tunnel with a
+        certificate stands in front of it, and a sandbox forwards to it with
+        `sandbox.allow("https://…", to=receiver.url)`.
 
         Args:
             secret: The signing secret of the registration; several while it is changed, or
                 of several registrations. None: nothing can be verified.
             host: Where to listen; another machine can reach it only when you say so.
             port: 0 takes any that is free.
-            tls: True serves HTTPS with a certificate that this process makes for this
-                machine (`receiver.trusting()` tells a client); False is for behind a proxy
-                that has a real one.
             unverified: What to do with deliveries that are not signed rightly. They are kept,
                 marked and left out of frames, because the API document does not tell the
                 scheme: were it guessed wrongly, "refuse" would lose them all.
@@ -162,9 +160,7 @@ class Inbox(metaclass=HelpPage):
         covered = [Secret(one) for one in secret]
         del secret  # a traceback that prints variables must not find its text
         intake = Intake(self._profile, covered, scheme)
-        receiver = Receiver(
-            self._store, intake, host=host, port=port, tls=tls, unverified=unverified
-        )
+        receiver = Receiver(self._store, intake, host=host, port=port, unverified=unverified)
         self._receivers.append(receiver)
         return receiver
 
@@ -175,7 +171,6 @@ class Inbox(metaclass=HelpPage):
         *,
         secret: str | Secret | None = None,
         allow: Sequence[str] = (),
-        trusting: ssl.SSLContext | None = None,
     ) -> Replayed:
         """Send a stored delivery to another address: the same body, byte by byte.
 
@@ -185,7 +180,6 @@ class Inbox(metaclass=HelpPage):
             secret: Sign it anew, as of now; None sends the old signature, which a receiver
                 takes for too old after some minutes.
             allow: Hosts outside this machine that may be sent to.
-            trusting: A TLS context that trusts the receiver, like `receiver.trusting()`.
 
         Raises:
             InputError: There is no such delivery, or the address is none, or not allowed.
@@ -196,10 +190,8 @@ class Inbox(metaclass=HelpPage):
         stored = self.delivery(delivery)
         headers = _headers(stored, self._profile, signing)
         try:
-            answer = post(
-                read_address(url), headers, stored.body,
-                seconds=_SECONDS, tls=trusting, outside=allow,
-            )  # fmt: skip
+            address = read_address(url)
+            answer = post(address, headers, stored.body, seconds=_SECONDS, outside=allow)
         except NotThisMachine as elsewhere:
             raise InputError(
                 f"{elsewhere}. A delivery holds what customers wrote: to send it there, pass "

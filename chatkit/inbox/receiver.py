@@ -1,4 +1,4 @@
-"""The receiver: an address that takes deliveries. The only import of trustme.
+"""The receiver: an address that takes deliveries.
 
 It answers 200 when a delivery is durably stored and never before, so that what was
 acknowledged is never lost. Whatever else it answers means "send it again":
@@ -10,14 +10,11 @@ slowly, or not whole · 413 it is too large · 503 it could not be stored
 from __future__ import annotations
 
 import asyncio
-import ssl
 import threading
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self, TypeAlias
-
-import trustme
 
 from chatkit.api.secret import Secret
 from chatkit.errors import HelpPage, steady
@@ -25,7 +22,6 @@ from chatkit.inbox.delivery import Intake, Selection
 from chatkit.inbox.store import InboxStore
 from chatkit.util.asgi_server import Server, listen
 from chatkit.util.display import many
-from chatkit.util.files import temporary_folder
 
 #: The upstream platform sends up to 3 MB.
 MAX_BODY = 4 * 1024 * 1024
@@ -54,7 +50,7 @@ class Receiver(metaclass=HelpPage):
 
     Made by `Inbox.serve`.
 
-    >>> with inbox.serve("a secret", tls=False) as receiver:
+    >>> with inbox.serve("a secret") as receiver:
     ...     receiver.url
     'http://...'
     """
@@ -66,7 +62,6 @@ class Receiver(metaclass=HelpPage):
         *,
         host: str,
         port: int,
-        tls: bool,
         unverified: Unverified,
     ) -> None:
         self.intake = intake
@@ -75,15 +70,10 @@ class Receiver(metaclass=HelpPage):
         self._verifying = threading.Lock()
         self._unverified = unverified
         self._batches = Batches(self._write)
-        self._authority = Authority() if tls else None
-        tls_of = {}
-        if self._authority:
-            context = self._authority.serving(host)
-            tls_of["ssl_context_factory"] = lambda *_: context
-        self._server = Server(self._asgi, listen(host, port), **tls_of)
+        self._server = Server(self._asgi, listen(host, port))
         name = "localhost" if host in ("127.0.0.1", "::1") else host
         name = f"[{name}]" if ":" in name else name
-        self.url = f"{'https' if tls else 'http'}://{name}:{self._server.port}/"
+        self.url = f"http://{name}:{self._server.port}/"
 
     @steady
     def __repr__(self) -> str:
@@ -96,15 +86,6 @@ class Receiver(metaclass=HelpPage):
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-    @property
-    def authority(self) -> bytes | None:
-        """The certificate (PEM) to trust for `url`; None without TLS."""
-        return self._authority.pem if self._authority else None
-
-    def trusting(self) -> ssl.SSLContext | None:
-        """Return a TLS context of a client that trusts this receiver and nobody else."""
-        return self._authority.trusting() if self._authority else None
 
     def accept(self, *secrets: str | Secret) -> None:
         """Accept these signing secrets from now on: the old one and the new one in a change.
@@ -257,39 +238,3 @@ class Batches:
                 # One that no database takes, or that we cannot read, must not refuse the others.
                 return [answer for one in arrivals for answer in self._write_each([one])]
             return [_NOT_STORED] * len(arrivals)
-
-
-# --- certificates -------------------------------------------------------------------------
-
-
-class Authority:
-    """A certificate authority of this process, so that deliveries on one machine use real TLS.
-
-    It signs certificates for this machine, and tells a client whom to trust. Its key never
-    leaves the memory, so nothing that trusts it is in danger when the process has ended.
-    """
-
-    def __init__(self) -> None:
-        self._authority = trustme.CA()
-
-    @property
-    def pem(self) -> bytes:
-        """The certificate of the authority, to be trusted by who delivers to us."""
-        return self._authority.cert_pem.bytes()
-
-    def trusting(self) -> ssl.SSLContext:
-        """Return a context of a client that trusts this authority and nobody else."""
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._authority.configure_trust(context)
-        return context
-
-    def serving(self, host: str) -> ssl.SSLContext:
-        """Return a context of a server with a certificate for a host, and for loopback."""
-        names = dict.fromkeys((host, "localhost", "127.0.0.1", "::1"))
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        certificate = self._authority.issue_cert(*names).private_key_and_cert_chain_pem
-        # Python reads a key from a file alone: one that no killed process leaves for ever.
-        with certificate.tempfile(dir=str(temporary_folder())) as path:
-            context.load_cert_chain(path)
-        return context

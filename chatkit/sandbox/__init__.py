@@ -166,9 +166,7 @@ class Sandbox:
         answer = self._middleware.answer(Request(method, path, query, headers, body), started)
         return answer.status, answer.headers | {"date": self._middleware.date()}, answer.body
 
-    def allow(
-        self, url: str, to: str | None = None, *, authority: str | bytes | None = None
-    ) -> None:
+    def allow(self, url: str, to: str | None = None) -> None:
         """Allow events to be delivered to an address, and to all paths below it; none is at first.
 
         >>> sandbox = Sandbox(seed="empty")
@@ -177,12 +175,11 @@ class Sandbox:
         Args:
             url: The address of a webhook, or what it begins with.
             to: The address on this machine that hears it in its place.
-            authority: The certificate (PEM) that the receiver's own was signed with.
 
         Raises:
-            BadReceiver: One of them is not a plain http or https address, or no certificate.
+            BadReceiver: One of them is not a plain http or https address.
         """
-        self._middleware.allow(url, to, authority)
+        self._middleware.allow(url, to)
 
     def faults(
         self,

@@ -11,11 +11,9 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
     Waits for the receivers: `{"deliveries": [{"webhook_id", "status", "http_status",
     "error"}]}`, where status is `delivered`, `failed`, `refused` (not connected to) or
     `waiting` (the receiver is busy). What failed is tried again later.
-`GET /receivers`, `POST /receivers {"url": "https://…", "to"?: "http://127.0.0.1:8000/",
-"authority"?: "-----BEGIN CERTIFICATE…"}`
+`GET /receivers`, `POST /receivers {"url": "https://…", "to"?: "http://127.0.0.1:8000/"}`
     The addresses that may be delivered to, none at first; both answer `{"receivers": […]}`.
-    With `to`, what is addressed to the URL goes to that local address instead; with
-    `authority`, its certificate must be signed with that one.
+    With `to`, what is addressed to the URL goes to that local address instead.
 `GET /faults`, `POST /faults {"latency"?: 0.2, "429"?: 0.1, "retry_after"?: 1, "5xx"?:
 {"before": 0.05, "after": 0.05}, "dropped"?: 0.1, "truncated"?: 0.1, "seed"?: 7}`
     What goes wrong with API calls, see `Faults`; `{}` ends all faults.
@@ -252,8 +250,8 @@ class Admin:
         return {"receivers": self._receivers.entries()}
 
     @_checked
-    def _add_receiver(self, url: str, to: str | None = None, authority: str | None = None) -> Json:
-        self._middleware.allow(url, to, authority)
+    def _add_receiver(self, url: str, to: str | None = None) -> Json:
+        self._middleware.allow(url, to)
         return self._show_receivers()
 
     @_checked

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-import ssl
 import threading
 import time
 from collections import deque
@@ -255,13 +254,6 @@ class DeliveryQueue:
         return [delivery for (delivery,) in deleted]
 
 
-class Route(NamedTuple):
-    """The address that a delivery goes to, and the context to check its certificate with."""
-
-    address: Address
-    context: ssl.SSLContext | None
-
-
 class Receivers:
     """The allow-list of a sandbox.
 
@@ -272,25 +264,22 @@ class Receivers:
 
     def __init__(self) -> None:
         # Replaced as a whole, never changed: deliveries read it from other threads.
-        self._entries: dict[Address, tuple[dict[str, str | None], Route]] = {}
+        self._entries: dict[Address, tuple[dict[str, str | None], Address]] = {}
 
-    def add(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
+    def add(self, url: str, to: str | None = None) -> None:
         """Allow deliveries to an address; naming it again changes its other arguments.
 
         Args:
             url: The address that a webhook has, or what it begins with.
             to: Where to send instead.
-            authority: The certificate (PEM) that the receiver's own was signed with; without
-                it those of the system count.
 
         Raises:
-            BadReceiver: One of them is not a plain http or https address, or no certificate.
+            BadReceiver: One of them is not a plain http or https address.
         """
         prefix, target = read_address(url), read_address(to or url)
         if prefix.query or target.query:
             raise BadReceiver("a receiver is an address without a query")
-        route = Route(target, _context(authority))
-        self._entries = {**self._entries, prefix: ({"url": url, "to": to}, route)}
+        self._entries = {**self._entries, prefix: ({"url": url, "to": to}, target)}
 
     def entries(self) -> list[dict[str, str | None]]:
         """Return the entries, as they were added."""
@@ -307,7 +296,7 @@ class Receivers:
         except BadReceiver:
             return False
 
-    def route(self, url: str) -> Route:
+    def route(self, url: str) -> Address:
         """Return where a delivery to this address goes.
 
         Raises:
@@ -320,22 +309,10 @@ class Receivers:
                 "the address is not in allow=: Sandbox(allow=[…]), or sandbox.allow(address, to=…)"
             )
         prefix = max(allowing, key=lambda entry: len(entry.path))
-        target, context = entries[prefix][1]
+        target = entries[prefix][1]
         rest = address.path[len(prefix.path.rstrip("/")) :]
         path = target.path.rstrip("/") + rest if rest else target.path
-        return Route(target._replace(path=path or "/", query=address.query), context)
-
-
-def _context(authority: str | bytes | None) -> ssl.SSLContext | None:
-    if authority is None:
-        return None
-    try:
-        if not authority:  # ssl would take those of the system instead
-            raise ValueError
-        pem = authority if isinstance(authority, str) else authority.decode("ascii")
-        return ssl.create_default_context(cadata=pem)
-    except (ssl.SSLError, TypeError, ValueError):
-        raise BadReceiver("authority must be a certificate in PEM form") from None
+        return target._replace(path=path or "/", query=address.query)
 
 
 Status = Literal["delivered", "failed", "refused", "waiting"]
@@ -378,8 +355,8 @@ def attempt(
     signed = sign(profile.signature_scheme, webhook.secret, message_id, int(time.time()), body)
     headers = {"Content-Type": "application/json", "User-Agent": "chatkit-sandbox", **signed}
     try:
-        address, context = receivers.route(webhook.url)
-        status, _, error = post(address, headers.items(), body, seconds=seconds, tls=context)
+        address = receivers.route(webhook.url)
+        status, _, error = post(address, headers.items(), body, seconds=seconds)
     except BadReceiver as refusal:
         return DeliveryOutcome(webhook.id, "refused", None, str(refusal))
     if error is None and status is not None:

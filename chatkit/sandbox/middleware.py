@@ -157,13 +157,13 @@ class Middleware:
             if self.service.queue.fresh:
                 self.delivery_worker.wake()
 
-    def allow(self, url: str, to: str | None = None, authority: str | bytes | None = None) -> None:
+    def allow(self, url: str, to: str | None = None) -> None:
         """Put an address on the list of receivers, and deliver what waited for it.
 
         Raises:
             BadReceiver: It cannot be one.
         """
-        self.service.receivers.add(url, to, authority)
+        self.service.receivers.add(url, to)
         with self.alone():
             self.delivery_worker.wake()
 

@@ -172,7 +172,6 @@ def post(
     body: bytes,
     *,
     seconds: float,
-    tls: ssl.SSLContext | None = None,
     outside: Collection[str] = (),
 ) -> PostAnswer:
     """Post one body on a connection of its own.
@@ -182,7 +181,6 @@ def post(
         headers: All but `Host` and `Content-Length`.
         body: Its bytes.
         seconds: For connecting, sending and the whole answer, once the host is resolved.
-        tls: Whom an https address is trusted by; the authorities of the system without it.
         outside: Hosts that may be another machine.
 
     Raises:
@@ -203,7 +201,7 @@ def post(
             async with (
                 asyncio.timeout(seconds),
                 aiohttp.ClientSession(
-                    connector=aiohttp.TCPConnector(resolver=checked, ssl=tls or True),
+                    connector=aiohttp.TCPConnector(resolver=checked, ssl=True),
                     auto_decompress=False,
                     skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
                 ) as session,

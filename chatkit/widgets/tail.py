@@ -37,7 +37,7 @@ _BACK = 2000  #: deliveries that are looked through at once, however many there 
 _FAR = 50_000  #: deliveries that are looked through for what was asked for
 _FEW = 10  #: rows of the static form
 _ANSWER = 300  #: characters of an answer to what was sent again
-_RESEND = frozenset({"url", "secret", "allow", "trusting"})
+_RESEND = frozenset({"url", "secret", "allow"})
 
 
 class _Choice(NamedTuple):
@@ -71,7 +71,7 @@ class Tail(Follower):
         contacts: A frame of contacts, whose names are shown. Without it a contact has the
             name that the deliveries tell.
         resend: What `inbox.replay` takes for what is sent again: `url` to begin with,
-            `secret` to sign it anew, `allow` and `trusting`.
+            `secret` to sign it anew, and `allow`.
 
     Raises:
         InputError: One of them cannot be used.

@@ -249,7 +249,7 @@ def disk(folder: Path) -> float:
 def serve(kind: str, database: str = "") -> None:
     """Be one receiver until killed."""
     if kind == "chatkit":
-        receiver = Inbox(database).serve(SECRET, tls=False)
+        receiver = Inbox(database).serve(SECRET)
         print(receiver.url, flush=True)
         return receiver.wait()
     intake = Intake(ServiceProfile(), [Secret(SECRET)])

@@ -53,7 +53,7 @@ class Outcome(NamedTuple):
 
 def serve(url: str, tell: Connection) -> None:
     """Be a receiver until somebody kills us."""
-    receiver = Inbox(url).serve(SECRET, tls=False)
+    receiver = Inbox(url).serve(SECRET)
     tell.send(receiver.url)
     receiver.wait()
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import signal
-import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -39,13 +38,11 @@ def served(*flags: str | Path, stdin: str = "", **environment: str) -> Iterator[
         assert process.wait(20) == 0
 
 
-def test_it_serves_tls_until_it_is_told_to_end(tmp_path: Path) -> None:
-    file, certificate = tmp_path / "inbox.sqlite", tmp_path / "authority.pem"
-    with served("--db", file, "--authority", certificate, CHATKIT_SIGNING_SECRETS=SECRET) as said:
-        tls = ssl.create_default_context(cafile=certificate)
-        assert post(said["url"], BODY, signed(BODY), tls) == 200
-        assert said["authority"] == certificate.read_text()
-        assert SECRET not in str(said)
+def test_it_serves_until_it_is_ended(tmp_path: Path) -> None:
+    file = tmp_path / "inbox.sqlite"
+    with served("--db", file, CHATKIT_SIGNING_SECRETS=SECRET) as access:
+        assert post(access["url"], BODY, signed(BODY)) == 200
+        assert SECRET not in str(access)
     with Inbox(file) as inbox:
         assert inbox.raw()["verified"].tolist() == [True]
 
@@ -53,10 +50,10 @@ def test_it_serves_tls_until_it_is_told_to_end(tmp_path: Path) -> None:
 def test_it_refuses_what_is_not_verified_and_takes_both_secrets_of_a_change(
     tmp_path: Path,
 ) -> None:
-    flags = ["--plain", "--refuse-unverified", "--secret-stdin"]
+    flags = ["--refuse-unverified", "--secret-stdin"]
     url = f"sqlite:///{tmp_path / 'inbox.sqlite'}"
     with served(*flags, stdin=f"{SECRET}\n{OTHER}\n", CHATKIT_INBOX=url) as said:
-        assert said["secrets"] == 2 and said["authority"] is None
+        assert said["secrets"] == 2
         assert post(said["url"], BODY, signed(BODY, "a")) == 200
         assert post(said["url"], BODY, signed(BODY, "b", OTHER)) == 200
         assert post(said["url"], BODY, signed(BODY, "c", "e" * 64)) == 401
@@ -66,7 +63,6 @@ def test_it_refuses_what_is_not_verified_and_takes_both_secrets_of_a_change(
     ("flags", "secrets", "said"),
     [
         (["--refuse-unverified"], "", "CHATKIT_SIGNING_SECRETS"),
-        (["--plain", "--authority", "x.pem"], "", "leave out --authority"),
         (["--host", "192.0.2.1"], "", "cannot be served"),
         ([], "Ünusable", "signing secret"),
         ([], '"nusable"', "a quotation mark at its beginning"),
@@ -98,24 +94,20 @@ class Ended(io.StringIO):
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-@pytest.mark.parametrize(
-    ("flags", "scheme"),
-    [([], "https"), (["--plain"], "http"), (["--authority"], "https"), (["--profile"], "https")],
-)
+@pytest.mark.parametrize("flags", [[], ["--profile"]])
 def test_it_shows_its_address_until_a_signal_ends_it(
-    flags: list[str], scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHATKIT_SIGNING_SECRETS", f"{SECRET} {OTHER}")
     file, named = tmp_path / "a.sqlite", tmp_path / "named.toml"
     if flags == ["--profile"]:
         named.write_text('signature_scheme = "sha256_hex"\n')
     before = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)]
-    more = [*flags, str(named)] if flags and flags != ["--plain"] else flags
+    more = [*flags, str(named)] if flags else flags
     with redirect_stdout(Ended()) as out:
         assert main(["inbox", "serve", "--db", str(file), *more]) == 0
     assert [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)] == before
     text = out.getvalue()
     assert text.startswith("The receiver is up. Ctrl-C stops it.\n")
-    assert re.search(rf"Address   {scheme}://localhost:[1-9][0-9]+", text)
+    assert re.search(r"Address   http://localhost:[1-9][0-9]+", text)
     assert str(file) in text and "Secrets   2\n" in text and SECRET not in text
-    assert named.exists() is (flags in (["--authority"], ["--profile"]))

@@ -20,7 +20,7 @@ class Shop:
         self.client = chatkit.connect(self.sandbox)
         self.inbox = chatkit.Inbox(file)
         self.receiver = self.inbox.serve()
-        self.sandbox.allow(URL, to=self.receiver.url, authority=self.receiver.authority)
+        self.sandbox.allow(URL, to=self.receiver.url)
         self.webhook = self.client.webhooks.create(url=URL, events=["*"])
 
     def talk(self) -> None:

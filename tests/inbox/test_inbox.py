@@ -32,10 +32,10 @@ from chatkit.profile import ServiceProfile
 from chatkit.signature import sign
 
 
-def test_what_is_delivered_over_tls_is_a_row_a_moment_later(inbox: Inbox) -> None:
+def test_what_is_delivered_is_a_row_a_moment_later(inbox: Inbox) -> None:
     receiver = inbox.serve(SECRET)
     body = written(message(1))
-    assert post(receiver.url, body, signed(body), receiver.trusting()) == 200
+    assert post(receiver.url, body, signed(body)) == 200
     frame = inbox.messages()
     assert frame["text"].tolist() == ["words 1"] and frame["verified"].all()
     assert inbox.delivery(1).body == body
@@ -49,7 +49,7 @@ def test_an_inbox_is_shown_without_counting_it(inbox: Inbox, store: InboxStore) 
 
 
 def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
-    receiver = inbox.serve(SECRET, tls=False)
+    receiver = inbox.serve(SECRET)
     body = written(message(1))
     for _ in range(2):
         post(receiver.url, body, signed(body))
@@ -57,7 +57,7 @@ def test_a_repeat_is_one_message_and_two_raw_deliveries(inbox: Inbox) -> None:
 
 
 def test_a_forger_is_seen_and_not_believed(inbox: Inbox) -> None:
-    receiver = inbox.serve(SECRET, tls=False)
+    receiver = inbox.serve(SECRET)
     lie, truth = moved(status("m1", "failed")), moved(status("m1", "sent"))
     post(receiver.url, lie, signed(lie, "same", OTHER))
     post(receiver.url, truth, signed(truth, "same"))
@@ -109,7 +109,7 @@ def test_a_delivery_that_is_not_there_is_told_whatever_was_asked_for(
 
 def test_the_158_samples_go_through_the_receiver_and_come_out_whole(inbox: Inbox, shared) -> None:
     paths = sorted((shared / "samples" / "webhooks").glob("[mp]*_*.json"))
-    receiver = inbox.serve(SECRET, tls=False, unverified="refuse")
+    receiver = inbox.serve(SECRET, unverified="refuse")
     for n, path in enumerate(paths):
         body = path.read_bytes()
         assert post(receiver.url, body, signed(body, f"msg_{n}")) == 200, path.name
@@ -124,7 +124,7 @@ def test_the_profile_says_which_fields_and_which_scheme(url: str) -> None:
         event_kind_field="type", event_data_field="payload", signature_scheme="sha256_hex"
     )
     with Inbox(url, profile=profile) as inbox:
-        receiver = inbox.serve(SECRET, tls=False)
+        receiver = inbox.serve(SECRET)
         body = json.dumps({"type": "a", "payload": message(1)}).encode()
         post(receiver.url, body, sign("sha256_hex", SECRET, "-", 0, body))
         assert inbox.messages()["text"].tolist() == ["words 1"]
@@ -133,7 +133,7 @@ def test_the_profile_says_which_fields_and_which_scheme(url: str) -> None:
 
 def test_two_receivers_of_a_team_fill_one_inbox(url: str) -> None:
     with Inbox(url) as one, Inbox(url) as other:
-        receivers = [one.serve(SECRET, tls=False), other.serve(SECRET, tls=False)]
+        receivers = [one.serve(SECRET), other.serve(SECRET)]
 
         def send(n: int) -> None:
             for k in range(20):
@@ -149,20 +149,20 @@ def test_two_receivers_of_a_team_fill_one_inbox(url: str) -> None:
 
 
 def test_a_delivery_is_sent_again_to_a_program_on_this_machine(inbox: Inbox, tmp_path) -> None:
-    receiver = inbox.serve(SECRET, tls=False)
+    receiver = inbox.serve(SECRET)
     body = written(message(1))
     post(receiver.url, body, signed(body, "msg_7"))
     with Inbox(tmp_path / "other.sqlite") as other:
         there = other.serve(OTHER, unverified="refuse")
-        stale = inbox.replay(1, there.url, trusting=there.trusting())
+        stale = inbox.replay(1, there.url)
         assert stale.status == 401
-        fresh = inbox.replay(1, there.url, secret=OTHER, trusting=there.trusting())
+        fresh = inbox.replay(1, there.url, secret=OTHER)
         assert (fresh.status, fresh.answer) == (200, "stored")
         assert (other.delivery(1).body, other.delivery(1).identity) == (body, "id:msg_7")
 
 
 def test_closing_an_inbox_stops_its_receivers(inbox: Inbox) -> None:
-    receiver = inbox.serve(SECRET, tls=False)
+    receiver = inbox.serve(SECRET)
     port = int(receiver.url.rpartition(":")[2].strip("/"))
     assert port in own_ports()
     inbox.close()
@@ -183,7 +183,7 @@ def test_closing_an_inbox_stops_who_reads_on(inbox: Inbox) -> None:
 
 
 def test_no_secret_is_in_what_an_inbox_shows(inbox: Inbox) -> None:
-    receiver = inbox.serve([SECRET, OTHER], tls=False)
+    receiver = inbox.serve([SECRET, OTHER])
     body = written(message(1))
     post(receiver.url, body, signed(body) | {"authorization": f"Bearer {OTHER}"})
     shown = [repr(inbox), repr(receiver), repr(inbox.delivery(1)), inbox.raw().to_csv()]
@@ -196,7 +196,7 @@ def test_a_receiver_loads_no_pandas_and_does_not_keep_a_process_that_forgot_it(
     code = """
 import sys
 from chatkit.inbox.inbox import Inbox
-kept = Inbox(sys.argv[1]).serve(tls=False)
+kept = Inbox(sys.argv[1]).serve()
 sys.exit("pandas" in sys.modules)
 """
     command = [sys.executable, "-c", code, str(tmp_path / "inbox.sqlite")]
@@ -207,7 +207,7 @@ sys.exit("pandas" in sys.modules)
 
 
 def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
-    with inbox.serve(tls=False) as receiver:
+    with inbox.serve() as receiver:
         for number in range(3):
             body = moved(status("a", ("sent", "delivered", "read")[number], number))
             post(receiver.url, body, signed(body, f"msg_{number}"))
@@ -224,7 +224,7 @@ def test_the_past_is_verified_when_its_secret_is_found(inbox: Inbox) -> None:
 
 
 def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbox) -> None:
-    receiver = inbox.serve(tls=False)
+    receiver = inbox.serve()
     body = written(message(1))
     post(receiver.url, body, signed(body))
     receiver.accept(SECRET)
@@ -235,17 +235,17 @@ def test_repeats_of_one_delivery_are_one_whenever_they_were_verified(inbox: Inbo
 
 def test_the_receivers_own_secrets_verify_the_past(inbox: Inbox) -> None:
     body = written(message(1))
-    with inbox.serve(tls=False) as old:
+    with inbox.serve() as old:
         post(old.url, body, signed(body))
     with pytest.raises(InputError, match="No signing secret is known"):
         inbox.verify()
-    inbox.serve(SECRET, tls=False)
+    inbox.serve(SECRET)
     assert inbox.verify() == 1
 
 
 def test_no_secret_is_in_the_database(tmp_path) -> None:
     with Inbox(tmp_path / "inbox.sqlite") as inbox:
-        receiver = inbox.serve(OTHER, tls=False)
+        receiver = inbox.serve(OTHER)
         body = written(message(1))
         post(receiver.url, body, signed(body))
         receiver.accept(SECRET, OTHER)
@@ -266,7 +266,7 @@ def contacts(store: InboxStore) -> list[str | None]:
 
 
 def test_whom_a_delivery_is_of_is_found_when_it_comes(inbox: Inbox, store: InboxStore) -> None:
-    receiver = inbox.serve(SECRET, tls=False)
+    receiver = inbox.serve(SECRET)
     bodies = [
         written(message(1)),
         written(message(2, who=BEN)),
@@ -287,7 +287,7 @@ def test_what_another_profile_finds_is_not_lost(url: str) -> None:
     """The envelope has two fields with contacts: which counts is for the reader to say."""
     body = json.dumps({"event": "a", "data": message(1), "copy": message(2, who=BEN)}).encode()
     with Inbox(url) as inbox:
-        receiver = inbox.serve(tls=False)
+        receiver = inbox.serve()
         assert post(receiver.url, body) == 200
         assert len(inbox.messages(contact=f"+{ANA}", verified=None)) == 1
         assert len(inbox.messages(contact=f"+{BEN}", verified=None)) == 0

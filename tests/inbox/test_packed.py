@@ -22,7 +22,7 @@ def test_a_packed_delivery_is_verified_read_found_and_sent_on(
 ) -> None:
     packed = pack(BODY)
     headers = signed(packed if signs_packed else BODY) | {"Content-Encoding": "gzip"}
-    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET, tls=False) as receiver:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET) as receiver:
         assert post(receiver.url, packed, headers) == 200
         assert inbox.messages()["text"].tolist() == ["words 1", "words 2"]
         assert inbox.messages(contact=f"+{BEN}")["text"].tolist() == ["words 2"]
@@ -47,7 +47,7 @@ def test_what_cannot_be_unpacked_is_kept_with_the_reason(
     tmp_path: Path, encoding: str, body: bytes, reason: str
 ) -> None:
     headers = signed(body) | ({"Content-Encoding": encoding} if encoding else {})
-    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET, tls=False) as receiver:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET) as receiver:
         assert post(receiver.url, body, headers) == 200
         (raw,) = inbox.raw().itertuples()
         assert reason in raw.reason and raw.verified and not raw.is_json
@@ -55,13 +55,13 @@ def test_what_cannot_be_unpacked_is_kept_with_the_reason(
 
 
 def test_a_body_that_a_proxy_has_unpacked_is_read(tmp_path: Path) -> None:
-    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET, tls=False) as receiver:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET) as receiver:
         assert post(receiver.url, BODY, signed(BODY) | {"Content-Encoding": "gzip"}) == 200
         assert len(inbox.messages()) == 2
 
 
 def test_a_signature_of_milliseconds_is_verified(tmp_path: Path) -> None:
-    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET, tls=False) as receiver:
+    with Inbox(tmp_path / "inbox.sqlite") as inbox, inbox.serve(SECRET) as receiver:
         age = int(time.time()) - int(time.time() * 1000)
         assert post(receiver.url, BODY, signed(BODY, age=age)) == 200
         assert inbox.raw()["verified"].tolist() == [True]

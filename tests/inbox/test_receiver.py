@@ -3,7 +3,6 @@
 import contextlib
 import json
 import socket
-import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -33,7 +32,7 @@ def store(tmp_path) -> Iterator[InboxStore]:
 
 def receiver(store: InboxStore, *secrets: str, **options: object) -> Receiver:
     intake = Intake(ServiceProfile(), [Secret(secret) for secret in secrets or (SECRET,)])
-    chosen = {"host": "127.0.0.1", "port": 0, "tls": True, "unverified": "keep", **options}
+    chosen = {"host": "127.0.0.1", "port": 0, "unverified": "keep", **options}
     return Receiver(store, intake, **chosen)
 
 
@@ -50,33 +49,19 @@ def answer(at: Receiver, head: str) -> bytes:
     return b"".join(parts)
 
 
-def test_a_delivery_over_tls_is_verified_and_stored_before_it_is_acknowledged(url: str) -> None:
+def test_a_delivery_is_verified_and_stored_before_it_is_acknowledged(url: str) -> None:
     store = InboxStore(url)
     with receiver(store) as at:
-        assert at.url.startswith("https://localhost:")
-        assert post(at.url + "hooks/a", BODY, signed(BODY), at.trusting()) == 200
+        assert at.url.startswith("http://localhost:")
+        assert post(at.url + "hooks/a", BODY, signed(BODY)) == 200
         (delivery,) = store.read(Selection())
     assert (delivery.body, delivery.path, delivery.verified) == (BODY, "/hooks/a", True)
     assert dict(delivery.headers)["webhook-id"] == "msg_1"
     store.close()
 
 
-def test_who_does_not_know_the_authority_does_not_deliver(store: InboxStore) -> None:
-    with receiver(store) as at, pytest.raises(ssl.SSLCertVerificationError):
-        post(at.url, BODY, signed(BODY), ssl.create_default_context())
-    assert store.last() == 0
-
-
-def test_behind_a_proxy_it_is_plain(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
-        assert at.url.startswith("http://localhost:")
-        assert (at.authority, at.trusting()) == (None, None)
-        assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.last() == 1
-
-
 def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         assert post(at.url, BODY) == 200
         assert post(at.url, BODY, signed(BODY, secret=OTHER)) == 200
         assert post(at.url, b"<xml/>", signed(b"<xml/>")) == 200
@@ -88,7 +73,7 @@ def test_what_is_not_verified_is_kept_with_the_reason(store: InboxStore) -> None
 
 
 def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
-    with receiver(store, tls=False, unverified="refuse") as at:
+    with receiver(store, unverified="refuse") as at:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
         assert post(at.url, BODY, signed(BODY)) == 200
@@ -96,7 +81,7 @@ def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
 
 
 def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
-    with receiver(store, tls=False, unverified="refuse") as at:
+    with receiver(store, unverified="refuse") as at:
         at.accept(SECRET, OTHER)
         assert post(at.url, BODY, signed(BODY, "a", SECRET)) == 200
         assert post(at.url, BODY, signed(BODY, "b", OTHER)) == 200
@@ -108,7 +93,7 @@ def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> Non
 
 
 def test_a_repeat_is_acknowledged_kept_and_left_out(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
     assert (store.count(Selection()), store.count(Selection(repeats=True))) == (1, 3)
 
@@ -117,7 +102,7 @@ def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -
     def fail(entries: list[ReceivedDelivery]) -> None:
         raise StoreError("the disk is full of secrets")
 
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         monkeypatch.setattr(store, "write", fail)
         assert post(at.url, BODY, signed(BODY)) == 503
         monkeypatch.undo()
@@ -132,7 +117,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: I
         with store.engine.connect() as connection:
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         most(40)
         assert post(at.url, large, signed(large)) == 503
         assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
@@ -144,7 +129,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: I
 def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
     monkeypatch.setattr(module, "STORE_SECONDS", 0.2)
     release = threading.Event()
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         monkeypatch.setattr(store, "write", lambda entries: release.wait())
         assert post(at.url, BODY, signed(BODY)) == 503
         release.set()
@@ -153,7 +138,7 @@ def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypat
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chunked: bool) -> None:
     monkeypatch.setattr(module, "MAX_BODY", 10_000)
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         fits = b"x" * 10_000
         assert post(at.url, fits, signed(fits)) == 200
         large = iter([b"x" * 6000] * 2) if chunked else b"x" * 10_001
@@ -165,13 +150,13 @@ def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
     store: InboxStore,
 ) -> None:
     body = b'{"text": "' + b"x" * 3_000_000 + b'"}'
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         assert post(at.url, body, signed(body)) == 200
     assert [len(one.body) for one in store.read(Selection())] == [len(body)]
 
 
 def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         said = answer(at, "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4194305\r\n")
     assert said.startswith(b"HTTP/1.1 413") and b"\r\nconnection: close\r\n" in said
     assert said.endswith(b"a body may have 4,194,304 bytes\n")
@@ -179,7 +164,7 @@ def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxSto
 
 @pytest.mark.parametrize("length", ["", "-1", "abc", "1_0", "9" * 18, "9" * 30])
 def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(f"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n".encode())
@@ -190,7 +175,7 @@ def test_a_length_that_is_none_never_gets_through(store: InboxStore, length: str
 
 def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
     monkeypatch.setattr(module, "BODY_SECONDS", 0.3)
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\n")
@@ -204,7 +189,7 @@ def test_a_body_that_drips_is_cut_off(store: InboxStore, monkeypatch) -> None:
 
 
 def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
@@ -214,7 +199,7 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         said = answer(at, f"{method} / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
         assert said.startswith(b"HTTP/1.1 405") and b"\r\nallow: POST\r\n" in said
     assert store.last() == 0
@@ -223,7 +208,7 @@ def test_only_a_post_is_a_delivery(store: InboxStore, method: str) -> None:
 def test_many_at_once_are_all_stored(url: str) -> None:
     store = InboxStore(url)
     bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(200)]
-    with receiver(store, tls=False) as at, ThreadPoolExecutor(8) as pool:
+    with receiver(store) as at, ThreadPoolExecutor(8) as pool:
 
         def send(number: int) -> int:
             return post(at.url, bodies[number], signed(bodies[number], f"msg_{number}"))
@@ -234,7 +219,7 @@ def test_many_at_once_are_all_stored(url: str) -> None:
 
 
 def test_a_taken_port_is_an_error_and_leaves_no_thread(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at:
+    with receiver(store) as at:
         port = int(at.url.rsplit(":", 1)[1].strip("/"))
         with pytest.raises(OSError, match="in use"):
             receiver(store, port=port)
@@ -248,7 +233,7 @@ def test_its_address_names_the_host_that_it_listens_on(
     store: InboxStore, host: str, shown: str
 ) -> None:
     try:
-        with receiver(store, host=host, tls=False) as at:
+        with receiver(store, host=host) as at:
             assert at.url.startswith(f"http://{shown}:")
             assert post(at.url, BODY, signed(BODY)) == 200
     except OSError as error:
@@ -256,7 +241,7 @@ def test_its_address_names_the_host_that_it_listens_on(
 
 
 def test_a_traceback_of_secrets_that_cannot_be_used_holds_none(store: InboxStore) -> None:
-    with receiver(store, tls=False) as at, pytest.raises(BadSignature) as caught:
+    with receiver(store) as at, pytest.raises(BadSignature) as caught:
         at.accept(SECRET, "")
     ours = [one.frame.f_locals for one in caught.traceback[1:]]
     assert ours and not any(SECRET in repr(known) for known in ours)
@@ -286,7 +271,7 @@ def test_a_delivery_that_is_being_stored_when_a_secret_is_told_is_verified_too(
         write(entries)
 
     monkeypatch.setattr(store, "write", slow)
-    with receiver(store, OTHER, tls=False) as at, ThreadPoolExecutor(2) as pool:
+    with receiver(store, OTHER) as at, ThreadPoolExecutor(2) as pool:
         posted = pool.submit(post, at.url, BODY, signed(BODY))
         assert storing.wait(20)
         accepted = pool.submit(at.accept, SECRET)
@@ -300,7 +285,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
     store = InboxStore(url)
     bodies = [json.dumps({"event": "a", "n": n}).encode() for n in range(120)]
     begun = threading.Event()
-    with receiver(store, OTHER, tls=False) as at, ThreadPoolExecutor(4) as pool:
+    with receiver(store, OTHER) as at, ThreadPoolExecutor(4) as pool:
 
         def send(number: int) -> int:
             if number == 20:
@@ -317,7 +302,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
 
 
 def test_a_delivery_is_judged_by_the_time_it_came(store: InboxStore, monkeypatch) -> None:
-    with receiver(store, OTHER, tls=False) as at:
+    with receiver(store, OTHER) as at:
         post(at.url, BODY, signed(BODY, "late", age=400))
         post(at.url, BODY, signed(BODY, "fresh"))
         came = store.get(2).received_at
@@ -334,7 +319,7 @@ def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(
     store: InboxStore,
 ) -> None:
     """A secret is changed because somebody may know it: its signatures are worth nothing then."""
-    with receiver(store, SECRET, tls=False) as at:
+    with receiver(store, SECRET) as at:
         at.accept(OTHER)
         post(at.url, BODY, signed(BODY, "forged", SECRET))
         at.accept(OTHER)
@@ -342,8 +327,8 @@ def test_a_secret_that_is_accepted_no_more_verifies_nothing_that_came_since(
 
 
 def test_what_came_before_the_receiver_is_left_to_the_inbox(store: InboxStore) -> None:
-    with receiver(store, OTHER, tls=False) as at:
+    with receiver(store, OTHER) as at:
         post(at.url, BODY, signed(BODY))
-    with receiver(store, OTHER, tls=False) as at:
+    with receiver(store, OTHER) as at:
         at.accept(SECRET)
     assert not store.get(1).verified

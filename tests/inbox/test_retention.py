@@ -353,7 +353,7 @@ def test_nothing_of_a_person_stays_in_the_files(tmp_path: Path) -> None:
 
 def test_what_was_pruned_is_not_in_the_files(tmp_path: Path) -> None:
     with Inbox(tmp_path / "inbox.sqlite") as inbox:
-        receiver = inbox.serve(SECRET, tls=False)
+        receiver = inbox.serve(SECRET)
         body = written(message(1, who=CARA, text={"body": SECRET_WORDS.decode()}))
         assert post(receiver.url, body, signed(body)) == 200
         inbox.prune(before=datetime.now(UTC) + timedelta(days=1)).apply()

@@ -8,7 +8,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
-import trustme
 
 from chatkit import Sandbox
 from chatkit.sandbox.service import OPERATIONS, PERMISSIONS
@@ -340,14 +339,6 @@ def test_an_event_that_no_room_is_left_for_is_refused(
     status, answer = admin("POST", "/_sandbox/events", {"kind": KIND, "payload": {}})
     assert status == 503
     assert "deliveries wait" in answer["error"]
-
-
-def test_a_receiver_can_have_an_authority_of_its_own(admin: Ask) -> None:
-    pem = trustme.CA().cert_pem.bytes().decode()
-    body = {"url": "https://localhost:8000/", "authority": pem}
-    shown = {"url": "https://localhost:8000/", "to": None}
-    assert admin("POST", "/_sandbox/receivers", body) == (200, {"receivers": [shown]})
-    assert admin("POST", "/_sandbox/receivers", body | {"authority": "x"})[0] == 422
 
 
 # --- faults, reset, log ---------------------------------------------------------------

@@ -72,7 +72,7 @@ def test_shown_it_goes_on_by_itself_and_sends_what_has_changed(inbox: Inbox) -> 
 
 
 def test_what_is_verified_later_is_there_then(inbox: Inbox) -> None:
-    receiver = inbox.serve(tls=False)
+    receiver = inbox.serve()
     body = written(message(1))
     post(receiver.url, body, signed(body))
     conversation = Conversation(inbox, f"+{ANA}")

@@ -246,7 +246,7 @@ def test_a_delivery_is_sent_again_signed_anew_and_the_page_hears_what_was_answer
 ) -> None:
     put(inbox, written(message(1)))
     with Inbox(tmp_path / "other.sqlite") as other:
-        receiver = other.serve(SECRET, tls=False)
+        receiver = other.serve(SECRET)
         tail = Tail(inbox, resend={"url": receiver.url, "secret": SECRET})
         page = Page(tail)
         assert tail.resend_to == receiver.url
@@ -343,7 +343,7 @@ def test_it_ends_with_its_inbox(inbox: Inbox) -> None:
 
 
 def test_rows_that_are_verified_later_are_shown_so(inbox: Inbox) -> None:
-    receiver = inbox.serve(tls=False)
+    receiver = inbox.serve()
     body = written(message(1))
     post(receiver.url, body, signed(body))
     tail = Tail(inbox)
