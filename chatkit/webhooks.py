@@ -14,11 +14,11 @@ from __future__ import annotations
 import ipaddress
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
-from html import escape
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
+from itertools import count
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -28,20 +28,18 @@ from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Record, Time
 from chatkit.api.secret import SECRET, Secret
 from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError, steady
+from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
 from chatkit.profile import ServiceProfile
-from chatkit.report import Finding
+from chatkit.report import Finding, Report, ReportPart, bullets, headline
 from chatkit.resource import Resource
 from chatkit.settings import ask_keyring
 from chatkit.signature import excess_of
-from chatkit.util.display import many, shortened, values
+from chatkit.util.display import many, shortened, values, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from chatkit.bulk.plan import Plan
-
-T = TypeVar("T")
 
 #: How many an account may have (API document, Limits).
 MAX_WEBHOOKS = 10
@@ -97,14 +95,12 @@ def _listed(events: Any) -> Any:
 def _asked_kinds(events: list[str]) -> list[str]:
     if not events:
         raise ValueError("must name at least one kind of event; '*' stands for all events")
-    for kind in events:
-        if kind.strip().startswith("["):
-            raise ValueError(f"holds a list written as text: events={_KINDS.findall(kind)!r}")
     if not all(map(str.strip, events)):
         raise ValueError("must not hold an empty name")
     for kind in events:
-        if kind.strip("\"' ") != kind:
-            raise ValueError(f"holds quotes or spaces: write {_KINDS.findall(kind)!r}")
+        if kind.strip("[]\"' ") != kind:
+            names = _KINDS.findall(kind)
+            raise ValueError(f"holds brackets, quotes or spaces: write events={names!r}")
     if len(set(events)) < len(events):
         raise ValueError("must name each kind of event once")
     return events
@@ -184,10 +180,10 @@ class WebhookEndpoints(Endpoints[Webhook]):
     def read(self, call: Call, envelope: Envelope, key: Key) -> Webhook:
         """Find one registration in the list."""
         key = self.checked(key)
-        for webhook in self.many(call, envelope.data):
-            if webhook.id == key:
-                return webhook
-        raise NotFound(call, f"no webhook has the id {key}: client.webhooks.frame() lists them")
+        matches = [webhook for webhook in self.many(call, envelope.data) if webhook.id == key]
+        if not matches:
+            raise NotFound(call, f"no webhook has the id {key}: client.webhooks.frame() lists them")
+        return matches[0]
 
     def _finished(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Keep the secret out of frames, should a service show it in a list."""
@@ -293,7 +289,7 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             fields, f"This {self._endpoints.noun}", self._endpoints.required()
         )
         if keyring:
-            self._secrets.check()
+            self._check_keyring()
         self._check_limit()
         webhook = super().create(broken=broken, **fields)
         if keyring and webhook.webhook_secret is not None:
@@ -325,14 +321,14 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """
         return self.update(key, is_active=False)
 
-    def health(self, *, quiet: float | timedelta = 24, now: datetime | None = None) -> pd.DataFrame:
+    def health(self, *, quiet: float = 24, now: datetime | None = None) -> pd.DataFrame:
         """Return the health of each webhook by its last delivery, the most urgent first.
 
         `health` is one of failing, silent (no delivery for longer than `quiet`), never,
         inactive and healthy; `reason` says why.
 
         Args:
-            quiet: Hours without a delivery that are normal for you, or a timedelta.
+            quiet: Hours without a delivery that are normal for you.
             now: When to judge. Without it the present, by the clock of the service (its Date
                 header), for what it stamps is not comparable with the clock of this machine.
 
@@ -341,15 +337,17 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         """
         from chatkit.frames.frame import records
 
-        longest = quiet_time(quiet)
+        if isinstance(quiet, bool) or not isinstance(quiet, int | float) or not 0 < quiet < 1e6:
+            raise InputError(f"quiet= takes a number of hours above 0, like 24, not {quiet!r:.40}.")
         if now is not None and now.tzinfo is None:
             raise InputError("now= needs a time zone: datetime.now(UTC).")
         frame = self._frame(full=False)
         at = now or self._endpoints.transport.service_time()
         rows = range(len(frame))
+        longest = timedelta(hours=quiet)
         verdicts = [health_of(fields, at, longest) for fields in records(frame, list(rows))]
-        states = [verdict.health for verdict in verdicts]
-        frame = frame.assign(health=states, reason=[verdict.reason for verdict in verdicts])
+        states = [health for health, _ in verdicts]
+        frame = frame.assign(health=states, reason=[reason for _, reason in verdicts])
         return frame.iloc[sorted(rows, key=lambda row: HEALTH_ORDER.index(states[row]))]
 
     def rotate(self, key: Key, *, url: str | None = None) -> Rotation:
@@ -378,17 +376,17 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         reason = "; ".join(plan.refused["reason"]) or "a webhook has this address"
         raise InputError(f"Webhook {old.id} cannot be rotated to {url}: {reason}.")
 
-    @property
-    def _secrets(self) -> SigningSecrets:
-        return SigningSecrets(self._endpoints.transport.connection.account)
-
     def keep_secret(self, key: Key, secret: Secret) -> None:
         """Keep a signing secret in the keyring of this machine, such as one of `plan.secrets`.
 
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        self._secrets.keep(int(self._endpoints.checked(key)), secret)
+        if excess := excess_of(secret):
+            raise SettingsError(f"The signing secret has {excess}: pass the secret alone.")
+        self._ask_keyring("set_password", key, secret)
+        if self._ask_keyring("get_password", key) != secret:
+            raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")
 
     def secret(self, key: Key) -> Secret:
         """Return the signing secret that is kept in the keyring of this machine.
@@ -396,14 +394,12 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: It is not kept there, or the keyring is missing or fails.
         """
-        key = self._endpoints.checked(key)
-        secret = self._secrets.find(int(key))
-        if secret is None:
-            raise SettingsError(
-                f"No signing secret of webhook {key} is kept on this machine, and the service "
-                f"shows it once only: client.webhooks.rotate({key}) gives it a new one."
-            )
-        return secret
+        if secret := self._ask_keyring("get_password", key):
+            return secret
+        raise SettingsError(
+            f"No signing secret of webhook {key} is kept on this machine, and the service "
+            f"shows it once only: client.webhooks.rotate({key}) gives it a new one."
+        )
 
     def forget_secret(self, key: Key) -> None:
         """Remove a signing secret from the keyring of this machine.
@@ -411,7 +407,29 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         Raises:
             SettingsError: The keyring is missing or fails.
         """
-        self._secrets.forget(int(self._endpoints.checked(key)))
+        if self._ask_keyring("get_password", key):
+            self._ask_keyring("delete_password", key)
+
+    def _check_keyring(self) -> None:
+        """Make sure that the keyring keeps what it is given, before a secret depends on it."""
+        self.keep_secret(0, Secret("a trial, no secret"))
+        self.forget_secret(0)
+
+    def _ask_keyring(self, method: str, key: Key, *secret: Secret) -> Secret | None:
+        """Call a method of the keyring; its failure is explained in words about signing secrets."""
+        account = self._endpoints.transport.connection.account
+        name = f"{account} webhook {self._endpoints.checked(key)}"
+
+        def ask(keyring: Any) -> Secret | None:
+            texts = (each.reveal() for each in secret)
+            text = getattr(keyring, method)("chatkit webhooks", name, *texts)
+            return Secret(text) if text else None
+
+        try:
+            return ask_keyring(ask)
+        except SettingsError as error:
+            first = str(error).partition(".")[0]
+        raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")
 
     def _read_back(
         self, key: Key, call: Call, envelope: Envelope, body: Mapping[str, Any]
@@ -423,18 +441,17 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
 
     def _check_limit(self) -> None:
         """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
-        call = self._endpoints.list_call()
         try:
-            webhooks = self._endpoints.many(call, self._endpoints.transport.send(call).data)
+            live = self._frame(full=False)
         except NotPermitted:
             return
-        if len(webhooks) < MAX_WEBHOOKS:
+        if len(live) < MAX_WEBHOOKS:
             return
-        idle = [webhook.id for webhook in webhooks if webhook.is_active is False]
-        unused = [webhook.id for webhook in webhooks if webhook.last_delivery_at is None]
+        idle = live.index[live["is_active"].eq(False)].tolist()
+        unused = live.index[live["last_delivery_at"].isna()].tolist()
         hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
         raise InputError(
-            f"The account has {len(webhooks)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
+            f"The account has {len(live)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
             f"Limits). Delete one first: client.webhooks.delete(id){hint}."
         )
 
@@ -447,15 +464,8 @@ _GOOD = re.compile(r"deliver|success|succeed|sent|ok|done|true|2[0-9]{2}", re.IG
 _BAD = re.compile(r"un|not|fail|err|refus|reject|time|retry|pend|wait|false|drop", re.IGNORECASE)
 
 
-class HealthVerdict(NamedTuple):
-    """The health of a webhook, and the reason."""
-
-    health: Health
-    reason: str
-
-
-def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> HealthVerdict:
-    """Judge a registration by what its last delivery left behind.
+def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> tuple[Health, str]:
+    """Return the health of a registration by its last delivery, and the reason.
 
     The API document names four fields and shows no value of them, so they are read kindly: an
     error or an HTTP status outside 2xx is a failure whatever the status is called, and a status
@@ -470,54 +480,30 @@ def health_of(webhook: Mapping[str, Any], now: datetime, quiet: timedelta) -> He
     why = _failure(webhook)
     if webhook.get("is_active") is False:
         last = f"; its last delivery failed: {why}" if why and at else ""
-        return HealthVerdict("inactive", f"it is switched off: activate(id) switches it on{last}")
+        return "inactive", f"it is switched off: activate(id) switches it on{last}"
     if why:
-        return HealthVerdict("failing", why)
+        return "failing", why
     if not isinstance(at, datetime):
         made = webhook.get("created_at")
         since = f"{made:%Y-%m-%d %H:%M} UTC" if isinstance(made, datetime) else "it was made"
-        return HealthVerdict("never", f"nothing was ever delivered to it since {since}")
+        return "never", f"nothing was ever delivered to it since {since}"
     age = now - at
     if age > quiet:
-        return HealthVerdict("silent", f"nothing was delivered for {_length(age)}")
-    return HealthVerdict("healthy", f"delivered {_length(age)} ago")
-
-
-def quiet_time(value: object) -> timedelta:
-    """Read how long a webhook may be quiet: a timedelta, or a number of hours.
-
-    Raises:
-        InputError: It is neither, or not above 0.
-    """
-    quiet = value
-    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e6:
-        quiet = timedelta(hours=value)
-    if not isinstance(quiet, timedelta):
-        raise InputError("quiet= takes a number of hours, like quiet=24, or a timedelta.")
-    if quiet <= timedelta():
-        raise InputError(f"quiet= must be above 0, like 24 hours, not {value!r:.40}.")
-    return quiet
+        return "silent", f"nothing was delivered for {_length(age)}"
+    return "healthy", f"delivered {_length(age)} ago"
 
 
 def _failure(webhook: Mapping[str, Any]) -> str:
     """Return what went wrong with the last delivery; empty when nothing did."""
     error, status = webhook.get("last_delivery_error"), webhook.get("last_delivery_status")
-    code = _code(webhook.get("last_delivery_http_status"))
+    code = str(webhook.get("last_delivery_http_status")).removesuffix(".0")  # some print it as text
     if error not in (None, "", False):
-        return _short(error)
-    if code is not None:
-        return "" if 200 <= code < 300 else f"the receiver answered {code}"
-    if status is None or status == "":
-        return ""
-    text = str(status)
-    good = _GOOD.search(text) and not _BAD.search(text)
-    return "" if good else f"its status is {_short(text)}"
-
-
-def _code(value: object) -> int | None:
-    """Read an HTTP status, which some services print as text."""
-    text = str(value).removesuffix(".0")
-    return int(text) if re.fullmatch(r"[1-9][0-9]{2}", text, re.ASCII) else None
+        return shortened(" ".join(str(error).split()), 120)
+    if re.fullmatch(r"[1-9][0-9]{2}", code, re.ASCII):
+        return "" if code.startswith("2") else f"the receiver answered {code}"
+    text = "" if status is None else " ".join(str(status).split())
+    good = not text or (_GOOD.search(text) and not _BAD.search(text))
+    return "" if good else f"its status is {shortened(text, 120)}"
 
 
 def _length(age: timedelta) -> str:
@@ -529,10 +515,10 @@ def _length(age: timedelta) -> str:
     return "less than a minute"  # HTTP tells whole seconds: finer would be a guess
 
 
-def _short(value: object) -> str:
-    return shortened(" ".join(str(value).split()), 120)
-
-
+_WITHOUT_KEYRING = (
+    "A signing secret cannot be kept there: without keyring=True it is in "
+    "webhook.webhook_secret, once, to be handed to your receiver from there."
+)
 _ROTATED = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _ROTATION_NOTES = (
     "Only the answer to this create holds the new signing secret. If that answer is lost, so is "
@@ -542,7 +528,7 @@ _ROTATION_NOTES = (
 )
 
 
-class Rotation:
+class Rotation(Report):
     """A webhook that is being replaced by one with a new signing secret.
 
     `apply()` creates the new one, `finish()` returns the plan that deletes the old one.
@@ -573,7 +559,7 @@ class Rotation:
             SettingsError: The keyring is missing or fails; nothing was sent.
         """
         if keyring:
-            self._webhooks._secrets.check()
+            self._webhooks._check_keyring()
         result = self.plan.apply(**how)
         for new_id, secret in self.plan.secrets.items():
             self.new_id, self.secret = int(new_id), secret
@@ -612,22 +598,16 @@ class Rotation:
             )
         return self._webhooks.plan(delete=[self.old_id])
 
-    def _steps(self) -> list[str]:
+    def _parts(self) -> Iterator[ReportPart]:
         made = f"created as {self.new_id}" if self.new_id else "rotation.apply() creates it"
-        return [
-            f"1. A new webhook to {self.url}: {made}.",
+        yield headline(f"Rotation of webhook {self.old_id}")
+        steps = (
+            f"1. A new webhook to {visible(self.url)}: {made}.",
             "2. Your receiver learns the new signing secret, and takes both for a while.",
             f"3. rotation.finish() plans to delete webhook {self.old_id}.",
-        ]
-
-    @steady
-    def __repr__(self) -> str:
-        return "\n".join([f"Rotation of webhook {self.old_id}", *self._steps(), *_ROTATION_NOTES])
-
-    def _repr_html_(self) -> str:
-        steps = "".join(f"<li>{escape(step[3:])}</li>" for step in self._steps())
-        notes = "".join(f"<p>{escape(note)}</p>" for note in _ROTATION_NOTES)
-        return f"<div><b>Rotation of webhook {self.old_id}</b><ol>{steps}</ol>{notes}</div>"
+        )
+        yield bullets("", steps)
+        yield bullets("", _ROTATION_NOTES)
 
 
 def unused_address(url: str, taken: set[str]) -> str:
@@ -637,64 +617,8 @@ def unused_address(url: str, taken: set[str]) -> str:
     """
     parts = urlsplit(url)
     rest = _ROTATED.sub("", parts.query)
-    number = 1
-    while True:
-        query = f"{rest}&rotated={number}" if rest else f"rotated={number}"
-        address = urlunsplit(parts._replace(path=parts.path or "/", query=query))
-        if address not in taken:
-            return address
-        number += 1
-
-
-_KEYRING_SERVICE = "chatkit webhooks"
-_WITHOUT_KEYRING = (
-    "A signing secret cannot be kept there: without keyring=True it is in "
-    "webhook.webhook_secret, once, to be handed to your receiver from there."
-)
-
-
-class SigningSecrets:
-    """The signing secrets of an account's webhooks, in the keyring of this machine.
-
-    Each method raises `SettingsError` where the keyring is missing or fails.
-
-    Args:
-        account: As `Connection.account` is.
-    """
-
-    def __init__(self, account: str) -> None:
-        self._account = account
-
-    def keep(self, webhook_id: int, secret: Secret) -> None:
-        """Keep the signing secret of a webhook, and make sure that it is kept."""
-        if excess := excess_of(secret):
-            raise SettingsError(f"The signing secret has {excess}: pass the secret alone.")
-        self._ask(webhook_id, lambda keyring, *of: keyring.set_password(*of, secret.reveal()))
-        if self.find(webhook_id) != secret:
-            raise SettingsError(f"The keyring did not keep what it was given. {_WITHOUT_KEYRING}")
-
-    def find(self, webhook_id: int) -> Secret | None:
-        """Return the signing secret of a webhook; None: it is not kept."""
-        return self._ask(
-            webhook_id,
-            lambda keyring, *of: Secret(text) if (text := keyring.get_password(*of)) else None,
-        )
-
-    def forget(self, webhook_id: int) -> None:
-        """Remove the signing secret of a webhook, if it is kept."""
-        if self.find(webhook_id) is not None:
-            self._ask(webhook_id, lambda keyring, *of: keyring.delete_password(*of))
-
-    def check(self) -> None:
-        """Make sure that the keyring keeps what it is given, before a secret depends on it."""
-        self.keep(0, Secret("a trial, no secret"))
-        self.forget(0)
-
-    def _ask(self, webhook_id: int, question: Callable[..., T]) -> T:
-        """Ask the keyring; its failure is explained in words about signing secrets."""
-        name = f"{self._account} webhook {webhook_id}"
-        try:
-            return ask_keyring(lambda keyring: question(keyring, _KEYRING_SERVICE, name))
-        except SettingsError as error:
-            first = str(error).partition(".")[0]
-        raise SettingsError(f"{first}. {_WITHOUT_KEYRING}")
+    begins = parts._replace(
+        path=parts.path or "/", query=f"{rest}&rotated=" if rest else "rotated="
+    )
+    numbered = (f"{urlunsplit(begins)}{number}" for number in count(1))
+    return next(address for address in numbered if address not in taken)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
 from html import escape
 from threading import RLock
 from typing import Any
@@ -437,7 +436,7 @@ class Registrations(Panel):
 
     Args:
         resource: `client.webhooks`.
-        quiet: Hours without a delivery that are normal for you, or a timedelta.
+        quiet: Hours without a delivery that are normal for you.
 
     Raises:
         InputError: `quiet` cannot be used.
@@ -450,7 +449,7 @@ class Registrations(Panel):
     _style = style_sheet("inbox/registrations.css")
     _css_classes = ("chatkit-registrations",)
 
-    def __init__(self, resource: Webhooks, *, quiet: float | timedelta = 24) -> None:
+    def __init__(self, resource: Webhooks, *, quiet: float = 24) -> None:
         self._resource, self._quiet = resource, quiet
         self.rows: list[dict[str, Any]] = []  #: what the list shows, with health and reason
         self.form = Form(resource)

@@ -1,20 +1,17 @@
 """Signing secrets lie in the keyring, and nowhere else."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import keyring
-import keyring.backends.fail
 import pytest
-from keyrings import FileKeyring, ForgetfulKeyring, LoudKeyring
+from keyrings import FileKeyring, LoudKeyring
 
+import chatkit
 from chatkit.api.secret import Secret
 from chatkit.errors import SettingsError
-from chatkit.webhooks import SigningSecrets
 
 TEXT = "0123456789abcdef" * 4
-SECRETS = SigningSecrets("https://api.example.com account 1001")
 
 
 @pytest.fixture(autouse=True)
@@ -27,45 +24,28 @@ def own_keyring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Non
     keyring.set_keyring(before)
 
 
+def client(account: str) -> chatkit.Client:
+    return chatkit.Client("https://api.example.com", account, "a-token-0123456789")
+
+
 def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
-    SECRETS.keep(41, Secret(TEXT))
-    assert SECRETS.find(41) == Secret(TEXT)
-    assert SECRETS.find(42) is None
-    assert SigningSecrets("another account 1001").find(41) is None
-    for _ in range(2):
-        SECRETS.forget(41)
-    assert SECRETS.find(41) is None
-
-
-def test_the_trial_leaves_nothing_behind(tmp_path: Path) -> None:
-    SECRETS.check()
-    assert json.loads((tmp_path / "keyring.json").read_text()) == {}
-
-
-def test_without_a_keyring_it_is_said_what_to_do_instead() -> None:
-    keyring.set_keyring(keyring.backends.fail.Keyring())
-    for ask in (
-        SECRETS.check,
-        lambda: SECRETS.find(41),
-    ):
-        with pytest.raises(
-            SettingsError,
-            match=r"^This machine has no keyring\. A signing secret cannot be kept.*keyring=True",
-        ) as caught:
-            ask()
-        assert "TOKEN" not in str(caught.value)
-
-
-def test_a_keyring_that_keeps_nothing_is_found_out_before_a_secret_depends_on_it() -> None:
-    keyring.set_keyring(ForgetfulKeyring())
-    with pytest.raises(SettingsError, match="did not keep"):
-        SECRETS.check()
+    with client("1001") as one, client("1002") as other:
+        one.webhooks.keep_secret(41, Secret(TEXT))
+        assert one.webhooks.secret(41) == Secret(TEXT)
+        for webhooks, key in ((one.webhooks, 42), (other.webhooks, 41)):
+            with pytest.raises(SettingsError, match="No signing secret"):
+                webhooks.secret(key)
+        for _ in range(2):
+            one.webhooks.forget_secret(41)
+        with pytest.raises(SettingsError, match="No signing secret"):
+            one.webhooks.secret(41)
 
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:
     keyring.set_keyring(LoudKeyring())
-    with pytest.raises(SettingsError, match=r"^The keyring failed \(ValueError\)\. A") as caught:
-        SECRETS.keep(41, Secret(TEXT))
+    failed = r"^The keyring failed \(ValueError\)\. A"
+    with client("1001") as one, pytest.raises(SettingsError, match=failed) as caught:
+        one.webhooks.keep_secret(41, Secret(TEXT))
     error: BaseException | None = caught.value
     while error is not None:
         assert TEXT not in str(error)

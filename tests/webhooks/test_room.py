@@ -176,7 +176,8 @@ def test_without_a_working_keyring_nothing_is_sent(account, broken):
 
 def test_a_keyring_that_fails_after_the_create_is_told_and_loses_nothing(account, monkeypatch):
     def fail(key, secret):
-        raise chatkit.errors.SettingsError("The keyring failed.")
+        if key:  # the trial before the create goes well
+            raise chatkit.errors.SettingsError("The keyring failed.")
 
     monkeypatch.setattr(account.webhooks, "keep_secret", fail)
     with pytest.warns(UserWarning, match="is created, but The keyring failed"):
@@ -223,7 +224,7 @@ def test_health_tells_who_needs_a_person_first_and_why(client, sandbox):
         frame = client.webhooks.frame()
         last = frame.loc[made["healthy"].id, "last_delivery_at"].to_pydatetime()
         health = client.webhooks.health(quiet=1, now=last + timedelta(minutes=30))
-        later = client.webhooks.health(quiet=timedelta(hours=1), now=last + timedelta(hours=5))
+        later = client.webhooks.health(quiet=1, now=last + timedelta(hours=5))
     assert list(health.health) == ["failing", "never", "inactive", "healthy", "healthy"]
     told = dict(zip(health.index, health.health, strict=True))
     for name in ("failing", "never", "inactive", "healthy"):
