@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from displayed import html_of
+from flowjson.base import DONE, footer, screen
 
-from chatkit.flowjson.lint import Findings
+from chatkit.flowjson.lint import Findings, lint
 from chatkit.report import Finding
 
 BAD = Finding("BAD", "error", "/screens/10/id", "It is bad.", "Mend it.")
@@ -76,3 +77,16 @@ def test_findings_become_a_frame() -> None:
 def test_findings_of_a_value_are_shown_in_it() -> None:
     found = Findings([Finding("X", "error", "/a/1", "No.")], {"a": [1, 2]})
     assert repr(found.annotated(around=0)) == "  | …\n4 |     2\n  |     ^ error X: No."
+
+
+def test_findings_count_what_fix_corrects() -> None:
+    name = {"type": "TextInput", "name": "name", "label": "Your name"}
+
+    def reported(*components: dict[str, str]) -> Findings:
+        only = screen("ONLY", *components, footer(DONE), terminal=True)
+        return lint({"version": "7.3", "screens": [only]})
+
+    assert repr(reported(name)).startswith("1 warning; .fix() corrects it")
+    both = reported(name, name | {"name": "a b"})
+    assert repr(both).startswith("2 warnings; .fix() corrects 1 of them")
+    assert ".fix() corrects 1 of them" in html_of(both)

@@ -3,8 +3,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from screens import alone, field
 
-from chatkit.flowjson.rules.expression import ExpressionError, parse, typed
+from chatkit.flowjson.nodes import read_nodes
+from chatkit.flowjson.rules.expression import ExpressionError, parse, result, typed
 
 TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"}
 
@@ -161,3 +163,9 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     else:
         typed(steps, lambda _: frozenset())
         assert steps
+
+
+def test_the_result_of_an_expression_has_a_type() -> None:
+    flow = read_nodes(alone(data={"count": field("number", 3)}))
+    assert result(flow, flow.screens[0], "`${data.count} > 1`") == {"boolean"}
+    assert result(flow, flow.screens[0], "`${data.count} >`") == frozenset()
