@@ -73,9 +73,10 @@ class Case:
     def lines(self) -> list[str]:
         """Write what the lint reports of the document, and what is left after its fixes."""
         findings = lint(self.document, self.version)
-        lines = [line(each) for each in findings if self._is_about(each)]
+        reported = list(filter(self._is_about, findings))
+        lines = list(map(line, reported))
         lines = lines if len(lines) <= MOST else [*lines[:MOST], f"and {len(lines) - MOST} more"]
-        if any(each.patch for each in findings):
+        if any(each.patch for each in reported):
             left = filter(self._is_about, lint(findings.fix(), self.version))
             lines += [f"fixed: {each.severity} {each.code}, {each.pointer}" for each in left][:MOST]
         return lines
