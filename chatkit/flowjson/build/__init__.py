@@ -163,13 +163,17 @@ class Flow(Piece):
 
     def to_json(self) -> dict[str, Any]:
         """Write the flow document as a dict."""
+        return self.written(self._place())
+
+    def _place(self) -> WriteContext:
+        """Return what its pieces are written with: the inputs of the flow, and their screens."""
         version, homes = Version.parse(self.version), self._homes()
         is_early = version is not None and version < _FORMLESS
         names: dict[str, set[str]] = {}
         for screen, block in () if is_early else self.blocks():
             if block.entered:
                 names.setdefault(block.entered, set()).add(screen.id)
-        return self.written(WriteContext(homes=homes, names=names, forms=is_early))
+        return WriteContext(homes=homes, names=names, forms=is_early)
 
     def _homes(self) -> dict[int, str]:
         """Return the screen of each component, by the identity of the object.
@@ -293,7 +297,8 @@ class _Module(CodeWriter):
         """Write a whole module: imports, pictures, one statement a screen, the flow."""
         whole = flow.to_json()
         lines = []
-        if rebuilt(flow) != whole:
+        self.place = flow._place()
+        if rebuilt(flow, self.place) != whole:
             lines.append(self.statement("flow", self.called("parse", [self.json(whole)])))
         else:
             names = _names([screen.id for screen in flow.screens])
@@ -323,6 +328,7 @@ class _Module(CodeWriter):
         version = Version.parse(flow.version)
         if version and version < (4, 0) and in_form(screen.children) is not screen.children:
             return self.json(screen.to_json())
+        self.place = self.place._replace(screen=screen.id)
         return self.piece(screen)
 
 

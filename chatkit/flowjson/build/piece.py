@@ -729,13 +729,14 @@ class CodeWriter:
 
     def __init__(self, cut: bool = False) -> None:
         self.cut = cut
+        self.place = WriteContext()  # in which the code is going to build the pieces
         self.imported: set[str] = set()
         self.pictures: dict[str, str] = {}
 
     def piece(self, piece: Piece) -> Node:
         """Write a piece: the call that builds it, or its JSON if its class refuses it."""
         whole = piece.to_json()
-        if rebuilt(piece) != whole:
+        if rebuilt(piece, self.place) != whole:
             return self.json(whole)
         keyed = {f.name for f in fields(cast(Any, piece)) if f.kw_only}
         arguments = dict(self.arguments(piece))
@@ -800,10 +801,10 @@ class CodeWriter:
         return call(name, arguments, named)
 
 
-def rebuilt(piece: Piece) -> dict[str, Any] | None:
-    """Build a piece once more, as its code would; None if its class refuses that."""
+def rebuilt(piece: Piece, place: WriteContext) -> dict[str, Any] | None:
+    """Build a piece once more, as its code would in that place; None if its class refuses that."""
     values = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
     try:
-        return type(piece)(**values).to_json()
+        return type(piece)(**values).written(place)
     except InputError:
         return None
