@@ -541,13 +541,14 @@ def corrected(text: str, faults: Iterable[ReferenceFault]) -> str:
 
 
 _WORD = r"[\w-]+"
+_COMPUTED = re.compile(r"[=!<>|&?+*/%]")  # more than a name: its value is not that of the name
 _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "inputs": "form"}
 
 
 def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the reference that was meant; empty where none is like what was written."""
     flow.looked_up += 1
-    if flow.looked_up > MOST_LOOKUPS:
+    if flow.looked_up > MOST_LOOKUPS or _COMPUTED.search(written):
         return ""
     home, store, words = _asked(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")

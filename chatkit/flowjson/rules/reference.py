@@ -8,6 +8,7 @@ backticks, and the condition of an If, belong to `expression`; the payloads of a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -39,7 +40,7 @@ from chatkit.flowjson.rules.expression import (
     ExpressionError,
     parse,
 )
-from chatkit.flowjson.rules.shape import close, renamed, respelt
+from chatkit.flowjson.rules.shape import close, is_binding, renamed, respelt
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation, child, escape, unescape
@@ -268,17 +269,22 @@ def faulty(
 ) -> Iterator[Finding]:
     """Report what is wrong with the references of a text, and correct what is certain."""
     faults = reference_faults(flow, screen, text)
+    is_computed = whole(text) is None and _BRACED.fullmatch(text.strip()) is not None
+    expression = _backticks(flow, text, _OPERATORS) if is_computed else ""
     patch = (PatchOperation("replace", pointer, corrected(text, faults)),)
     for fault in faults:
         is_elsewhere = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
         where = "INVALID_SCREEN_DATA" if is_elsewhere and whole(fault.text) else code
+        hint = expression or fault.hint
         yield Finding(
-            where, severity, pointer, fault.message, fault.hint, patch=patch if fault.meant else ()
+            where, severity, pointer, fault.message, hint, patch=patch if fault.meant else ()
         )
 
 
 def _backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
     """Return how to write an expression that lacks its backticks; empty for any other text."""
+    if braced := _BRACED.fullmatch(text.strip()):
+        text = _UNBRACED.sub(_part, braced[1].strip())
     try:
         is_expression = any(step.value in operators for step in parse(text) if step.kind != "value")
     except ExpressionError:
@@ -293,9 +299,25 @@ def _backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
     )
 
 
+#: An expression with one pair of braces around all of it, as other languages write it.
+_BRACED = re.compile(r"(?:\$\{|\{\{)([^{}]*)\}{1,2}")
+_UNBRACED = re.compile(
+    r"""'[^']*' | "[^"]*" | (?P<name>\b(?:screen\.\w+\.)?(?:data|form)\.[\w.]+) | [!=]==""",
+    re.VERBOSE,
+)
+
+
+def _part(match: re.Match[str]) -> str:
+    """Write a part of an expression as the platform reads it."""
+    if match["name"]:
+        return f"${{{match[0]}}}"
+    return {"===": "==", "!==": "!="}.get(match[0], match[0])
+
+
 def unquoted(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
     """Find comparisons that stand as a text, for want of backticks."""
-    if hint := _backticks(flow, binding.text, EQUALITIES | LOGIC):
+    hint = _backticks(flow, binding.text, EQUALITIES | LOGIC)
+    if hint and not _BRACED.fullmatch(binding.text.strip()):
         message = f"This comparison is {what} as the text that it is."
         yield warning("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
@@ -337,7 +359,8 @@ def _no_reference(flow: FlowNode, binding: Binding) -> Finding:
     text, key = binding.text, binding.property
     # Before 6.0 the platform reads the start of it only.
     begins = flow.version < (6, 0) and text.startswith(tuple(r.text for r in binding.references))
-    is_read = begins and binding.about is not None and binding.about.kind != "reference"
+    is_value = binding.about is not None and binding.about.kind != "reference"
+    is_read = begins and is_value and is_binding(text)
     better = corrected(text, reference_faults(flow, binding.owner.screen, text))
     is_meant = better != text and whole(better) is not None
     hint = f"Did you mean {better}?" if is_meant else _backticks(flow, text, _OPERATORS)
@@ -360,7 +383,8 @@ def _bound(
     """Follow every reference of a text; the one that is the whole text must have the type."""
     alone, screen = binding.whole, binding.owner.screen
     code = "INVALID_SCREEN_DYNAMIC_DATA"
-    is_looked_at = alone is not None or is_misspelled(binding.text)
+    is_text = not expected or "string" in expected
+    is_looked_at = alone is not None or is_misspelled(binding.text) or not is_text
     severity = _severity(flow, binding) if is_looked_at else "warning"
     yield from faulty(flow, screen, binding.text, binding.pointer, code, severity)
     if "string" in expected:

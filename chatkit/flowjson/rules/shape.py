@@ -115,6 +115,8 @@ def fits(kind: Kind, value: object) -> bool:
 
 def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
     """Report a value of the wrong type, and a text that is no binding either."""
+    if isinstance(value, str) and prop.binding and has_binding(value):
+        return  # for the rules of `reference`
     message = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     hint = "Write it without quotes." if bare else ""
