@@ -39,7 +39,7 @@ from chatkit.widgets.controls import (
     style_sheet,
 )
 from chatkit.widgets.planview import TOOK_EFFECT, PlanView
-from chatkit.widgets.sheet import ColumnFilter, EditedCell, ReplacedText, Sheet, View, cell_text
+from chatkit.widgets.sheet import EditedCell, ReplacedText, RowFilter, Sheet, View, cell_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,11 +110,9 @@ class Grid(Panel):
         #: whether it shows the whole list, and new records when the account is read again
         self._whole = frame is None or (known is not None and len(known.frame) == len(frame))
         self._view = View(self._sheet)
-        self._names = [name for name, _ in usual_layout(self._sheet)]  #: as they are shown
         self._shows = 0  #: how often the rows were found anew: answers to old questions are late
         self._arranged = 0  #: how often other rows were shown, or in another order
         self._renewed = 0  #: how often the account was read again: rows have other numbers then
-        self._sent_rows = self._view.rows  #: the rows that the page knows of
         self._lock = RLock()  # a plan is applied in a thread of its own
         self.plan_view: PlanView | None = None  #: the plan that was reviewed last, below
         self._reviewed: dict[tuple[int, str], EditedCell] = {}  #: what was entered then
@@ -146,14 +144,7 @@ class Grid(Panel):
         added = {row: self._sheet.size + n for n, row in enumerate(self._sheet.rows())}
         return self.frame().iloc[[added.get(row, row) for row in self._view.rows.tolist()]]
 
-    def plan(
-        self,
-        *,
-        existing: Existing = "fill",
-        skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-    ) -> Plan:
+    def plan(self, **options: Any) -> Plan:
         """Make the plan of the edited frame; the arguments are those of `resource.plan`.
 
         Entries that were refused are not in it; a note says so.
@@ -161,13 +152,7 @@ class Grid(Panel):
         Raises:
             InputError: The frame as a whole cannot be planned.
         """
-        plan = self._resource.plan(
-            self.frame(),
-            existing=existing,
-            skip_invalid=skip_invalid,
-            other_account=other_account,
-            duplicates=duplicates,
-        )
+        plan = self._resource.plan(self.frame(), **options)
         if conflicts := len(self._sheet.conflicts()):
             plan.notes.append(
                 f"{many(conflicts, 'cell')} that somebody else has changed meanwhile "
@@ -244,8 +229,7 @@ class Grid(Panel):
     def code(self) -> str:
         """The filters, the order and the edits as lines of Python, for `client` and `grid`."""
         view, lines = self._view, list[str]()
-        filters = _filter_arguments(view)
-        if filters:
+        if filters := {name: value for name, value in view.filter._asdict().items() if value}:
             lines.append(call_code("grid.filter", **filters))
         if view.column is not None:
             down = {"descending": True} if view.descending else {}
@@ -391,13 +375,15 @@ class Grid(Panel):
         Raises:
             InputError: There is no such column.
         """
-        for name in (names := {*contains, *values, *empty}):
+        for name in {*contains, *values, *empty}:
             self._known(name)
-        self._view.filters = {
-            name: ColumnFilter.made(contains.get(name, ""), values.get(name), empty.get(name))
-            for name in names
-        }
-        self._view.text, self._view.changed = text, changed
+        self._view.filter = RowFilter(
+            text,
+            changed,
+            {name: cell_text(held) for name, held in contains.items() if held},
+            {name: sorted({*map(cell_text, texts)}) for name, texts in values.items()},
+            dict(empty),
+        )
         self._look()
         return len(self._view.rows)
 
@@ -422,7 +408,7 @@ class Grid(Panel):
             self._known(name)
         widths = dict(self._table.column_layout)
         self._lay_out([[name, widths.get(name, 0)] for name in dict.fromkeys(names)])
-        return list(self._names)
+        return self._names
 
     # --- how ----------------------------------------------------------------------------
 
@@ -458,11 +444,8 @@ class Grid(Panel):
             )
         sheet = self._sheet
         with sheet.step():
-            missing = place + len(cells) - len(self._view.rows)
-            if missing > 0:
-                sheet.add(missing)
-                self._view.lengthen()
             rows = self._rows_at(place, len(cells))
+            rows += sheet.add(len(cells) - len(rows))
             touched = sheet.write(
                 (row, name, value)
                 for row, line in zip(rows, cells, strict=True)
@@ -493,7 +476,11 @@ class Grid(Panel):
         """Show columns in this order, each with its width; the first ones if none is named."""
         known = [[n, max(0, int(wide))] for n, wide in layout if n in self._sheet.columns]
         self._table.column_layout = known or usual_layout(self._sheet)
-        self._names = [name for name, _ in self._table.column_layout]
+
+    @property
+    def _names(self) -> list[str]:
+        """The columns that are shown, in their order."""
+        return [name for name, _ in self._table.column_layout]
 
     def _edits(self) -> list[str]:
         """Write what was edited as the arguments of `resource.plan`."""
@@ -659,30 +646,17 @@ class Grid(Panel):
     def _state(self) -> dict[str, Any]:
         view = self._view
         undo, redo = self._sheet.steps
-        summary = edits_summary(self._sheet)
-        filters = view.filters.items()
         return {
             "shows": self._shows,
             "arranged": self._arranged,
             "renewed": self._renewed,
             "rows": len(view.rows),
             "of": self._sheet.size + len(self._sheet.rows()),
-            "said": summary,
+            "said": edits_summary(self._sheet),
             "undo": undo > 0,
             "redo": redo > 0,
-            "text": view.text,
-            "changed": view.changed,
             "sort": [view.column, view.descending],
-            "filters": {
-                name: {
-                    "contains": column_filter.contains,
-                    "values": None
-                    if column_filter.values is None
-                    else sorted(column_filter.values),
-                    "empty": column_filter.empty,
-                }
-                for name, column_filter in filters
-            },
+            "filter": view.filter._asdict(),
         }
 
     def _look(self) -> None:
@@ -693,7 +667,6 @@ class Grid(Panel):
     def _changed(self) -> None:
         """Send that there are other rows than before, or many that were edited."""
         self._shows += 1
-        self._sent_rows = self._view.rows
         self._send_state()
 
     def _send_state(self) -> None:
@@ -705,13 +678,9 @@ class Grid(Panel):
 
     def _edited(self, rows: Collection[int]) -> None:
         """Send rows as they are after an edit."""
-        self._view.lengthen()
-        known = (
-            len(self._sent_rows) == len(self._view.rows)
-            and (self._sent_rows == self._view.rows).all()
-        )
-        if not known or len(rows) > _PAGE:
-            self._arranged += not known
+        others = self._view.lengthen()
+        if others or len(rows) > _PAGE:
+            self._arranged += others
             return self._changed()
         self._table.send({"rows": described_rows(self._sheet, sorted(rows))})
         self._send_state()
@@ -777,20 +746,8 @@ class Grid(Panel):
     def _delete_rows(self, place: int, rows: int, *, delete: bool) -> None:
         self._mark(self._rows_at(place, rows), delete)
 
-    def _look_for(self, text: str | None = None, *, changed: bool = False) -> None:
-        if text is None:
-            self._view.filters = {}
-        self._view.text, self._view.changed = text or "", changed
-        self._look()
-
-    def _filter_column(self, column: str, filter: Mapping[str, Any]) -> None:
-        self._view.filters.pop(column, None)
-        if (made := ColumnFilter.made(**filter)) != ColumnFilter():
-            self._view.filters[column] = made
-        self._look()
-
     def _send_values(self, column: str) -> dict[str, Any]:
-        values, others = self._view.values(column, _VALUES)
+        values, others = self._view.counts(column, _VALUES)
         return {"values": values, "others": others, "column": column}
 
     def _replace_all(self, text: str, by: str, column: str | None, *, case: bool) -> dict[str, Any]:
@@ -841,7 +798,7 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
     "delete": Grid._delete_rows,
     "dismiss": Grid._dismiss,
     "fill": Grid._fill,
-    "filter": Grid._look_for,
+    "filter": Grid.filter,
     "layout": Grid._lay_out,
     "page": Grid._send_page,
     "paste": Grid._paste_block,
@@ -853,22 +810,8 @@ _ACTIONS: Mapping[str, Callable[..., object]] = {
     "sort": Grid.sort,
     "undo": Grid.undo,
     "values": Grid._send_values,
-    "where": Grid._filter_column,
     "whole": Grid._send_whole,
 }
-
-
-def _filter_arguments(view: View) -> dict[str, Any]:
-    """Write the filters of a view as the arguments of `Grid.filter`."""
-    filters = sorted(view.filters.items())
-    arguments = {
-        "text": view.text,
-        "changed": view.changed,
-        "contains": {name: f.contains for name, f in filters if f.contains},
-        "values": {name: sorted(f.values) for name, f in filters if f.values is not None},
-        "empty": {name: f.empty for name, f in filters if f.empty is not None},
-    }
-    return {name: value for name, value in arguments.items() if value}
 
 
 _LONG = 2000  #: characters of a cell that are sent; of a longer one all when it is edited
@@ -991,10 +934,10 @@ def _line(row: Mapping[str, Any], places: Sequence[int]) -> str:
 # Spreadsheets put quotes around a text that holds a tab or a line break, and only then; a name
 # in quotes stays a name in quotes. static/grid.js writes what this reads.
 
-#: A text in quotes that needs them: up to a tab, a line break, or the end.
-_QUOTED = re.compile(r'"((?:[^"]|"")*)"(?=[\t\r\n]|\Z)')
-_END = re.compile("[\t\r\n]")
-_NEEDED = re.compile('[\t\r\n]|""')
+#: A cell and what ends it: a text in quotes that needs them, or any text.
+_CELL = re.compile(
+    r'(?:"(?=[^"\t\r\n]*(?:[\t\r\n]|""))((?:[^"]|"")*)"|([^\t\r\n]*))(\t|\r\n|\r|\n|\Z)'
+)
 
 
 def parse_clipboard(text: str) -> list[list[str]]:
@@ -1004,24 +947,11 @@ def parse_clipboard(text: str) -> list[list[str]]:
     [['Ana', '+91'], ['Bo', 'two\nlines']]
     """
     rows: list[list[str]] = [[]]
-    place = 0
-    while True:
-        cell, place = _cell(text, place)
-        rows[-1].append(cell)
-        if place >= len(text):
-            return rows
-        line_ends = text[place] != "\t"
-        place += 2 if text.startswith("\r\n", place) else 1
-        if line_ends and place == len(text):
-            return rows
-        if line_ends:
+    for match in _CELL.finditer(text):
+        quoted, plain, end = match.groups()
+        rows[-1].append(plain if quoted is None else quoted.replace('""', '"'))
+        if not end or (end != "\t" and match.end() == len(text)):
+            break
+        if end != "\t":
             rows.append([])
-
-
-def _cell(text: str, place: int) -> tuple[str, int]:
-    """Read the cell that begins at a place, and where it ends."""
-    quoted = _QUOTED.match(text, place)
-    if quoted and _NEEDED.search(quoted[1]):
-        return quoted[1].replace('""', '"'), quoted.end()
-    end = _END.search(text, place)
-    return (text[place:], len(text)) if end is None else (text[place : end.start()], end.start())
+    return rows

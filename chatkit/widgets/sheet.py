@@ -40,7 +40,7 @@ AS_IT_WAS: Any = object()
 class EditedCell(NamedTuple):
     """An entry in a cell; `typed` is what was refused, and `reason` why.
 
-    `candidate` is the value of an entry that only the other cells of its row keep from being sent.
+    What `waits` is kept from being sent by other cells alone, and taken once these are edited.
     Somebody else has changed a cell in `conflict`: what was typed is not sent before a person has
     chosen it.
     """
@@ -48,13 +48,8 @@ class EditedCell(NamedTuple):
     value: Any = AS_IT_WAS
     typed: Any = None
     reason: str = ""
-    candidate: Any = AS_IT_WAS
+    waits: bool = False
     conflict: bool = False
-
-    @property
-    def waits(self) -> bool:
-        """True if it may be taken once other cells are edited."""
-        return self.candidate is not AS_IT_WAS and not self.conflict
 
 
 class ReplacedText(NamedTuple):
@@ -113,8 +108,10 @@ class Sheet:
             name: column_of(endpoints, name, values.dtype.kind, head=name == self.head)
             for name, values in cells.items()
         }
-        texts = frame.index.dtype.kind not in "iuf"  # a frame of a grid may have new rows already
-        self._first = 1 + max(map(_new, frame.index), default=0) if texts else 1
+        self._first = 1  # a frame of a grid may have new rows already
+        if frame.index.dtype.kind not in "iuf":
+            numbers = (re.fullmatch("new ([1-9][0-9]*)", str(label)) for label in frame.index)
+            self._first += max((int(number[1]) for number in numbers if number), default=0)
         #: Rows by their natural keys and the other way round, and those whose key may be another
         #: now; None until somebody asks for an owner.
         self._owners: dict[str | None, set[int]] = {}
@@ -148,8 +145,9 @@ class Sheet:
 
     def row(self, label: Any) -> int:
         """Find a row by its label. Raises `InputError` if there is none, or more than one."""
-        if (added := self._added(label)) is not None:
-            return added
+        for row in self.rows():
+            if self.label(row) == label:
+                return row
         try:
             place = self.base.index.get_loc(label)
         except (KeyError, TypeError, pd.errors.InvalidIndexError):
@@ -157,14 +155,6 @@ class Sheet:
         if not isinstance(place, int):
             raise InputError(f"There are several rows {label!r}.")
         return place
-
-    def _added(self, label: Any) -> int | None:
-        """Find an added row by its label."""
-        if self._counted:
-            row = label if type(label) is int else -1
-        else:
-            row = self.size + _new(label) - self._first if _new(label) else -1
-        return row if row >= self.size and not self.gone(row) else None
 
     # --- values ---------------------------------------------------------------------
 
@@ -285,14 +275,14 @@ class Sheet:
     def _check_row(self, row: int, edited: Collection[str]) -> None:
         """Refuse what the plan would refuse of a row as a whole: in the cells that were edited."""
         endpoints = self._endpoints
-        cells = {name: self.cells[row, name] for name in self.columns if (row, name) in self.cells}
+        cells = {name: cell for name in self.columns if (cell := self.cells.get((row, name)))}
+        if any(cell.reason and not cell.waits and not cell.conflict for cell in cells.values()):
+            return  # what is typed there decides too
         candidate = {
-            name: cell.candidate if cell.reason else cell.value
+            name: cell.typed if cell.reason else cell.value
             for name, cell in cells.items()
             if name in endpoints.body.model_fields and not cell.conflict
         }
-        if any(cell.reason and not cell.waits and not cell.conflict for cell in cells.values()):
-            return  # what is typed there decides too
         fields = {
             name: None if value == "" and self.columns[name].kind != "text" else value
             for name, value in candidate.items()
@@ -321,7 +311,7 @@ class Sheet:
             cell, value = cells[name], candidate[name]
             if name in reasons:
                 held, typed = (cell.value, cell.typed) if cell.reason else (AS_IT_WAS, value)
-                self._put(row, name, EditedCell(held, typed, "; ".join(reasons[name]), value))
+                self._put(row, name, EditedCell(held, typed, "; ".join(reasons[name]), waits=True))
             elif cell.reason:
                 self._put(row, name, EditedCell(value))
 
@@ -381,9 +371,9 @@ class Sheet:
     def contest(self, row: int, name: str) -> None:
         """Mark an entry as in conflict with what the frame has now."""
         live, cell = self.original(name, [row])[0], self.cells[row, name]
-        entered = cell.candidate if cell.conflict else cell.value
+        entered = cell.typed if cell.conflict else cell.value
         reason = f"somebody has changed this to {shortly(live)} meanwhile, and nothing was sent"
-        self._place((row, name), EditedCell(AS_IT_WAS, entered, reason, entered, conflict=True))
+        self._place((row, name), EditedCell(AS_IT_WAS, entered, reason, conflict=True))
 
     def dismiss(self, row: int, name: str) -> None:
         """Forget a refused entry: the cell shows again what it holds."""
@@ -524,12 +514,6 @@ class Sheet:
         return frame if self._counted else frame.set_axis(pd.Index(labels, dtype=object))
 
 
-def _new(label: Any) -> int:
-    """Return the number in a label like 'new 1'; 0 for any other."""
-    named = re.fullmatch("new ([1-9][0-9]*)", label) if isinstance(label, str) else None
-    return int(named[1]) if named else 0
-
-
 #: What people and spreadsheets write for True and False.
 _FLAGS = {"true": True, "yes": True, "false": False, "no": False}
 #: What pandas calls the types of columns that are no field of a record.
@@ -644,29 +628,30 @@ def folded_text(value: Any) -> str:
     return "".join(c for c in parts if not unicodedata.combining(c))
 
 
-class ColumnFilter(NamedTuple):
-    """A filter of the rows by the cells of one column."""
+class RowFilter(NamedTuple):
+    """A filter of rows: a text in any cell, edited ones alone, and three filters by column."""
 
-    contains: str = ""
-    values: frozenset[str] | None = None  #: the texts of which a cell must be one
-    empty: bool | None = None
+    text: str
+    changed: bool
+    contains: dict[str, str]  #: a text that the cell must hold
+    values: dict[str, list[str]]  #: the texts of which it must be one
+    empty: dict[str, bool]  #: whether it must be empty
 
-    @classmethod
-    def made(
-        cls, contains: str = "", values: Iterable[Any] | None = None, empty: bool | None = None
-    ) -> ColumnFilter:
-        """Make one of what people and programs write: values of any type, None for nothing."""
-        texts = None if values is None else frozenset(map(cell_text, values))
-        return cls(cell_text(contains), texts, empty)
+    def within(self, columns: Collection[str]) -> RowFilter:
+        """Return the same without the columns that are not among these."""
+
+        def known(by: dict[str, Any]) -> dict[str, Any]:
+            return {name: wanted for name, wanted in by.items() if name in columns}
+
+        by_column = known(self.contains), known(self.values), known(self.empty)
+        return RowFilter(self.text, self.changed, *by_column)
 
 
 class View:
     """The rows of a sheet that are shown, in their order: `rows`."""
 
     def __init__(self, sheet: Sheet) -> None:
-        self.text = ""
-        self.changed = False
-        self.filters: dict[str, ColumnFilter] = {}
+        self.filter = RowFilter("", False, {}, {}, {})
         self.column: str | None = None
         self.descending = False
         self._sheet = sheet
@@ -677,38 +662,39 @@ class View:
     def of(self, sheet: Sheet) -> View:
         """Look at another sheet in the same way, as far as it has the columns."""
         view = View(sheet)
-        view.text, view.changed, view.descending = self.text, self.changed, self.descending
+        view.filter = self.filter.within(sheet.columns)
         view.column = self.column if self.column in sheet.columns else None
-        view.filters = {name: f for name, f in self.filters.items() if name in sheet.columns}
+        view.descending = self.descending
         view.look()
         return view
 
     def look(self) -> None:
         """Find the rows anew, and put them in order."""
-        sheet = self._sheet
-        mask = self._matching(self.text) if self.text else np.ones(sheet.size, bool)
-        for name, column_filter in self.filters.items():
-            mask &= self._passing(name, column_filter)
-        if self.changed:
-            touched = np.zeros(sheet.size, bool)
-            touched[[row for row in self._edited() if row < sheet.size]] = True
-            mask &= touched
+        sheet, wanted = self._sheet, self.filter
+        mask = self._matching(wanted.text) if wanted.text else np.ones(sheet.size, bool)
+        for name, text in wanted.contains.items():
+            mask &= _contain(self._now(name, folded_text, typed=True), folded_text(text))
+        for name, texts in wanted.values.items():
+            mask &= self._now(name, cell_text).isin(texts).to_numpy(bool)
+        for name, empty in wanted.empty.items():
+            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == empty
+        if wanted.changed:
+            edited = {row for row, _ in sheet.cells} | sheet.deleted
+            mask &= np.isin(np.arange(sheet.size), list(edited))
         rows = np.flatnonzero(mask) if self.column is None else self._order(self.column)
         self._ordered = rows[mask[rows]]
         self.lengthen()
 
-    def lengthen(self) -> None:
-        """Show the added rows that there are now."""
+    def lengthen(self) -> bool:
+        """Show the added rows that there are now; return whether these are others than before."""
         added = np.array(self._sheet.rows(), np.int64)
-        self.rows = np.concatenate([self._ordered, added])
+        before, self.rows = self.rows, np.concatenate([self._ordered, added])
+        return not np.array_equal(before, self.rows)
 
-    def values(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
+    def counts(self, name: str, most: int) -> tuple[list[tuple[str, int]], int]:
         """Count the values of a column as texts: the most frequent, and how many others."""
         counts = Counter(self._now(name, cell_text)).most_common()
         return counts[:most], max(len(counts) - most, 0)
-
-    def _edited(self) -> set[int]:
-        return {row for row, _ in self._sheet.cells} | self._sheet.deleted
 
     def _matching(self, text: str) -> Mask:
         """Return the rows of the frame that have a text in any cell."""
@@ -718,18 +704,6 @@ class View:
         for name, column in sheet.columns.items():
             if name in entered or {*text} <= {*_LETTERS.get(column.kind, text)}:
                 mask |= _contain(self._now(name, folded_text, typed=True), text)
-        return mask
-
-    def _passing(self, name: str, column_filter: ColumnFilter) -> Mask:
-        """Return the rows of the frame whose cell of a column passes a filter."""
-        mask = np.ones(self._sheet.size, bool)
-        if column_filter.contains:
-            texts = self._now(name, folded_text, typed=True)
-            mask &= _contain(texts, folded_text(column_filter.contains))
-        if column_filter.values is not None:
-            mask &= self._now(name, cell_text).isin(column_filter.values).to_numpy(bool)
-        if column_filter.empty is not None:
-            mask &= (self._now(name, cell_text) == "").to_numpy(bool) == column_filter.empty
         return mask
 
     def _now(self, name: str, write: Write, *, typed: bool = False) -> pd.Series[Any]:

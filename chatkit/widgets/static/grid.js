@@ -243,6 +243,8 @@ function render({ model, el }) {
   const draw = () => {
     wanted = false;
     const now = state(), end = now.rows - 1, [name, down] = now.sort;
+    const { text: looked, changed: edited, ...byColumn } = now.filter;
+    const names = Object.values(byColumn).flatMap(Object.keys);
     if (table.clientWidth) stretch();
     body.style.height = `${now.rows * ROW}px`;
     table.style.minHeight = `${Math.min(model.get("height"), (now.of + 1) * ROW + 2)}px`; // whatever is looked for
@@ -259,7 +261,7 @@ function render({ model, el }) {
     for (let place = top; place <= low; place++) drawRow(place);
     if (drawn.has(at.row)) drawRow(at.row);
     heads.forEach((cell, n) => {
-      const mine = columns[n].name, sorted = mine === name, filtered = mine in now.filters;
+      const mine = columns[n].name, sorted = mine === name, filtered = names.includes(mine);
       cell.classList.toggle("gd-filtered", filtered);
       set(cell, {
         "aria-sort": sorted ? (down ? "descending" : "ascending") : "none",
@@ -276,8 +278,8 @@ function render({ model, el }) {
     set(said, { text: rows + count(now.of, "row") + (now.said && ` · ${now.said}`) });
     set(why, { class: /^(Refused|In conflict)/.test(text) ? "gd-bad" : null, text });
     set(table, { "aria-rowcount": now.rows + 1 });
-    set(only, { "aria-pressed": now.changed });
-    set(all, { hidden: !(now.text || now.changed || Object.keys(now.filters).length) });
+    set(only, { "aria-pressed": edited });
+    set(all, { hidden: !(looked || edited || names.length) });
     back.disabled = !now.undo;
     again.disabled = !now.redo;
     set(remove, { text: row?.m === "delete" ? "Keep row" : "Delete row", disabled: at.row < 0 });
@@ -316,7 +318,7 @@ function render({ model, el }) {
     if (now.shows === shows) return soon();
     shows = now.shows;
     pages = new Map(); numbers = new Map(); asked = new Set();
-    if (document.activeElement !== search) search.value = now.text;
+    if (document.activeElement !== search) search.value = now.filter.text;
     const focused = table.contains(document.activeElement);
     if (at.row >= now.rows) { at.row = now.rows - 1; from = null; }
     draw();
@@ -354,7 +356,8 @@ function render({ model, el }) {
   };
   const filter = (flip = false) => {
     table.scrollTop = 0;
-    tell({ do: "filter", text: search.value, changed: state().changed !== flip });
+    const wanted = state().filter;
+    tell({ do: "filter", ...wanted, text: search.value, changed: wanted.changed !== flip });
   };
   const may = (row) => {
     const locked = row && closed(row, columns[at.column]);

@@ -69,16 +69,19 @@ const panel = (root, beside, label, fill, back = () => beside.focus()) => {
 
 // What can be done with one column: filter, move, widen, hide.
 const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${name}`, (box, close) => {
-  const wanted = { contains: "", values: null, empty: null, ...grid.state().filters[name] };
-  const apply = () => grid.tell({ do: "where", column: name, filter: wanted });
-  const contains = field(box, "Contains", "input", { value: wanted.contains, dir: "auto" });
-  contains.oninput = later(() => { wanted.contains = contains.value; apply(); });
+  const filter = structuredClone(grid.state().filter);
+  const wants = (sort, value) => { // undefined: whatever it is
+    filter[sort][name] = value;
+    grid.tell({ do: "filter", ...filter });
+  };
+  const contains = field(box, "Contains", "input", { value: filter.contains[name] ?? "", dir: "auto" });
+  contains.oninput = later(() => wants("contains", contains.value || undefined));
   const kinds = [["", "any"], ["true", "empty"], ["false", "not empty"]];
-  const empty = choice(box, "Cells", kinds, { value: String(wanted.empty ?? "") });
-  empty.onchange = () => { wanted.empty = empty.value ? empty.value === "true" : null; apply(); };
+  const empty = choice(box, "Cells", kinds, { value: String(filter.empty[name] ?? "") });
+  empty.onchange = () => wants("empty", empty.value ? empty.value === "true" : undefined);
   const list = make(box, "fieldset", "gd-values");
   make(list, "legend", "", { text: "Only these values" });
-  const ticked = new Set(wanted.values);
+  const ticked = new Set(filter.values[name]);
   grid.answers.values = ({ column, values, others }) => {
     if (column !== name) return;
     const known = new Set(values.map(([text]) => text));
@@ -86,8 +89,7 @@ const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${n
     for (const [text, n] of [...more, ...values]) {
       tick(list, `${text || "(empty)"} · ${count(n)}`, ticked.has(text), ({ target }) => {
         ticked[target.checked ? "add" : "delete"](text);
-        wanted.values = ticked.size ? [...ticked] : null;
-        apply();
+        wants("values", ticked.size ? [...ticked] : undefined);
       });
     }
     if (others) make(list, "p", "", { text: `and ${count(others, "other value")}: use Contains` });
@@ -95,8 +97,11 @@ const columnPanel = (grid, beside, name) => panel(grid.root, beside, `Column ${n
   };
   grid.tell({ do: "values", column: name });
   const bar = make(box, "div", "gd-buttons");
-  const clear = () => { close(); grid.tell({ do: "where", column: name, filter: {} }); };
-  button(bar, "No filter", clear);
+  button(bar, "No filter", () => {
+    close();
+    filter.contains[name] = filter.empty[name] = undefined;
+    wants("values", undefined);
+  });
   button(bar, "Sort A–Z", () => { close(); grid.tell({ do: "sort", column: name }); });
   button(bar, "Sort Z–A", () => { close(); grid.tell({ do: "sort", column: name, descending: true }); });
   button(bar, "Fit", () => grid.fit(name));

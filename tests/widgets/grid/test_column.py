@@ -10,48 +10,38 @@ from widgets.gridding import client, sandbox  # noqa: F401
 from chatkit.resource import endpoints_of
 from chatkit.widgets.sheet import column_of, parse_typed, replaced
 
-
-def declared(resource, name, dtype, *, head):
-    return column_of(endpoints_of(resource), name, dtype, head=head)
-
-
-def test_a_writable_field_is_written_in_any_row(client):
-    assert declared(client.contacts, "name", "O", head=False) == ("name", "text", "", "", False)
-    assert declared(client.webhooks, "is_active", "b", head=False).kind == "flag"
-    assert declared(client.webhooks, "events", "O", head=False).kind == "json"
-    assert declared(client.templates("x"), "validity_period_seconds", "i", head=False) == (
-        *("validity_period_seconds", "number"),
-        *("", "", False),
-    )
-
-
-def test_what_stands_in_place_of_a_field_is_named(client):
-    column = declared(client.contacts, "first_name", "O", head=False)
-    assert "edit name, the whole of it" in column.fixed
-    assert column.closed == column.fixed
-    assert "business application" in declared(client.flows, "wa_status", "O", head=False).fixed
+BY_SERVICE, ONCE = "is set by the service", "can only be set when it is created"
+APPLICATION = "business application"
 
 
 @pytest.mark.parametrize(
-    ("name", "head", "why"),
+    ("resource", "name", "kind", "fixed", "closed"),
     [
-        ("id", True, "is set by the service"),
-        ("created_at", False, "is set by the service"),
-        ("", True, "only numbers the rows"),
-        ("notes", False, "is not documented, so it is never sent"),
+        ("contacts", "name", "text", "", ""),
+        ("webhooks", "is_active", "flag", "", ""),
+        ("webhooks", "events", "json", "", ""),
+        ("templates", "validity_period_seconds", "number", "", ""),
+        # what stands in place of a field is named
+        ("contacts", "first_name", "text", "edit name, the whole", "edit name, the whole"),
+        ("flows", "wa_status", "text", APPLICATION, APPLICATION),
+        # what cannot be written says why; what is set once is written in new rows alone
+        ("contacts", "id", "number", BY_SERVICE, BY_SERVICE),
+        ("contacts", "created_at", "time", BY_SERVICE, BY_SERVICE),
+        ("contacts", "", "text", "only numbers the rows", "only numbers the rows"),
+        ("contacts", "notes", "text", "never sent", "never sent"),
+        ("flows", "name", "text", ONCE, ""),
+        ("templates", "lang_code", "text", "which row", ""),
     ],
 )
-def test_what_cannot_be_written_says_why(client, name, head, why):
-    column = declared(client.contacts, name, "O", head=head)
-    assert (column.fixed, column.closed) == (why, why)
-
-
-def test_what_is_set_once_is_written_in_new_rows_alone(client):
-    column = declared(client.flows, "name", "O", head=False)
-    assert (column.fixed, column.closed) == ("can only be set when it is created", "")
-    language = declared(client.templates("x"), "lang_code", "O", head=True)
-    assert language.closed == ""
-    assert "which row" in language.fixed
+def test_a_column_knows_what_it_holds_and_why_it_cannot_be_written(
+    client, resource, name, kind, fixed, closed
+):
+    of = client.templates("x") if resource == "templates" else getattr(client, resource)
+    column = column_of(endpoints_of(of), name, "O", head=name in ("id", "", "lang_code"))
+    assert (column.name, column.kind) == (name, kind)
+    assert bool(column.fixed) == bool(fixed) and fixed in column.fixed
+    assert bool(column.closed) == bool(closed) and closed in column.closed
+    assert column.part == (name in ("first_name", "wa_status"))
 
 
 @pytest.mark.parametrize(

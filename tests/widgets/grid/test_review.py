@@ -119,7 +119,7 @@ def test_a_part_of_the_account_stays_that_part_and_keeps_its_own_columns(client:
     assert frame.index.tolist() == [*keys, result["key"].iloc[-1]]
     assert frame.note.tolist()[:3] == ["a", "b", "c"]
     assert frame.name.iloc[0] == "Ana Cruz"
-    assert part(grid, GridTable).state["text"] == "o"
+    assert part(grid, GridTable).state["filter"]["text"] == "o"
     assert part(grid, GridTable).state["sort"] == ["name", False]
     assert grid.columns("id", "name", "note") == ["id", "name", "note"]
 

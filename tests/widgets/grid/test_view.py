@@ -27,7 +27,7 @@ def view(sheet):
 
 
 def looked(view: View, text: str = "", *, changed: bool = False) -> list[int]:
-    view.text, view.changed = text, changed
+    view.filter = view.filter._replace(text=text, changed=changed)
     view.look()
     return view.rows.tolist()
 
