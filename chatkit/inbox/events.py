@@ -175,6 +175,27 @@ class Event(NamedTuple):
         return None
 
     @property
+    def reply_to(self) -> str | None:
+        """The id of the message that a message answers."""
+        context = self.fields.get("context")
+        return text(context.get("id")) if isinstance(context, dict) else None
+
+    @property
+    def changes(self) -> str | None:
+        """The id of the message that a message edits or takes back."""
+        part = self.fields.get(self.type or "")
+        return text(part.get("original_message_id")) if isinstance(part, dict) else None
+
+    @property
+    def reaction(self) -> tuple[str, str | None] | None:
+        """The id of the message that is reacted to, and the emoji; None takes it back."""
+        reaction = self.fields.get("reaction")
+        if self.type != "reaction" or not isinstance(reaction, dict):
+            return None
+        to = text(reaction.get("message_id"))
+        return (to, text(reaction.get("emoji")) or None) if to else None
+
+    @property
     def error(self) -> tuple[str | None, str | None] | None:
         """The code and the words of why a message failed, as the platform says."""
         errors = self.fields.get("errors")

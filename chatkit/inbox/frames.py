@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -15,27 +16,81 @@ from chatkit.inbox.events import Event, answers, text
 if TYPE_CHECKING:
     import pandas as pd
 
+    from chatkit.inbox.store import Head
+
 
 Row = dict[str, Any]
+#: The columns of a frame: what each holds, and how it is taken from an event or a delivery.
+Fields: TypeAlias = Mapping[str, tuple[Kind, Callable[[Any], Any]]]
 
 _BATCH = 2000
 #: More different answers than this are no columns any more; `answers` has them all.
 _MOST_ANSWERS = 200
 _LONG = 2**63
 
-_CAME: dict[str, Kind] = {"delivery": "number", "received_at": "time", "verified": "flag"}
-_WHO: dict[str, Kind] = {"message_id": "text", "contact": "text", "name": "text", "at": "time"}
+
+def _attributes(**kinds: Kind) -> Fields:
+    """Return the columns of attributes that are called as their columns are."""
+    return {name: (kind, attrgetter(name)) for name, kind in kinds.items()}
 
 
-class EventTable(NamedTuple):
-    """One kind of frame: its columns, the one it is indexed by, and how its rows are found."""
-
-    columns: Mapping[str, Kind]
-    key: str
-    rows: Callable[[Iterable[Event]], Iterable[Row]]
+def _file(name: str) -> tuple[Kind, Callable[[Event], str | None]]:
+    """Return the column of what is known of the file in a message."""
+    return "text", lambda event: text(event.media[1].get(name)) if event.media else None
 
 
-def frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
+_CAME = _attributes(delivery="number", received_at="time", verified="flag")
+_WHO: Fields = {
+    "message_id": ("text", attrgetter("id")),
+    **_attributes(contact="text", name="text", at="time"),
+}
+_OUT = _attributes(outbound="flag")
+_EVERYTHING: Fields = {
+    # With a dot between the delivery and the place in it, it would look like 1.0.
+    "event": ("text", lambda event: f"{event.delivery}-{event.place}"),
+    **_CAME,
+    **_attributes(kind="text", family="text", field="text", type="text"),
+    **_WHO,
+    **_attributes(number_id="text", text="text", content="json", context="json"),
+}
+_MESSAGES: Fields = {
+    **_WHO,
+    **_OUT,
+    **_attributes(type="text", text="text", reply_to="text", changes="text", number_id="text"),
+    **_CAME,
+    **_attributes(content="json"),
+}
+_REACTIONS: Fields = {
+    **_WHO,
+    "message_id": ("text", lambda event: event.reaction[0]),
+    "emoji": ("text", lambda event: event.reaction[1]),
+    "removed": ("flag", lambda event: event.reaction[1] is None),
+    **_OUT,
+    **_CAME,
+}
+_MEDIA: Fields = {
+    **_WHO,
+    **_OUT,
+    "type": ("text", lambda event: event.media[0]),
+    "media_id": _file("id"),
+    **{name: _file(name) for name in ("mime_type", "sha256", "caption", "filename")},
+    **_CAME,
+}
+_RAW: Fields = {
+    "delivery": ("number", attrgetter("id")),
+    **_attributes(received_at="time", kind="text", verified="flag", reason="text"),
+    **_attributes(is_json="flag", path="text", identity="text"),
+    "size": ("number", lambda delivery: len(delivery.body)),
+    "headers": ("json", attrgetter("headers")),
+    "body": ("text", lambda delivery: delivery.content.decode("utf-8", "replace")),
+}
+_DELETIONS = {
+    **_attributes(delivery="number", received_at="time", kind="text", contact="text"),
+    **_attributes(verified="flag", size="number", mixed="flag"),
+}
+
+
+def _frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.DataFrame:
     """Put rows into a frame, some thousand at a time."""
     gathered = Columns(columns)
     left = iter(rows)
@@ -44,17 +99,10 @@ def frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.Data
     return gathered.frame(key)
 
 
-def _label(event: Event) -> str:
-    """Name an event: its delivery, and its place in it. With a dot it would look like 1.0."""
-    return f"{event.delivery}-{event.place}"
-
-
-def _came(event: Event) -> Row:
-    return {name: getattr(event, name) for name in _CAME}
-
-
-def _who(event: Event) -> Row:
-    return {"message_id": event.id, "contact": event.contact, "name": event.name, "at": event.at}
+def _table(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
+    """Make a frame of events or deliveries, one row for each."""
+    rows = ({name: get(item) for name, (_, get) in fields.items()} for item in items)
+    return _frame(rows, {name: kind for name, (kind, _) in fields.items()}, key)
 
 
 def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
@@ -71,106 +119,44 @@ def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
                 yield event
 
 
-def _everything(events: Iterable[Event]) -> Iterator[Row]:
-    for event in events:
-        yield {
-            "event": _label(event),
-            **_came(event),
-            "kind": event.kind,
-            "family": event.family,
-            "field": event.field,
-            "type": event.type,
-            **_who(event),
-            "number_id": event.number_id,
-            "text": event.text,
-            "content": event.content,
-            "context": event.context,
-        }
+def _messages(events: Iterable[Event]) -> Iterator[Event]:
+    return (event for event in _messages_in(events) if event.type != "reaction")
 
 
-def _messages(events: Iterable[Event]) -> Iterator[Row]:
-    for event in _messages_in(events):
-        if event.type == "reaction":
-            continue
-        context = event.fields.get("context")
-        changed = event.fields.get(event.type or "")
-        yield {
-            **_who(event),
-            "outbound": event.outbound,
-            "type": event.type,
-            "text": event.text,
-            "reply_to": text(context.get("id")) if isinstance(context, dict) else None,
-            "changes": text(changed.get("original_message_id"))
-            if isinstance(changed, dict)
-            else None,
-            "number_id": event.number_id,
-            **_came(event),
-            "content": event.content,
-        }
-
-
-def _reactions(events: Iterable[Event]) -> Iterator[Row]:
+def _reactions(events: Iterable[Event]) -> Iterator[Event]:
     """Return the last reaction of each contact to each message; without an emoji it is gone."""
-    last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Row]] = {}
+    last: dict[tuple[str, str | None], tuple[tuple[float, int, int], Event]] = {}
     for event in _messages_in(events):
-        reaction = event.fields.get("reaction")
-        to = text(reaction.get("message_id")) if isinstance(reaction, dict) else None
-        if event.type != "reaction" or not isinstance(reaction, dict) or not to:
-            continue
-        order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
-        emoji = text(reaction.get("emoji")) or None
-        row = {**_who(event), "message_id": to, "emoji": emoji, "removed": emoji is None}
-        who = (to, event.contact)
-        if who not in last or last[who][0] < order:
-            last[who] = order, row | {"outbound": event.outbound} | _came(event)
-    return (row for _, row in last.values())
+        if event.reaction is not None:
+            order = (event.at.timestamp() if event.at else 0.0, event.delivery, event.place)
+            who = (event.reaction[0], event.contact)
+            if who not in last or last[who][0] < order:
+                last[who] = order, event
+    return (event for _, event in last.values())
 
 
-def _media(events: Iterable[Event]) -> Iterator[Row]:
-    for event in _messages_in(events):
-        if event.media is None:
-            continue
-        kind, file = event.media
-        yield {
-            **_who(event),
-            "outbound": event.outbound,
-            "type": kind,
-            "media_id": text(file.get("id")),
-            **{name: text(file.get(name)) for name in _FILE},
-            **_came(event),
-        }
+def _media(events: Iterable[Event]) -> Iterator[Event]:
+    return (event for event in _messages_in(events) if event.media is not None)
 
 
-_FILE = ("mime_type", "sha256", "caption", "filename")
-_OUT: dict[str, Kind] = {"outbound": "flag"}
+class EventTable(NamedTuple):
+    """One kind of frame: its columns, the one it is indexed by, and the events in it."""
+
+    fields: Fields
+    key: str
+    choose: Callable[[Iterable[Event]], Iterable[Event]]
+
+    def frame(self, events: Iterable[Event]) -> pd.DataFrame:
+        """Make the frame of these events."""
+        return _table(self.choose(events), self.fields, self.key)
+
 
 TABLES: Mapping[str, EventTable] = {
-    "frame": EventTable(
-        {
-            "event": "text", **_CAME, "kind": "text", "family": "text", "field": "text",
-            "type": "text", **_WHO, "number_id": "text", "text": "text", "content": "json",
-            "context": "json",
-        },
-        "event", _everything,
-    ),
-    "messages": EventTable(
-        {
-            **_WHO, **_OUT, "type": "text", "text": "text", "reply_to": "text",
-            "changes": "text", "number_id": "text", **_CAME, "content": "json",
-        },
-        "message_id", _messages,
-    ),
-    "reactions": EventTable(
-        {**_WHO, "emoji": "text", "removed": "flag", **_OUT, **_CAME}, "message_id", _reactions
-    ),
-    "media": EventTable(
-        {
-            **_WHO, **_OUT, "type": "text", "media_id": "text",
-            **dict.fromkeys(_FILE, "text"), **_CAME,
-        },
-        "message_id", _media,
-    ),
-}  # fmt: skip
+    "frame": EventTable(_EVERYTHING, "event", iter),
+    "messages": EventTable(_MESSAGES, "message_id", _messages),
+    "reactions": EventTable(_REACTIONS, "message_id", _reactions),
+    "media": EventTable(_MEDIA, "message_id", _media),
+}
 
 
 def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
@@ -179,17 +165,20 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
     for event in _messages_in(events):
         answered, unread = answers(event.fields)
         if answered is not None:
-            rows.append({**_who(event), "unread": unread, "answers": answered, **_came(event)})
+            row = {name: get(event) for name, (_, get) in (_WHO | _CAME).items()}
+            rows.append({**row, "unread": unread, "answers": answered})
     names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MOST_ANSWERS]
     chosen = {*names}
-    columns: dict[str, Kind] = {**_WHO, "unread": "text"}
+    columns: dict[str, Kind] = {name: kind for name, (kind, _) in _WHO.items()}
+    columns["unread"] = "text"
     for name in names:
         values = [row["answers"][name] for row in rows if name in row["answers"]]
         columns[f"answer.{name}"] = _kind_of(values)
     for row in rows:
         row.update({f"answer.{n}": v for n, v in row["answers"].items() if n in chosen})
         row.update({name: None for name in columns if name not in row})
-    return frame(rows, columns | {"answers": "json"} | _CAME, "message_id")
+    came: dict[str, Kind] = {name: kind for name, (kind, _) in _CAME.items()}
+    return _frame(rows, columns | {"answers": "json"} | came, "message_id")
 
 
 def _kind_of(values: list[Any]) -> Kind:
@@ -206,35 +195,17 @@ def _kind_of(values: list[Any]) -> Kind:
 
 def raw(deliveries: Iterable[Delivery]) -> pd.DataFrame:
     """Every delivery as it came. `body` is its text; `Inbox.delivery` has the exact bytes."""
-    columns: dict[str, Kind] = {
-        "delivery": "number", "received_at": "time", "kind": "text", "verified": "flag",
-        "reason": "text", "is_json": "flag", "path": "text", "identity": "text",
-        "size": "number", "headers": "json", "body": "text",
-    }  # fmt: skip
-    rows = (
-        {name: getattr(one, name, None) for name in columns}
-        | {
-            "delivery": one.id,
-            "size": len(one.body),
-            "body": one.content.decode("utf-8", "replace"),
-        }
-        for one in deliveries
-    )
-    return frame(rows, columns, "delivery")
+    return _table(deliveries, _RAW, "delivery")
 
 
-def deletions(rows: Iterable[Row]) -> pd.DataFrame:
+def deletions(heads: Iterable[Head]) -> pd.DataFrame:
     """Return deliveries that are to be deleted, without their bodies."""
-    columns: dict[str, Kind] = {
-        "delivery": "number", "received_at": "time", "kind": "text", "contact": "text",
-        "verified": "flag", "size": "number", "mixed": "flag",
-    }  # fmt: skip
-    return frame(rows, columns, "delivery")
+    return _table(heads, _DELETIONS, "delivery")
 
 
 def statuses(events: Iterable[Event]) -> pd.DataFrame:
     """Return the status of each message, with the time that each step took, NA if not reached."""
-    made = frame(status_rows(events), STATUS_COLUMNS, "message_id")
+    made = _frame(status_rows(events), STATUS_COLUMNS, "message_id")
     after = list(made.columns).index("failed_at") + 1
     made.insert(after, "to_delivered", made["delivered_at"] - made["sent_at"])
     made.insert(after + 1, "to_read", made["read_at"] - made["sent_at"])

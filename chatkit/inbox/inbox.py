@@ -268,7 +268,7 @@ class Inbox(metaclass=HelpPage):
                 "'2026-08-01', or a datetime."
             )
         bound = bound if bound.tzinfo else bound.replace(tzinfo=UTC)
-        return retention.Pruning(self._store, self._profile, bound.astimezone(UTC))
+        return retention.pruning(self._store, self._profile, bound.astimezone(UTC))
 
     def forget(self, contact: str) -> Deletion:
         """Search for all that is about a person; its `apply()` deletes that for ever.
@@ -300,7 +300,7 @@ class Inbox(metaclass=HelpPage):
             raise InputError(
                 f"{contact!r:.40} is too short for a contact: write it like '+4915112345678'."
             )
-        return retention.Forgetting(self._store, self._profile, number)
+        return retention.forgetting(self._store, self._profile, number)
 
     # --- reading: what makes frames is loaded late, a receiver alone has no need of pandas ---
 
@@ -366,8 +366,7 @@ class Inbox(metaclass=HelpPage):
     def _table(self, name: str, choice: Mapping[str, Any]) -> pd.DataFrame:
         from chatkit.inbox import frames
 
-        table = frames.TABLES[name]
-        return frames.frame(table.rows(self._events(**choice)), table.columns, table.key)
+        return frames.TABLES[name].frame(self._events(**choice))
 
     def _selection(
         self,

@@ -11,7 +11,6 @@ import html
 import json
 import re
 import unicodedata
-from abc import abstractmethod
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from chatkit.errors import PlanRefused
 from chatkit.inbox.delivery import Delivery, Selection, contact_of_body
 from chatkit.inbox.events import events
-from chatkit.inbox.store import Head, InboxStore, spans
+from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile
 from chatkit.report import Report, ReportPart, html_heading, html_list, paragraph, wrapped
 from chatkit.util.display import many, visible
@@ -42,8 +41,9 @@ class Deletion(Report):
     0 deliveries received before ...
     """
 
-    def __init__(self, store: InboxStore, profile: ServiceProfile) -> None:
-        self._store, self._profile = store, profile
+    def __init__(self, store: InboxStore, what: str, *, rewrites: bool = False) -> None:
+        self._store, self._what = store, what
+        self._rewrites = rewrites  # whether nothing of it may be left in any page of the file
         self.deliveries = 0  #: how many are deleted, repeats and unverified ones too
         self.bytes = 0  #: how large their bodies are together
         self.first: datetime | None = None  #: when the first of them was received
@@ -51,6 +51,8 @@ class Deletion(Report):
         self.mixed = 0  #: how many are about other contacts too, or only mention this one
         self.repeats = 0  #: how many have a repeat that came later and stays
         self.deleted = 0  #: how many have been deleted so far
+        self._ids: list[int] = []  # of what is about these contacts alone
+        self._mixed_ids: list[int] = []
         self._contacts: set[str] = set()
         self._others: set[str] = set()
         self._complete = False
@@ -86,9 +88,12 @@ class Deletion(Report):
                 "deletes them too, or apply(mixed=False), which keeps them."
             )
         with Progress("deliveries", self.deliveries - self.deleted) as progress:
-            for count in self._delete(mixed is not False):
-                self.deleted += count
-                progress.add(count)
+            for ids in (self._ids, self._mixed_ids if mixed else []):
+                while ids:
+                    count = self._store.delete(ids[:_CHUNK])
+                    del ids[:_CHUNK]
+                    self.deleted += count
+                    progress.add(count)
         self._store.wipe(rewrite=self._rewrites)
         self._complete = True
         return self
@@ -103,34 +108,15 @@ class Deletion(Report):
         """
         from chatkit.inbox import frames
 
-        return frames.deletions(head._asdict() for head in self._heads())
-
-    # --- what a subclass has of its own ---
-
-    _rewrites = False  # whether nothing of it may be left in any page of the file
-
-    @abstractmethod
-    def _what(self) -> str:
-        """Return the first line."""
-
-    @abstractmethod
-    def _delete(self, mixed: bool) -> Iterator[int]:
-        """Delete them, some at a time; yield how many each time."""
-
-    @abstractmethod
-    def _heads(self) -> Iterator[Head]:
-        """Read them without their bodies."""
-
-    # --- counting ---
+        mixed = {*self._mixed_ids}
+        heads = self._store.heads(sorted([*self._ids, *self._mixed_ids]))
+        return frames.deletions(head._replace(mixed=head.delivery in mixed) for head in heads)
 
     def _count(self, received_at: datetime, size: int) -> None:
         self.deliveries += 1
         self.bytes += size
         self.first = min(self.first or received_at, received_at)
         self.last = max(self.last or received_at, received_at)
-
-    def _contacts_of(self, delivery: Delivery) -> set[str]:
-        return {event.contact for event in events(delivery, self._profile) if event.contact}
 
     # --- showing ---
 
@@ -174,83 +160,49 @@ class Deletion(Report):
         return "Nothing is deleted before apply(), and nothing brings it back after."
 
     def _parts(self) -> list[ReportPart]:
+        heading = f"{_deliveries(self.deliveries)} {self._what}"
         lines = [line for text in self._lines() for line in wrapped("  ", text)]
-        html = html_heading(self._what()) + html_list("", "", self._lines())
-        return [ReportPart([self._what(), *lines], html), paragraph(self._end())]
+        html = html_heading(heading) + html_list("", "", self._lines())
+        return [ReportPart([heading, *lines], html), paragraph(self._end())]
 
 
-class Pruning(Deletion):
-    """The deletion of everything that was received before a time."""
-
-    def __init__(self, store: InboxStore, profile: ServiceProfile, before: datetime) -> None:
-        super().__init__(store, profile)
-        self._before = before
-        self._low, self._top = store.ids_before(before)
-        with Progress("deliveries", self._top - self._low) as progress:
-            for begin, end in spans(self._low, self._top):
-                early = store.early(before, begin, end)
-                for head in store.heads(early):
-                    self._count(head.received_at, head.size)
-                    self._contacts |= {head.contact} if head.contact else set()
-                self.repeats += store.repeated_since(early, before)
-                progress.add(end - begin)
-        # Of nobody, or of several: the bodies tell.
-        unclear = Selection(self._low, self._top, verified=None, contact="", repeats=True)
-        for delivery in store.read(unclear):
-            if delivery.received_at < before:
-                self._contacts |= self._contacts_of(delivery)
-
-    def _what(self) -> str:
-        return f"{_deliveries(self.deliveries)} received before {self._before:%Y-%m-%d %H:%M} UTC"
-
-    def _delete(self, mixed: bool) -> Iterator[int]:
-        for begin, end in spans(self._low, self._top, _CHUNK):
-            yield self._store.delete(self._store.early(self._before, begin, end))
-
-    def _heads(self) -> Iterator[Head]:
-        for begin, end in spans(self._low, self._top):
-            yield from self._store.heads(self._store.early(self._before, begin, end))
+def pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
+    """Find everything that was received before a time."""
+    deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
+    with Progress("deliveries", store.last()) as progress:
+        for head in store.heads_before(before, progress.add):
+            deletion._ids.append(head.delivery)
+            deletion._count(head.received_at, head.size)
+            deletion._contacts |= {head.contact} if head.contact else set()
+    deletion.repeats = store.repeated_since(deletion._ids, before)
+    # Of nobody, or of several: the bodies tell.
+    for one in store.read(Selection(until=before, verified=None, contact="", repeats=True)):
+        deletion._contacts |= _contacts_of(one, profile)
+    return deletion
 
 
-class Forgetting(Deletion):
-    """The deletion of everything that is about one contact; all bodies are searched."""
+def forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
+    """Find everything that is about one contact; all bodies are searched."""
+    deletion = Deletion(store, f"about {visible(contact)}", rewrites=True)
+    top, pattern = store.last(), _pattern(contact)
+    every = Selection(until=top, verified=None, repeats=True)
+    with Progress("deliveries", top) as progress:
+        for one in store.read(every, progress.add):
+            if contact_of_body(one.body) == contact:
+                deletion._ids.append(one.id)
+            elif _mentions(one, pattern):
+                deletion._mixed_ids.append(one.id)
+                deletion._others |= _contacts_of(one, profile) - {contact}
+                deletion.mixed += 1
+            else:
+                continue
+            deletion._count(one.received_at, len(one.body))
+    deletion._contacts = {contact, *deletion._others} if deletion.deliveries else set()
+    return deletion
 
-    _rewrites = True
 
-    def __init__(self, store: InboxStore, profile: ServiceProfile, contact: str) -> None:
-        super().__init__(store, profile)
-        self._contact = contact
-        self._own: list[int] = []  # ids of what is about this contact alone
-        self._shared: list[int] = []
-        top, pattern = store.last(), _pattern(contact)
-        every = Selection(until=top, verified=None, repeats=True)
-        with Progress("deliveries", top) as progress:
-            for one in store.read(every, progress.add):
-                if contact_of_body(one.body) == contact:
-                    self._own.append(one.id)
-                elif _mentions(one, pattern):
-                    self._shared.append(one.id)
-                    self._others |= self._contacts_of(one) - {contact}
-                    self.mixed += 1
-                else:
-                    continue
-                self._count(one.received_at, len(one.body))
-        self._contacts = {contact, *self._others} if self.deliveries else set()
-
-    def _what(self) -> str:
-        return f"{_deliveries(self.deliveries)} about {visible(self._contact)}"
-
-    def _delete(self, mixed: bool) -> Iterator[int]:
-        for ids in (self._own, self._shared if mixed else []):
-            while ids:
-                yield self._store.delete(self._store.named(ids[-_CHUNK:]))
-                del ids[-_CHUNK:]
-
-    def _heads(self) -> Iterator[Head]:
-        shared, ids = {*self._shared}, sorted([*self._own, *self._shared])
-        for begin in range(0, len(ids), _CHUNK):
-            for head in self._store.heads(self._store.named(ids[begin : begin + _CHUNK])):
-                yield head._replace(mixed=head.delivery in shared)
+def _contacts_of(delivery: Delivery, profile: ServiceProfile) -> set[str]:
+    return {event.contact for event in events(delivery, profile) if event.contact}
 
 
 # --- how a number may be written --------------------------------------------------------------

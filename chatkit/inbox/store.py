@@ -34,7 +34,7 @@ from chatkit.util.files import make_folder
 
 _SCHEMA = 3
 _PAGE = 100  # deliveries that are in memory together: a body may have megabytes
-_SPAN = 10_000  # ids that one question asks about: the same effort for any choice
+_SPAN = 2000  # ids that one question asks about: about the same effort for any choice
 _WAIT = 5  # seconds for a lock, a connection or a statement; after them: not stored
 _PATIENCE = 60  # seconds for a statement of a reader: nobody waits to be acknowledged
 _LOCK = 0x63686B69  # any number: it orders the writers of one PostgreSQL database
@@ -172,28 +172,30 @@ class InboxStore:
 
     # --- deleting ---
 
-    def ids_before(self, before: datetime) -> tuple[int, int]:
-        """Return after which id, and up to which, all lies that was received before a time."""
-        ids, early = _delivery.c.id, _delivery.c.received < _microseconds(before)
-        top = self._number(sa.select(sa.func.coalesce(sa.func.max(ids + 0), 0)).where(early))
-        first = self._number(sa.select(sa.func.coalesce(sa.func.min(ids), 1)))
-        return min(first - 1, top), top
+    def heads_before(self, before: datetime, watch: Callable[[int], object]) -> Iterator[Head]:
+        """Read what was received before a time, without the bodies.
 
-    def early(self, before: datetime, begin: int, end: int) -> Condition:
-        """Mean what was received before a time, after one id and up to another."""
-        ids = _delivery.c.id
-        # A sum, so that it is sought between the ids alone.
-        return sa.and_(ids > begin, ids <= end, _delivery.c.received + 0 < _microseconds(before))
-
-    def named(self, ids: Sequence[int]) -> Condition:
-        """Mean the deliveries of these ids."""
-        return _delivery.c.id.in_(ids)
-
-    def heads(self, condition: Condition) -> list[Head]:
-        """Read deliveries without their bodies."""
+        Args:
+            before: The time.
+            watch: Called with how many ids have been gone through, each time.
+        """
         c = _delivery.c
-        size = sa.func.length(c.body)
-        query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, size)
+        last, top = self._bounds(Selection())
+        for begin in range(last, top, _SPAN):
+            end = min(begin + _SPAN, top)
+            # A sum, so that it is sought between the ids alone.
+            early = c.received + 0 < _microseconds(before)
+            yield from self._heads(sa.and_(c.id > begin, c.id <= end, early))
+            watch(end - begin)
+
+    def heads(self, ids: Sequence[int]) -> Iterator[Head]:
+        """Read deliveries of these ids, as far as they are there, without their bodies."""
+        for begin in range(0, len(ids), _SPAN):
+            yield from self._heads(_delivery.c.id.in_(ids[begin : begin + _SPAN]))
+
+    def _heads(self, condition: Condition) -> list[Head]:
+        c = _delivery.c
+        query = sa.select(c.id, c.received, c.kind, c.verified, c.contact, sa.func.length(c.body))
         return [
             Head(id, _time(received), kind, verified, contact or None, size)
             for id, received, kind, verified, contact, size in self._rows(
@@ -201,18 +203,21 @@ class InboxStore:
             )
         ]
 
-    def repeated_since(self, condition: Condition, time: datetime) -> int:
+    def repeated_since(self, ids: Sequence[int], time: datetime) -> int:
         """Return how many deliveries have a repeat that came at this time or later."""
         later = _delivery.alias()
         repeat = sa.exists().where(
             later.c.identity == _delivery.c.identity, later.c.received >= _microseconds(time)
         )
-        query = sa.select(sa.func.count()).select_from(_delivery)
-        return self._number(query.where(condition, repeat))
+        query = sa.select(sa.func.count()).select_from(_delivery).where(repeat)
+        return sum(
+            self._number(query.where(_delivery.c.id.in_(ids[begin : begin + _SPAN])))
+            for begin in range(0, len(ids), _SPAN)
+        )
 
-    def delete(self, condition: Condition) -> int:
-        """Delete deliveries; return how many there were."""
-        return self._change(sa.delete(_delivery).where(condition), None, "deletion")
+    def delete(self, ids: Sequence[int]) -> int:
+        """Delete deliveries of these ids; return how many there were."""
+        return self._change(sa.delete(_delivery).where(_delivery.c.id.in_(ids)), None, "deletion")
 
     def wipe(self, *, rewrite: bool = False) -> None:
         """Leave nothing of what was deleted in a SQLite file: its log is emptied.
@@ -264,25 +269,14 @@ class InboxStore:
         """
         table = _delivery if selection.repeats else _once
         last, top = self._bounds(selection)
-        # Ids that bound a page already: bounded twice, SQLite seeks the wrong end and reads on.
-        selection = selection._replace(
-            since=None if isinstance(selection.since, int) else selection.since,
-            until=None if isinstance(selection.until, int) else selection.until,
-        )
-        # Of a contact an index has nearly all: there are few bodies to search.
-        span, most = _PAGE, _SPAN if selection.contact is None else 20 * _SPAN
         while last < top:  # no transaction stays open while a page is worked on
-            end = min(last + span, top)
-            query = self._chosen(sa.select(table), table, selection, (last, end)).order_by(
-                table.c.id
-            )
-            rows = self._rows(query.limit(_PAGE))
+            end = min(last + _SPAN, top)
+            query = self._chosen(sa.select(table), table, selection, last, end)
+            rows = self._rows(query.order_by(table.c.id).limit(_PAGE))
             yield from map(_delivered, rows)
             last, begin = end if len(rows) < _PAGE else rows[-1].id, last
             if watch is not None:
                 watch(last - begin)
-            few = len(rows) < _PAGE // 4
-            span = min(span * 4, most) if few else max(span // 4, _PAGE)
 
     def _bounds(self, selection: Selection) -> tuple[int, int]:
         """After which id to begin, and with which to end."""
@@ -325,37 +319,24 @@ class InboxStore:
             query.where(_delivery.c.id > last - ids, _delivery.c.verified.is_(False))
         )
 
-    def count(self, selection: Selection) -> int:
-        """Return how many deliveries are selected."""
-        table = _delivery if selection.repeats else _once
-        query = sa.select(sa.func.count()).select_from(table)
-        return self._number(self._chosen(query, table, selection))
-
     def _chosen(
-        self,
-        query: Any,
-        table: sa.Table,
-        selection: Selection,
-        within: tuple[int, int] | None = None,
+        self, query: Any, table: sa.Table, selection: Selection, first: int, top: int
     ) -> Any:
-        """Narrow a query down to a selection, between two ids if they are given."""
-        if within is not None:
-            query = query.where(table.c.id > within[0], table.c.id <= within[1])
-        for bound, after in ((selection.since, True), (selection.until, False)):
-            if isinstance(bound, datetime):
-                received, at = table.c.received, _microseconds(bound)
-                query = query.where(received >= at if after else received < at)
-            elif bound is not None:
-                query = query.where(table.c.id > bound if after else table.c.id <= bound)
+        """Narrow a query down to a selection, after one id and up to another."""
+        query = query.where(table.c.id > first, table.c.id <= top)
+        if isinstance(selection.since, datetime):
+            query = query.where(table.c.received >= _microseconds(selection.since))
+        if isinstance(selection.until, datetime):
+            query = query.where(table.c.received < _microseconds(selection.until))
         if selection.contact is not None:
-            query = query.where(table.c.id.in_(self._about(selection.contact, within)))
+            query = query.where(table.c.id.in_(self._about(selection.contact, first, top)))
         if selection.kinds is not None:
             query = query.where(table.c.kind.in_([*selection.kinds]))
         if selection.verified is not None:
             query = query.where(table.c.verified == selection.verified)
         return query
 
-    def _about(self, contact: str, within: tuple[int, int] | None) -> Any:
+    def _about(self, contact: str, first: int, top: int) -> Any:
         """Return the ids of what may be about a contact, by the index of contacts."""
         ids, column, body = _delivery.c.id, _delivery.c.contact, _delivery.c.body
         number = sa.literal(contact.removeprefix("+").encode(), sa.LargeBinary)
@@ -365,13 +346,8 @@ class InboxStore:
         else:
             holds = sa.func.position(number.op("IN")(body)) > 0
         holds = sa.or_(holds, *(sa.func.substr(body, 1, len(head)) == head for head in PACKED))
-        parts = [
-            sa.select(ids).where(column == contact),
-            sa.select(ids).where(column == "", holds),
-        ]
-        if within is not None:
-            parts = [part.where(ids > within[0], ids <= within[1]) for part in parts]
-        return sa.union_all(*parts)
+        between = sa.select(ids).where(ids > first, ids <= top)
+        return sa.union_all(between.where(column == contact), between.where(column == "", holds))
 
     def _number(self, query: Any) -> int:
         return int(self._rows(query)[0][0])
@@ -492,12 +468,6 @@ def _delivered(row: Any) -> Delivery:
         body=bytes(row.body),
         verified_at=None if row.verified_at is None else _time(row.verified_at),
     )
-
-
-def spans(low: int, top: int, size: int = _SPAN) -> Iterator[tuple[int, int]]:
-    """Part the ids after `low`, up to `top`: each part after its first, up to its second."""
-    for begin in range(low, top, size):
-        yield begin, min(begin + size, top)
 
 
 def _time(microseconds: int) -> datetime:

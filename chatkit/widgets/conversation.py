@@ -138,7 +138,7 @@ class Conversation(Follower):
             self._events += fresh
         if seen:
             messages, reactions = (
-                frames.frame(table.rows(self._events), table.columns, table.key)
+                table.frame(self._events)
                 for table in map(frames.TABLES.__getitem__, ("messages", "reactions"))
             )
             statuses = frames.statuses(self._events)

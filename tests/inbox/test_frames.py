@@ -23,8 +23,7 @@ def messages(*contents: dict[str, Any]) -> list[Event]:
 
 
 def table(name: str, found: list[Event]) -> pd.DataFrame:
-    of = frames.TABLES[name]
-    return frames.frame(of.rows(found), of.columns, of.key)
+    return frames.TABLES[name].frame(found)
 
 
 @pytest.mark.parametrize("name", frames.TABLES)

@@ -77,7 +77,7 @@ def test_or_it_is_refused_and_not_stored(store: InboxStore) -> None:
         assert post(at.url, BODY) == 401
         assert post(at.url, BODY, signed(BODY, age=400)) == 401
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.count(Selection(repeats=True)) == 1
+    assert len([*store.read(Selection(repeats=True))]) == 1
 
 
 def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> None:
@@ -95,7 +95,7 @@ def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> Non
 def test_a_repeat_is_acknowledged_kept_and_left_out(store: InboxStore) -> None:
     with receiver(store) as at:
         assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
-    assert (store.count(Selection()), store.count(Selection(repeats=True))) == (1, 3)
+    assert (len([*store.read(Selection())]), len([*store.read(Selection(repeats=True))])) == (1, 3)
 
 
 def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -> None:
@@ -123,7 +123,7 @@ def test_a_full_disk_is_answered_503_and_when_there_is_room_all_goes_on(store: I
         assert post(at.url, BODY, signed(BODY)) == 200, "what fits is still taken"
         most(10_000)
         assert post(at.url, large, signed(large)) == 200
-    assert store.count(Selection(repeats=True)) == 2
+    assert len([*store.read(Selection(repeats=True))]) == 2
 
 
 def test_a_store_that_hangs_is_answered_503_in_time(store: InboxStore, monkeypatch) -> None:
@@ -194,7 +194,7 @@ def test_half_a_body_is_not_a_delivery(store: InboxStore) -> None:
         with socket.create_connection(("127.0.0.1", port)) as sock:
             sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf")
         assert post(at.url, BODY, signed(BODY)) == 200
-    assert store.count(Selection(repeats=True)) == 1
+    assert len([*store.read(Selection(repeats=True))]) == 1
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
@@ -296,7 +296,7 @@ def test_whenever_a_secret_is_told_what_comes_meanwhile_is_verified(url: str) ->
         assert begun.wait(20)
         at.accept(SECRET)
         assert {one.result(20) for one in sent} == {200}
-        assert store.count(Selection(verified=True)) == len(bodies)
+        assert len([*store.read(Selection(verified=True))]) == len(bodies)
         assert store.verified_later > 0
     store.close()
 

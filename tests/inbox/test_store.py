@@ -56,7 +56,7 @@ def test_repeats_are_left_out_and_every_one_is_kept(store: InboxStore) -> None:
     store.write([entry(2), entry(4), entry(4)])
     assert ids(store) == [1, 2, 4, 6]
     assert ids(store, repeats=True) == [1, 2, 3, 4, 5, 6, 7]
-    assert (store.count(Selection()), store.count(Selection(repeats=True))) == (4, 7)
+    assert (len([*store.read(Selection())]), len([*store.read(Selection(repeats=True))])) == (4, 7)
     assert ids(store, since=2) == [4, 6], "a repeat after the mark is still a repeat"
 
 
@@ -67,7 +67,7 @@ def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
     assert ids(store, until=MARCH.replace(tzinfo=None) + timedelta(seconds=1)) == [1]
     assert ids(store, kinds=["a", "b"]) == [2, 4, 6]
     assert ids(store, verified=False) == [5, 6]
-    assert store.count(Selection(kinds=["a"], verified=True)) == 2
+    assert len([*store.read(Selection(kinds=["a"], verified=True))]) == 2
 
 
 def test_a_piece_of_the_body_is_looked_for_in_the_database(store: InboxStore) -> None:
