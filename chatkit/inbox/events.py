@@ -42,10 +42,11 @@ _CARDS = "contacts"  # the type of a message of address cards
 _PERSON = ("wa_id", "user_id", "parent_user_id")
 _SENDER = ("from", "from_user_id", "from_parent_user_id")
 _RECEIVER = ("to", "to_user_id", "to_parent_user_id")
-_RECIPIENT = (
-    *("recipient_id", "recipient_user_id", "recipient_parent_user_id"),
+_RECIPIENT = ("recipient_id", "recipient_user_id", "recipient_parent_user_id")
+#: Of a message to a group, whose own id is that of the recipient.
+_PARTICIPANT = (
     *("recipient_participant_id", "recipient_participant_user_id"),
-    "recipient_participant_parent_user_id",
+    *("recipient_participant_parent_user_id", "recipient_id"),
 )
 _STATUSES = {"sent", "delivered", "read", "played", "failed"}
 _LONGEST_CONTACT = 200
@@ -129,7 +130,7 @@ class Event(NamedTuple):
     def _customer_fields(self) -> tuple[str, ...]:
         """The fields of the content that name the customer: the number, then user ids."""
         if self.family == "status":
-            return _RECIPIENT
+            return _PARTICIPANT if any(map(self.fields.get, _PARTICIPANT[:-1])) else _RECIPIENT
         return _RECEIVER if self.outbound else _SENDER
 
     @property

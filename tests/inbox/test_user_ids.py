@@ -107,7 +107,15 @@ DELIVERIES: dict[str, tuple[Any, str, str | None, str | None]] = {
     "a status in a group": (
         batch(OTHER, person(user_id=PIA), statuses=[
             reached(recipient_id="group", recipient_participant_user_id=PIA)]),
-        "status", "group", "Pia"),
+        "status", PIA, "Pia"),
+    "a status in a group, of a number": (
+        batch(OTHER, person(wa_id=ANA), statuses=[
+            reached(recipient_id="group", recipient_participant_id=ANA,
+                    recipient_participant_user_id=PIA)]),
+        "status", f"+{ANA}", "Pia"),
+    "a status of a group": (
+        batch(statuses=[reached(recipient_id="group", recipient_type="group")]),
+        "status", "group", None),
     "one status": (reached(recipient_user_id=PIA), "status", PIA, None),
     "one status with its contact alone": (
         reached(contacts=[person(user_id=PIA)]), "status", PIA, "Pia"),
