@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -483,10 +483,22 @@ def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
 def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return the known name that is most like a word, in whatever case; empty if none is."""
     names = {name.casefold(): name for name in islice(known, MOST_NAMES)}
-    matches = get_close_matches(word.casefold(), names, 1, likeness)
+    matches = get_close_matches(word.casefold(), names, 3, likeness)
+    if likeness >= ALIKE:
+        matches = [name for name in matches if _is_misspelt(word.casefold(), name)]
     return names[matches[0]] if matches else ""
 
 
+def _is_misspelt(word: str, name: str) -> bool:
+    """Return whether no part of a name is another word, as in contact_email and contact_name."""
+    parts, others = _PART.findall(word), _PART.findall(name)
+    return len(parts) != len(others) or all(
+        SequenceMatcher(None, part, other).ratio() >= ALIKE
+        for part, other in zip(parts, others, strict=True)
+    )
+
+
+_PART = re.compile(r"[^\W\d_]+|\d+")
 #: Names that a word is compared with: a screen has fewer.
 MOST_NAMES = 200
 #: References of a document for which one like it is looked for: it takes 2 ms each.
@@ -552,17 +564,21 @@ def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
         return ""
     home, store, words = _asked(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
-    for exact in (True, False):
-        for each in stores:
-            if path := _path(home, each, words, exact):
-                return _spelled(flow, screen, home, each, path)
+    for each in stores:
+        if path := _path(home, each, words, True):
+            return _spelled(flow, screen, home, each, path)
     elsewhere = [
         _spelled(flow, screen, other, each, path)
         for other in flow.by_id.values()
         for each in stores
         if other is not screen and home is screen and (path := _path(other, each, words, True))
     ]
-    return elsewhere[0] if len(elsewhere) == 1 else ""
+    if elsewhere:
+        return elsewhere[0] if len(elsewhere) == 1 else ""
+    for each in stores:
+        if path := _path(home, each, words, False):
+            return _spelled(flow, screen, home, each, path)
+    return ""
 
 
 def _asked(
