@@ -8,7 +8,6 @@ the same.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from html import escape
@@ -22,7 +21,7 @@ from chatkit.localization import language
 from chatkit.localization.audit import Audit
 from chatkit.localization.bubble import bubble, bubble_html
 from chatkit.localization.checks import FOOTER_LIMIT, NEAR, TEXT_LIMIT, Length, lengths
-from chatkit.localization.content import Entry, part, slots
+from chatkit.localization.content import Entry, part
 from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
@@ -30,12 +29,9 @@ from chatkit.util.display import cut, escaped, visible
 from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, style_sheet
 from chatkit.widgets.fields import (
     Bodies,
-    Control,
     Fieldset,
-    FormButton,
     FormGroup,
     FormModel,
-    FormRow,
     Html,
     Text,
     of_kind,
@@ -102,18 +98,20 @@ class ContentForm(Panel):
         self.audit = Audit((), (), ())  #: what the rules find in what is typed now
         self.view: Saving | None = None  #: the plan that was last shown
         self._saved = saved or (lambda: None)
-        self._filling = True
         self._load(source)
-        self._headers, self._samples = Parts("headers", Header, 1), Samples("variables")
-        self._buttons = Parts("buttons", Button, _MOST_BUTTONS)
-        inputs = {each.label: each for each in (self._headers, self._buttons, self._samples)}
-        unfolded = {*_PAIRED, "lang_code", "is_draft"}
-        self._fields = Fieldset(resource, self._known, inputs, unfolded)
+        self._headers, self._samples = Bodies("headers", Header, most=1), Samples("variables")
+        self._buttons = Bodies("buttons", Button, most=_MOST_BUTTONS)
+        self._fields = Fieldset(
+            resource,
+            self._known,
+            self._changed,
+            inputs={each.label: each for each in (self._headers, self._buttons, self._samples)},
+            unfolded={*_PAIRED, "lang_code", "is_draft"},
+        )
         self._build()
         bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._button])
         super().__init__([self._title, self._panes, bar, self._message, self._code, self._below])
         self._begin()
-        self._fields.watch(self._changed)
 
     # --- what is there --------------------------------------------------------------
 
@@ -137,23 +135,21 @@ class ContentForm(Panel):
 
         A new language begins with what the source has that needs no translation.
         """
-        origin, self._filling = self._origin or {}, True
-        with self._form.held():
-            self._fields.fill(self._known)
-            if self.new:
-                self._fields.fields["lang_code"].set(self.lang_code)
-                for name, value in begun_translation(origin).items():
-                    if value is not None:
-                        self._fields.fields[name].set(value)
-            self._headers.hint(parts_of(origin, "headers"))
-            self._buttons.hint(parts_of(origin, "buttons"))
-            self._samples.hint(origin.get("variables") or {})
-            self._first = self.content
-            for name, value in mine.items():
-                if not self._fields.fields[name].fixed:
+        origin = self._origin or {}
+        self._headers.hints = parts_of(origin, "headers")
+        self._buttons.hints = parts_of(origin, "buttons")
+        self._samples.hints = origin.get("variables") or {}
+        self._fields.fill(self._known)
+        if self.new:
+            self._fields.fields["lang_code"].set(self.lang_code)
+            for name, value in begun_translation(origin).items():
+                if value is not None:
                     self._fields.fields[name].set(value)
-            self._filling = False
-            self._look()
+        self._first = self.content
+        for name, value in mine.items():
+            if not self._fields.fields[name].fixed:
+                self._fields.fields[name].set(value)
+        self._look()
 
     # --- what is typed --------------------------------------------------------------
 
@@ -172,7 +168,7 @@ class ContentForm(Panel):
         typed = dict(self._known or {})
         for name, field in self._fields.fields.items():
             with suppress(ValueError):  # said at the field
-                typed[name] = field.read()
+                typed[name] = field.input.read()
         return {**typed, "lang_code": self.lang_code}
 
     @property
@@ -190,7 +186,7 @@ class ContentForm(Panel):
 
     def focus(self) -> None:
         """Put the cursor into the first field that is written by hand."""
-        self._fields.fields["text"].input.focus()
+        self._form.focus_on(self._fields.fields["text"].input)
 
     @property
     def line(self) -> str:
@@ -228,9 +224,10 @@ class ContentForm(Panel):
             left = self._fields.mark(error.problems)
             text = "Nothing was planned: see above." if error.problems else str(error)
             self._message.show("\n".join([text, *left]), wrong=True)
+            self._form.draw()
             raise
         self._message.show("")
-        self.view = Saving(plan, self._after_saving, self._fields.lock)
+        self.view = Saving(plan, self._after_saving, self._lock)
         content = self.content
         self.view.bind(lambda: self.content == content, self.review)
         self._below.children = [self.view]
@@ -242,7 +239,12 @@ class ContentForm(Panel):
         except ChatkitError as error:
             if not self.message:
                 self._message.show(str(error), wrong=True)
-            self._fields.focus()
+            if self._fields.wrong:
+                self._form.focus_on(self._fields.first)
+
+    def _lock(self, locked: bool) -> None:
+        self._fields.lock(locked)
+        self._form.draw()
 
     def _after_saving(self, view: Saving) -> None:
         """Go on with what the service has now: saved, or changed by somebody else."""
@@ -299,8 +301,6 @@ class ContentForm(Panel):
 
     def _changed(self) -> None:
         """Look again at what is typed; a plan of something else is out of date."""
-        if self._filling:
-            return
         if self.view is not None:
             self.view.recheck()
         self._message.show("")
@@ -320,12 +320,12 @@ class ContentForm(Panel):
         findings: dict[str, list[ContentFinding]] = {}
         for each in self.audit:
             findings.setdefault(each.field.split(".")[0], []).append(each)
-        with self._form.held():
-            for name in _PAIRED:
-                notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
-                self._fields.fields[name].input.notes = notes
-            others = [each for some in findings.values() for each in some]
-            self._rest.value = findings_html(others, places=True)
+        for name in _PAIRED:
+            notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
+            self._fields.fields[name].input.notes = notes
+        others = [each for some in findings.values() for each in some]
+        self._rest.value = findings_html(others, places=True)
+        self._form.draw()
         self._preview.show(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
@@ -347,127 +347,14 @@ class ContentForm(Panel):
         return "".join(parts)
 
 
-#: The fields of a header or a button that its type uses.
-_USED = {
-    "text": ("text",),
-    "image": ("link",),
-    "video": ("link",),
-    "document": ("link", "file_name"),
-    "custom": ("label",),
-    "visit_website": ("label", "value", "url_type"),
-    "call_phone": ("label", "value", "country_code"),
-    "copy_offer_code": ("label", "value"),
-    "view_catalog": ("label",),
-}
-#: What holds a sample, and the field whose placeholder it is for.
-_SAMPLES = {"text_variable": "text", "dynamic_url": "value"}
-
-
-class Loose(Text):
-    """A text; what the service has that is no text is written as JSON, and kept as it is."""
-
-    def __init__(self, label: str) -> None:
-        super().__init__(label, none=True)
-        self._raw: Any = None
-        self._unedited = ""
-
-    def read(self) -> Any:
-        """Return the text, or what was there before if nobody has touched it."""
-        return self._raw if self.value == self._unedited else super().read()
-
-    def show(self, value: Any) -> None:
-        """Show a text, or anything else as JSON."""
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        self._raw, self._unedited = value, "" if value is None else text
-        self.value = self._unedited
-
-
-class Parts(Bodies):
-    """Headers or buttons: several small bodies, each of a type, in an order that counts.
-
-    Args:
-        label: The name of the field.
-        body: What each of them is.
-        most: So many can be added.
-    """
-
-    def __init__(self, label: str, body: type[Header | Button], most: int) -> None:
-        self._most = most
-        self._hints: Sequence[Mapping[str, Any]] = ()
-        super().__init__(label, body)
-
-    def inputs(self) -> dict[str, Control]:
-        """Make the inputs of a new one; the first type is chosen."""
-        made = super().inputs()
-        for name, field in self._body.model_fields.items():
-            if field.annotation is Any:
-                made[name] = Loose(name)
-        made["type"].css = "cf-type"
-        made["type"].show("custom" if self._most > 1 else "text")
-        return made
-
-    def tools(self, row: FormRow) -> list[Control]:
-        """Make the buttons of a new one."""
-        up = FormButton("Move up", lambda: self._move(row, -1))
-        down = FormButton("Move down", lambda: self._move(row, +1))
-        moves = [up, down] if self._most > 1 else []
-        return [FormGroup([*moves, *super().tools(row)], css="cf-tools", row=True)]
-
-    def _move(self, row: FormRow, step: int) -> None:
-        """Exchange a row with a neighbour. The cursor stays where it is."""
-        place = self._rows.index(row) + step
-        if 0 <= place < len(self._rows):
-            other = self._rows[place]
-            with self.as_one():
-                for name, one in row.inputs.items():
-                    two = other.inputs[name]
-                    first, second = one.read(), two.read()
-                    one.show(second)
-                    two.show(first)
-                row.known, other.known = other.known, row.known
-
-    def arrange(self) -> None:
-        """Lay out the rows: each shows the fields that its type uses, and those that are filled in.
-
-        Empty inputs show what the source language has there.
-        """
-        super().arrange()
-        last = len(self._rows)
-        self._add.hidden = last >= self._most
-        for number, row in enumerate(self._rows, 1):
-            [_, *moves, _] = row.children[-1].descendants()
-            for move, end in zip(moves, (number == 1, number == last), strict=False):
-                move.disabled = self.disabled or end
-            values = {name: one.read() for name, one in row.inputs.items()}
-            used = {"type", *_USED.get(str(values["type"]), ())}
-            used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
-            hints = self._hints[number - 1] if number <= len(self._hints) else {}
-            for name, one in row.inputs.items():
-                one.hidden = name not in used and values[name] in (None, "")
-                if isinstance(one, Text):
-                    one.placeholder = cut(part(hints, name), 100)
-
-    def lock(self, locked: bool) -> None:
-        """Refuse what is typed, or take it again."""
-        with self.held():
-            super().lock(locked)
-            self.arrange()
-
-    def hint(self, items: Sequence[Mapping[str, Any]]) -> None:
-        """Show in empty inputs what the source language has there."""
-        self._hints = items
-        with self.held():
-            self.arrange()
-
-
 class Samples(FormGroup):
     """A sample text for each placeholder: one line for each that the text has."""
 
     def __init__(self, label: str) -> None:
         super().__init__((), label, "chatkit-rows cf-samples")
+        self.hints: Mapping[str, Any] = {}  #: what empty lines show
         self._lines: dict[str, Text] = {}
         self._known: dict[str, str] = {}
-        self._hints: Mapping[str, Any] = {}
 
     def read(self) -> dict[str, str]:
         """Return the texts that are filled in: an emptied one is taken away."""
@@ -481,26 +368,18 @@ class Samples(FormGroup):
         }
         self._lines = {}
         self.ask(())
-        self.changed()
 
     def ask(self, names: Iterable[str]) -> None:
         """Show a line for each of these; those that are filled in stay."""
-        filled = [name for name, line in self._lines.items() if line.value]
-        needed = {*names, *filled, *self._known}
-        before, self._lines = self._lines, {}
+        before, needed = self._lines, {*names, *self.read(), *self._known}
+        self._lines = {}
         for name in sorted(needed, key=lambda name: (not name.isdecimal(), len(name), name)):
-            self._lines[name] = before.get(name) or Text("{{" + cut(name, 20) + "}}")
+            line = before.get(name) or Text("{{" + cut(name, 20) + "}}")
             if name not in before:
-                self._lines[name].show(self._known.get(name, ""))
+                line.show(self._known.get(name, ""))
+            line.placeholder = cut(part(self.hints, name), 100)
+            self._lines[name] = line
         self.children = [*self._lines.values()]
-        self.hint(self._hints)
-
-    def hint(self, texts: Mapping[str, Any]) -> None:
-        """Show in empty lines what the source language has there."""
-        self._hints = texts
-        for name, line in self._lines.items():
-            line.placeholder = cut(part(texts, name), 100)
-        self.redraw()
 
 
 _MOST = 8  #: findings that are shown at one field

@@ -91,15 +91,17 @@ class ActsOnce:
         self._act, self._clicking = act, Lock()
         return secrets.token_hex(4)
 
-    def _clicked(self, token: object) -> None:
+    def _clicked(self, token: object) -> bool:
+        """Act, and return True, if a click has seen the token that the button has now."""
         with self._clicking:
             if self.disabled or not self.token or token != self.token:
-                return
+                return False
             self.token = ""
         try:
             self._act()
         finally:
             self.token = secrets.token_hex(4)
+        return True
 
     def click(self) -> None:
         """Do what a click does now; what the action raises is raised here."""
@@ -155,7 +157,7 @@ _WIDTH = 88  #: columns from which on each argument has a line of its own
 class Code(anywidget.AnyWidget):
     """Shows some Python, and copies it."""
 
-    _esm = joined_module(["keys.js", "code.js"])
+    _esm = joined_module(["keys.js", "elements.js", "codeview.js", "code.js"])
     _css = style_sheet("code.css")
 
     text = traitlets.Unicode().tag(sync=True)

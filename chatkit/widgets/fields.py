@@ -12,8 +12,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from html import escape
 from itertools import count
@@ -29,11 +28,19 @@ from chatkit.api.record import Body
 from chatkit.api.secret import Secret
 from chatkit.bulk.endpoints import Key
 from chatkit.errors import InputError, Problem
+from chatkit.localization.content import part, slots
 from chatkit.resource import Resource, endpoints_of
+from chatkit.util.display import cut, visible
 from chatkit.util.display import values as shortly
-from chatkit.util.display import visible
 from chatkit.util.json import JsonFault, read_json
-from chatkit.widgets.controls import START, ActsOnce, call_code, joined_module, style_sheet
+from chatkit.widgets.controls import (
+    START,
+    ActsOnce,
+    call_code,
+    message_html,
+    packed_module,
+    style_sheet,
+)
 
 _ids = count(1)
 
@@ -45,8 +52,8 @@ class FormModel(anywidget.AnyWidget):
         root: The group of all of them.
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "fields.js"])
-    _css = style_sheet("fields.css")
+    _esm = packed_module(["keys.js", "elements.js", "codeview.js", "fields.js"])
+    _css = style_sheet("fields.css", "form.css", "code.css")
 
     #: The control that the page puts the cursor into, once.
     focused = traitlets.Int(0).tag(sync=True)
@@ -54,43 +61,36 @@ class FormModel(anywidget.AnyWidget):
     tree = traitlets.Dict().tag(sync=True)
 
     def __init__(self, root: FormGroup) -> None:
-        self.root, self._lock, self._holds = root, RLock(), 0
-        root.parent = self
+        self.root, self._drawing = root, RLock()
         super().__init__(tree=root.drawn())
         self.on_msg(self._receive)
 
     def __repr__(self) -> str:
-        return f"<form of {sum(1 for _ in self.root.descendants())} controls>"
+        return f"<form of {len(self.root.children)} controls>"
 
     @property
     def children(self) -> Sequence[Control]:
         """The root, as boxes of ipywidgets have their children."""
         return (self.root,)
 
-    @contextmanager
-    def held(self) -> Iterator[None]:
-        """Send all changes of the block to the page together, at its end."""
-        with self._lock:
-            self._holds += 1
-            try:
-                yield
-            finally:
-                self._holds -= 1
-                if not self._holds:
-                    self.draw()
-
     def draw(self) -> None:
-        """Send what has changed to the page at once."""
-        self.tree = self.root.drawn()
+        """Send what has changed to the page."""
+        with self._drawing:
+            self.tree = self.root.drawn()
+
+    def focus_on(self, control: Control) -> None:
+        """Put the cursor into a control, or into the first one in it."""
+        self.draw()
+        self.focused = 0
+        self.focused = control.id
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"id": int(number), "entered": entered}:
-                for control in self.root.descendants():
-                    if control.id == number:
-                        with self.held():
-                            control.enter(entered)
-                        return
+                try:
+                    self.root.enter_at(number, entered)
+                finally:
+                    self.draw()
 
 
 class Control:
@@ -109,6 +109,7 @@ class Control:
         *("id", "kind", "label", "value", "written", "css", "help", "problems", "notes"),
         *("required", "hidden", "disabled"),
     )
+    children: Sequence[Control] = ()
 
     def __init__(self, label: str = "", value: Any = None, css: str = "") -> None:
         self.id = next(_ids)
@@ -117,10 +118,9 @@ class Control:
         self.notes = ""  #: HTML that stands below it
         self.required = self.hidden = self.disabled = False
         self.written = 0  #: how often Python has set the value: the page then takes it over
-        self.parent: Control | FormModel | None = None
+        #: What is called when something was entered in it, or in what stands in it.
+        self.entered: Callable[[], object] = lambda: None
         self._value = value
-        self._watchers: list[Callable[[], object]] = []
-        self._muted = False
 
     @property
     def value(self) -> Any:
@@ -129,16 +129,27 @@ class Control:
 
     @value.setter
     def value(self, value: Any) -> None:
-        if value != self._value:
-            self._value = value
-            self.written += 1
-            self.changed()
+        self.written += value != self._value
+        self._value = value
 
-    def enter(self, value: Any) -> None:
-        """Take what was entered in the page; what the control cannot hold is ignored."""
-        if isinstance(value, self.accepts) and not self.disabled and value != self._value:
+    def enter(self, value: Any) -> bool:
+        """Take what was entered in the page, and return whether that has changed anything."""
+        taken = isinstance(value, self.accepts) and not self.disabled and value != self._value
+        if taken:
             self._value = value
-            self.changed()
+        return taken
+
+    def enter_at(self, number: int, value: Any) -> bool:
+        """Take what was entered in the control of this number: itself, or one that stands in it."""
+        inside = any(child.enter_at(number, value) for child in self.children)
+        changed = inside or (self.id == number and self.enter(value))
+        if changed:
+            self.arrange()
+            self.entered()
+        return changed
+
+    def arrange(self) -> None:
+        """Lay out what stands in it anew, after a change."""
 
     def read(self) -> Any:
         """Return the value that is meant. Raises `ValueError` if what is typed is none."""
@@ -148,29 +159,6 @@ class Control:
         """Show a value. Raises `TypeError` if it is of another kind."""
         self.value = value
 
-    def watch(self, changed: Callable[[], object]) -> None:
-        """Call something whenever the value changes."""
-        self._watchers.append(changed)
-
-    def changed(self) -> None:
-        """Report a change of the value to what watches it, and to what it stands in."""
-        if not self._muted:
-            with self.held():
-                for watcher in self._watchers:
-                    watcher()
-                if isinstance(self.parent, Control):
-                    self.parent.changed()
-
-    @contextmanager
-    def as_one(self) -> Iterator[None]:
-        """Report all changes of the block as one, at its end."""
-        self._muted, before = True, self._muted
-        try:
-            yield
-        finally:
-            self._muted = before
-        self.changed()
-
     @property
     def problem(self) -> str:
         """The problems in words; empty if there is none."""
@@ -178,42 +166,18 @@ class Control:
 
     def mark(self, problems: Sequence[tuple[str, str]]) -> None:
         """Show what is wrong with it, each with how severe it is."""
-        self.problems = [(severity, visible(text.strip())) for severity, text in problems]
-        self.redraw()
+        self.problems = [(severity, visible(text.strip())) for severity, text in problems if text]
 
     def lock(self, locked: bool) -> None:
         """Refuse what is typed, or take it again."""
         self.disabled = locked
-        self.redraw()
-
-    def focus(self) -> None:
-        """Put the cursor into it, or into the first control in it."""
-        if (form := self._form()) is not None:
-            form.focused = 0
-            form.focused = self.id
-
-    def held(self) -> AbstractContextManager[None]:
-        """Send all changes of the block to the page together, at its end."""
-        return nullcontext() if (form := self._form()) is None else form.held()
-
-    def redraw(self) -> None:
-        """Send what has changed to the page."""
-        with self.held():
-            pass
+        for child in self.children:
+            child.lock(locked)
+        self.arrange()
 
     def drawn(self) -> dict[str, Any]:
         """Return what the page draws."""
         return {name: value for name in self.drawing if (value := getattr(self, name))}
-
-    def descendants(self) -> Iterator[Control]:
-        """Yield the control and all that stand in it."""
-        yield self
-
-    def _form(self) -> FormModel | None:
-        parent = self.parent
-        while isinstance(parent, Control):
-            parent = parent.parent
-        return parent
 
 
 class Html(Control):
@@ -223,6 +187,31 @@ class Html(Control):
 
     def __init__(self, value: str = "") -> None:
         super().__init__("", value)
+
+
+class Status(Html):
+    """A message about the last action, said aloud by screen readers too."""
+
+    text = ""  #: what is shown
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.css = "chatkit-messages"
+
+    def write(self, text: str, *, wrong: bool = False) -> None:
+        """Show a text; an empty one shows nothing.
+
+        Args:
+            text: One line or several.
+            wrong: Whether somebody should do something about it.
+        """
+        self.text, self.value = text, message_html(text, wrong=wrong)
+
+
+class CodeText(Control):
+    """Some Python, which can be copied."""
+
+    kind, accepts = "code", NoneType
 
 
 class FormButton(ActsOnce, Control):
@@ -239,17 +228,12 @@ class FormButton(ActsOnce, Control):
     drawing = (*Control.drawing, "token", "submit")
 
     def __init__(self, label: str, act: Callable[[], object], *, submit: bool = False) -> None:
-        look = "primary" if submit else "plain"
-        super().__init__(label, css=look)
+        super().__init__(label, css="primary" if submit else "plain")
         self.token, self.submit = self._will(act), submit
 
-    def enter(self, value: Any) -> None:
+    def enter(self, value: Any) -> bool:
         """Act, if the click has seen the token that the button has now."""
-        self._clicked(value)
-
-    def _clicked(self, token: object) -> None:
-        with self.held():
-            super()._clicked(token)
+        return self._clicked(value)
 
 
 class FormGroup(Control):
@@ -269,42 +253,17 @@ class FormGroup(Control):
         self, children: Sequence[Control] = (), label: str = "", css: str = "", *, row: bool = False
     ) -> None:
         super().__init__(label, css=css)
-        self.row = row
-        self.children = children
-
-    @property
-    def children(self) -> Sequence[Control]:
-        """The controls in it."""
-        return self._children
-
-    @children.setter
-    def children(self, children: Sequence[Control]) -> None:
-        self._children = list(children)
-        for child in children:
-            child.parent = self
-
-    def lock(self, locked: bool) -> None:
-        """Refuse what is typed, or take it again."""
-        with self.held():
-            super().lock(locked)
-            for child in self.children:
-                child.lock(locked)
+        self.row, self.children = row, children
 
     def drawn(self) -> dict[str, Any]:
         """Return what the page draws."""
         return {**super().drawn(), "children": [child.drawn() for child in self.children]}
 
-    def descendants(self) -> Iterator[Control]:
-        """Yield the group and all controls that stand in it."""
-        yield self
-        for child in self.children:
-            yield from child.descendants()
-
 
 class Fold(FormGroup):
-    """Controls that are folded away; the value is whether they are unfolded."""
+    """Controls that are folded away until somebody unfolds them, or one of them is wrong."""
 
-    kind, accepts = "fold", bool
+    kind = "fold"
 
 
 # --- inputs ---------------------------------------------------------------------------------
@@ -328,14 +287,15 @@ def is_reference(value: Any) -> bool:
 
 
 class Text(Control):
-    """A text, on one line or on several. One that may be a number too stays one if it was one.
+    """A text, on one line or on several.
 
     Args:
         label: What it is called.
         placeholder: What an empty one shows.
         rows: The lines it is high, if they are several.
         late: Whether it counts when it is typed whole, not at each letter.
-        numbers: Whether it may be a number.
+        loose: Whether it may hold what is no text: that is written as JSON, and kept while nobody
+            edits it.
         none: Whether an empty one is None.
     """
 
@@ -349,24 +309,28 @@ class Text(Control):
         *,
         rows: int = 0,
         late: bool = False,
-        numbers: bool = False,
+        loose: bool = False,
         none: bool = False,
     ) -> None:
         super().__init__(label, "")
         self.placeholder, self.rows, self.late = placeholder, rows, late
-        self._numbers, self._none, self._number = numbers, none, False
+        self._loose, self._none = loose, none
+        self._shown: tuple[str, Any] = ("", None if none else "")
 
     def read(self) -> Any:
-        """Return the text."""
-        text: str = self.value
-        if self._number and text.isascii() and text.isdigit():
-            return int(text)
-        return None if self._none and not text else text
+        """Return the text, or what was shown if nobody has edited it."""
+        text, value = self._shown
+        if self._loose and self.value == text:
+            return value
+        return None if self._none and not self.value else self.value
 
     def show(self, value: Any) -> None:
         """Show a text."""
-        self._number = self._numbers and isinstance(value, int)
-        self.value = "" if value is None else str(of_kind(value, str | int, "text"))
+        text = value
+        if self._loose and not isinstance(value, str | None):
+            text = json.dumps(value, ensure_ascii=False)
+        self.value = "" if text is None else of_kind(text, str, "text")
+        self._shown = self.value, value
 
 
 class NumberText(Text):
@@ -488,65 +452,65 @@ class Checkbox(Control):
 
 
 class Choice(Control):
-    """One of some values; its own value is the number of the option.
+    """One of some values, or a reference; its own value is the number of the option, or a text.
 
     Args:
         label: What it is called.
         values: The values, by the words for them.
         nothing: What it holds while nothing is chosen.
-        unset: The words for that.
+        unset: The words for that; without them the first value is chosen.
+        others: Whether a text that is not offered is kept; else showing it raises `TypeError`.
+        reference: What is suggested as a reference in place of a value; empty if none can be.
     """
 
-    kind, accepts = "choice", int
-    drawing = (*Control.drawing, "options")
+    kind = "choice"
+    drawing = (*Control.drawing, "options", "reference", "refers")
 
     def __init__(
-        self, label: str, values: Mapping[str, Any], nothing: Any = None, unset: str = "(none)"
+        self,
+        label: str,
+        values: Mapping[str, Any],
+        nothing: Any = None,
+        unset: str = "(none)",
+        *,
+        others: bool = True,
+        reference: str = "",
     ) -> None:
         super().__init__(label, 0)
-        self.options = [unset, *values]
-        self._values: list[Any] = [nothing, *values.values()]
+        first = {unset: nothing} if unset else {}
+        self.options, self._values = [*first, *values], [*first.values(), *values.values()]
+        self._others, self.reference = others, reference
 
-    def enter(self, value: Any) -> None:
-        """Take the number of an option."""
-        if value in range(len(self.options)):
-            super().enter(value)
+    @property
+    def refers(self) -> bool:
+        """True while it holds a reference, or is to hold one."""
+        return isinstance(self.value, str)
+
+    def enter(self, value: Any) -> bool:
+        """Take the number of an option, or the text of a reference."""
+        self.accepts = str if self.reference and isinstance(value, str) else int
+        return (self.accepts is str or value in range(len(self.options))) and super().enter(value)
 
     def read(self) -> Any:
-        """Return what is chosen."""
-        return self._values[self.value]
+        """Return what is chosen. Raises `ValueError` for words in the place of a reference."""
+        if not self.refers:
+            return self._values[self.value]
+        if not is_reference(self.value):
+            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
+        return self.value.strip()
 
     def show(self, value: Any) -> None:
-        """Choose a value; one that is not offered is kept as it is."""
+        """Choose a value, or show a reference."""
+        if self.reference and is_reference(value):
+            self.value = value
+            return
         for number, offered in enumerate(self._values):
             if type(offered) is type(value) and offered == value:
                 self.value = number
                 return
-        self.options = [*self.options, self.words_for(value)]
+        self.options = [*self.options, of_kind(value, str if self._others else (), "one of these")]
         self._values.append(value)
         self.value = len(self._values) - 1
-
-    def words_for(self, value: Any) -> str:
-        """Return the words for a value that is not offered. Raises `TypeError` to refuse it."""
-        words: str = of_kind(value, str, "text")
-        return words
-
-
-class Radio(Choice):
-    """One of some values, each with details in HTML that stand below it.
-
-    Args:
-        label: What they are.
-        details: The details by the values, which are the words for them too; the first is chosen.
-    """
-
-    kind = "radio"
-    drawing = (*Choice.drawing, "details")
-
-    def __init__(self, label: str, details: Mapping[str, str]) -> None:
-        first, *others = details
-        super().__init__(label, {other: other for other in others}, first, first)
-        self.details = list(details.values())
 
 
 class SecretText(Control):
@@ -555,9 +519,10 @@ class SecretText(Control):
     kind = "secret"
     drawing = tuple(name for name in Control.drawing if name not in ("value", "written"))
 
-    def enter(self, value: Any) -> None:
+    def enter(self, value: Any) -> bool:
         """Keep what was typed, until it is taken."""
         self._value = Secret(value) if isinstance(value, str) else None
+        return False
 
     def take(self) -> Secret | None:
         """Return what was typed, and forget it."""
@@ -579,10 +544,12 @@ class Ticks(FormGroup):
     """
 
     def __init__(self, label: str, meanings: Mapping[str, str]) -> None:
-        self._boxes: dict[str, Checkbox] = {}
         super().__init__((), label, "chatkit-ticks")
-        for value, meaning in meanings.items():
-            self._offer(value, meaning)
+        self._boxes = {
+            value: Checkbox(f"{visible(meaning)} ({visible(value)})")
+            for value, meaning in meanings.items()
+        }
+        self.children = [*self._boxes.values()]
 
     def read(self) -> list[str]:
         """Return the values that are ticked; that for all is the only one then."""
@@ -592,87 +559,102 @@ class Ticks(FormGroup):
     def show(self, value: Any) -> None:
         """Tick these values, and no others; one that was not offered gets a box of its own."""
         chosen = [of_kind(one, str, "text") for one in of_kind(value or [], list, "a list")]
+        unknown = "not one of the values that the profile names"
         for one in chosen:
-            if one not in self._boxes:
-                self._offer(one, "not one of the values that the profile names")
-        with self.as_one():
-            for one, box in self._boxes.items():
-                box.value = one in chosen
-
-    def lock(self, locked: bool) -> None:
-        """Refuse ticks, or take them again."""
-        super().lock(locked)
-        self._cover()
-
-    def changed(self) -> None:
-        """Disable what the box for all stands for, and report the change."""
-        self._cover()
-        super().changed()
-
-    def _offer(self, value: str, meaning: str) -> None:
-        self._boxes[value] = Checkbox(f"{visible(meaning)} ({visible(value)})")
+            self._boxes.setdefault(one, Checkbox(f"{unknown} ({visible(one)})"))
         self.children = [*self._boxes.values()]
+        for one, box in self._boxes.items():
+            box.value = one in chosen
+        self.arrange()
 
-    def _cover(self) -> None:
+    def arrange(self) -> None:
+        """Disable what the box for all stands for."""
         for value, box in self._boxes.items():
             box.disabled = self.disabled or (value != _ALL and self.read() == [_ALL])
-        self.redraw()
 
 
 class FormRow(FormGroup):
-    """One row: its inputs by name, and which of its fields were there before."""
+    """One of several rows: its inputs by name, what it held before, and its buttons."""
 
-    def __init__(self, inputs: Mapping[str, Control]) -> None:
-        super().__init__(css="chatkit-row", row=True)
-        self.inputs = inputs
-        self.known: frozenset[str] = frozenset()
+    def __init__(self, inputs: Mapping[str, Control], tools: Sequence[FormButton]) -> None:
+        self.inputs, self.tools = inputs, tools
+        self.before: Mapping[str, Any] = {}
+        box = FormGroup(tools, css="chatkit-tools", row=True)
+        super().__init__([*inputs.values(), box], css="chatkit-row", row=True)
+
+    def show(self, value: Mapping[str, Any]) -> None:
+        """Show what the inputs hold. Raises `TypeError` if one of them cannot."""
+        self.before = value
+        for name, each in self.inputs.items():
+            each.show(value.get(name))
 
 
 class Rows(FormGroup, ABC):
-    """Rows that can be added and removed.
+    """Rows that can be added, removed and, where their order counts, moved.
 
     Args:
         label: What they are.
         noun: What one of them is.
+        most: So many can be added.
+        ordered: Whether their order counts.
     """
 
-    def __init__(self, label: str, noun: str) -> None:
+    def __init__(self, label: str, noun: str, most: int = 100, *, ordered: bool = False) -> None:
         super().__init__((), label, "chatkit-rows")
-        self._noun = noun
-        self._rows: list[FormRow] = []
-        self._add = FormButton(f"Add {noun}", self.add)
+        self._noun, self._most, self._ordered = noun, most, ordered
+        self.rows: list[FormRow] = []
+        self._add = FormButton(f"Add {noun}", lambda: self.add(self.first()))
         self.arrange()
 
     @abstractmethod
     def inputs(self) -> dict[str, Control]:
         """Make the inputs of a new row, by name."""
 
-    def tools(self, row: FormRow) -> list[Control]:
-        """Make the buttons of a new row; the one that removes it is the last."""
-        return [FormButton("", lambda: self._keep([one for one in self._rows if one is not row]))]
+    def first(self) -> Mapping[str, Any]:
+        """Return what a row holds that is added."""
+        return {}
 
-    def add(self) -> FormRow:
-        """Add an empty row."""
-        row = FormRow(self.inputs())
-        row.children = [*row.inputs.values(), *self.tools(row)]
-        self._keep([*self._rows, row])
-        return row
-
-    def changed(self) -> None:
-        """Arrange the rows anew, and report the change."""
+    def add(self, value: Mapping[str, Any]) -> None:
+        """Add a row that holds this."""
+        moves = [
+            FormButton("Move up", lambda: self._move(row, -1)),
+            FormButton("Move down", lambda: self._move(row, +1)),
+        ]
+        remove = FormButton("", lambda: self.rows.remove(row))
+        row = FormRow(self.inputs(), [*(moves if self._ordered else ()), remove])
+        row.show(value)
+        self.rows.append(row)
         self.arrange()
-        super().changed()
+
+    def fill(self, values: Sequence[Mapping[str, Any]]) -> None:
+        """Show rows that hold these; those that stand there are used again."""
+        del self.rows[len(values) :]
+        for row, value in zip(self.rows, values, strict=False):
+            row.show(value)
+        for value in values[len(self.rows) :]:
+            self.add(value)
+        self.arrange()
 
     def arrange(self) -> None:
         """Lay out the rows, and name the buttons that remove them."""
-        for number, row in enumerate(self._rows, 1):
-            [*_, remove] = row.descendants()
+        for number, row in enumerate(self.rows, 1):
+            *moves, remove = row.tools
             remove.label = f"Remove {self._noun} {number}"
-        self.children = [*self._rows, self._add]
+            for move, end in zip(moves, (number == 1, number == len(self.rows)), strict=False):
+                move.disabled, move.hidden = self.disabled or end, len(self.rows) < 2
+        self._add.hidden = len(self.rows) >= self._most
+        self.children = [*self.rows, self._add]
 
-    def _keep(self, rows: list[FormRow]) -> None:
-        self._rows = rows
-        self.changed()
+    def _move(self, row: FormRow, step: int) -> None:
+        """Exchange what a row holds with a neighbour. The cursor stays where it is."""
+        other = self.rows[self.rows.index(row) + step]
+        held = [
+            {name: each.read() for name, each in one.inputs.items()} | {"": one.before}
+            for one in (row, other)
+        ]
+        for one, value in zip((other, row), held, strict=True):
+            one.show(value)
+            one.before = value[""]
 
 
 class Pairs(Rows):
@@ -688,7 +670,7 @@ class Pairs(Rows):
     def read(self) -> dict[str, str]:
         """Return the texts by their names. Raises `ValueError` for a name that is there twice."""
         texts: dict[str, str] = {}
-        for row in self._rows:
+        for row in self.rows:
             name, text = (each.read() for each in row.inputs.values())
             if name in texts:
                 raise ValueError(f"has {name!r} twice")
@@ -698,57 +680,89 @@ class Pairs(Rows):
 
     def show(self, value: Any) -> None:
         """Show texts by their names."""
-        with self.as_one():
-            self._keep([])
-            for pair in of_kind(value or {}, dict, "a dict").items():
-                for each, text in zip(self.add().inputs.values(), pair, strict=True):
-                    each.show(of_kind(text, str, "text"))
+        pairs = of_kind(value or {}, dict, "a dict").items()
+        self.fill([{"name": name, "text": text} for name, text in pairs])
+
+
+#: The fields of a header or a button that its type uses.
+_USED = {
+    "text": ("text",),
+    "image": ("link",),
+    "video": ("link",),
+    "document": ("link", "file_name"),
+    "custom": ("label",),
+    "visit_website": ("label", "value", "url_type"),
+    "call_phone": ("label", "value", "country_code"),
+    "copy_offer_code": ("label", "value"),
+    "view_catalog": ("label",),
+}
+#: What holds a sample, and the field whose placeholder it is for.
+_SAMPLES = {"text_variable": "text", "dynamic_url": "value"}
 
 
 class Bodies(Rows):
     """A list of small bodies, like buttons, each with a few fields.
 
+    Of one that has a type only the fields that this uses are shown, and those that hold something
+    all the same.
+
     Args:
         label: What they are.
         body: What each of them is.
         none: Whether it is None without rows.
+        most: So many can be added.
     """
 
-    def __init__(self, label: str, body: type[Body], *, none: bool = False) -> None:
+    def __init__(
+        self, label: str, body: type[Body], *, none: bool = False, most: int = 100
+    ) -> None:
         self._body, self._none = body, none
-        super().__init__(label, body.__name__.lower())
+        self.hints: Sequence[Mapping[str, Any]] = ()  #: what empty inputs show, row by row
+        super().__init__(label, body.__name__.lower(), most, ordered=True)
 
     def inputs(self) -> dict[str, Control]:
         """Make a row: one input for each field of the body."""
-        return {
+        made = {
             name: input_for(name, field, nested=True)
             for name, field in self._body.model_fields.items()
         }
+        if "type" in made:
+            made["type"].css = "chatkit-type"
+        return made
+
+    def first(self) -> Mapping[str, Any]:
+        """Return what a row holds that is added: the first type."""
+        field = self._body.model_fields.get("type")
+        return {} if field is None else {"type": get_args(field.annotation)[0]}
 
     def read(self) -> list[dict[str, Any]] | None:
         """Return each row as a dict of the fields that are filled in, or that were there before."""
         items: list[dict[str, Any]] = []
-        for number, row in enumerate(self._rows, 1):
-            items.append({})
-            for name, each in row.inputs.items():
-                try:
-                    value = each.read()
-                except ValueError as error:
-                    raise ValueError(f"in {self._noun} {number}, {name} {error}") from None
-                if value is not None or name in row.known:
-                    items[-1][name] = value
+        for row in self.rows:
+            values = {name: each.read() for name, each in row.inputs.items()}
+            items.append({n: v for n, v in values.items() if v is not None or n in row.before})
         return items or (None if self._none else [])
 
     def show(self, value: Any) -> None:
         """Show a list of dicts. What the body does not declare cannot be sent, and is left out."""
-        items = [of_kind(item, Mapping, "a dict") for item in of_kind(value or [], list, "a list")]
-        with self.as_one():
-            del self._rows[len(items) :]
-            for number, item in enumerate(items):
-                row = self._rows[number] if number < len(self._rows) else self.add()
-                row.known = frozenset(item)
+        self.fill(
+            [of_kind(item, Mapping, "a dict") for item in of_kind(value or [], list, "a list")]
+        )
+
+    def arrange(self) -> None:
+        """Lay out the rows: each shows the fields that its type uses, and those filled in."""
+        super().arrange()
+        hints = [*self.hints, *[{}] * len(self.rows)]
+        for row, hint in zip(self.rows, hints, strict=False):
+            for name, each in row.inputs.items():
+                if isinstance(each, Text):
+                    each.placeholder = cut(part(hint, name), 100)
+            if "type" in row.inputs:
+                values = {name: each.read() for name, each in row.inputs.items()}
+                used = {"type", *_USED.get(str(values["type"]), ())}
+                used |= {n for n, of in _SAMPLES.items() if of in used and slots(part(values, of))}
                 for name, each in row.inputs.items():
-                    each.show(item.get(name))
+                    each.hidden = name not in used and values[name] in (None, "")
 
 
 #: Texts that have several lines.
@@ -758,28 +772,32 @@ _LONG = frozenset({"text", "flow_json_raw"})
 def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
     """Choose the input for a field of a body, and show the value it has at first."""
     union = get_origin(field.annotation) in (Union, UnionType)
-    kinds_of_field = get_args(field.annotation) if union else (field.annotation,)
-    none = NoneType in kinds_of_field
-    kinds = [one for one in kinds_of_field if one is not NoneType]
+    members = get_args(field.annotation) if union else (field.annotation,)
+    none = NoneType in members
+    kinds = [one for one in members if one is not NoneType]
     kind = kinds[0] if len(kinds) == 1 else str if str in kinds else Any
-    inner: Any = (*get_args(kind), None)[0]
-    unset = "(none)" if none else "choose one"
-    rows = 5 if name in _LONG and not nested else 0
-    numbers, empty_is_none = int in kinds, field.default is None
-    inputs: dict[Any, Callable[[], Control]] = {
-        bool: lambda: Checkbox(name),
-        Literal: lambda: Choice(name, {text: text for text in get_args(kind)}, unset=unset),
-        (list, str): lambda: Lines(name),
-        (list, Body): lambda: Bodies(name, inner, none=none),
-        (dict, str): lambda: Pairs(name),
-        int: lambda: NumberText(name, None if none else NEEDED),
-        str: lambda: Text(name, rows=rows, numbers=numbers, none=empty_is_none),
-    }
-    origin = get_origin(kind)
-    if origin in (list, dict):
-        of = Body if isinstance(inner, type) and issubclass(inner, Body) else get_args(kind)[-1]
-        origin = (origin, of)
-    made = inputs.get(origin or kind, lambda: Json(name, 1 if none or kind is Any else 10))()
+    origin, inner = get_origin(kind), (*get_args(kind), None)
+    made: Control
+    if kind is bool:
+        made = Checkbox(name)
+    elif kind is int:
+        made = NumberText(name, None if none else NEEDED)
+    elif kind is str or (kind is Any and nested):
+        rows = 5 if name in _LONG and not nested else 0
+        made = Text(
+            name, rows=rows, loose=len(kinds) > 1 or kind is Any, none=field.default is None
+        )
+    elif origin is Literal:
+        unset = "(none)" if none else "choose one"
+        made = Choice(name, {text: text for text in get_args(kind)}, unset=unset)
+    elif origin is list and inner[0] is str:
+        made = Lines(name)
+    elif origin is list and isinstance(inner[0], type) and issubclass(inner[0], Body):
+        made = Bodies(name, inner[0], none=none)
+    elif origin is dict and inner[1] is str:
+        made = Pairs(name)
+    else:
+        made = Json(name, 1 if none or kind is Any else 10)
     if not field.is_required():
         made.show(field.get_default(call_default_factory=True))
     return made
@@ -865,10 +883,6 @@ class FormField:
         has = not self._declared.is_required() or self._default is not None
         return self.edited or (self.input.required and has)
 
-    def read(self) -> Any:
-        """Return its value. Raises `ValueError` if what is typed is none."""
-        return self.input.read()
-
     @property
     def text(self) -> str:
         """The text of a single line or area; empty for other inputs."""
@@ -880,10 +894,6 @@ class FormField:
             return "value", self.input.read()
         except ValueError as error:
             return "problem", str(error)
-
-    def mark(self, problem: str) -> None:
-        """Show what is wrong with it at the field; an empty text takes that back."""
-        self.input.mark([("error", problem)] if problem else [])
 
 
 #: Where there are more fields, those that are off or empty unless somebody fills them are folded.
@@ -898,6 +908,7 @@ class Fieldset:
     Args:
         resource: Whose records these are.
         known: What a record holds, to be edited; None for a new one.
+        changed: What is called whenever a field was changed; the field is checked before.
         inputs: The inputs of some fields, in place of what suits their kind.
         unfolded: The fields that are not folded; without it those that hold something, and all
             where there are few.
@@ -907,19 +918,21 @@ class Fieldset:
         self,
         resource: Resource[Any],
         known: Mapping[str, Any] | None,
+        changed: Callable[[], object] = lambda: None,
+        *,
         inputs: Mapping[str, Control] = MappingProxyType({}),
         unfolded: Collection[str] = (),
     ) -> None:
         endpoints = self._endpoints = endpoints_of(resource)
-        self._editing = False
-        self._filling = False
+        self._editing, self._changed = False, changed
         declared = endpoints.body.model_fields
         ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
         own = {**ticks, **inputs}
         self.fields = {
             name: FormField(name, field, own.get(name)) for name, field in declared.items()
         }
-        self._before: dict[str, str] = {}
+        for name, each in self.fields.items():
+            each.input.entered = partial(self._entered, name)
         unfolded = unfolded or [
             name
             for name, field in declared.items()
@@ -928,12 +941,12 @@ class Fieldset:
             or name in endpoints.required()
             or (known or {}).get(name)
         ]
-        self._folded = [name for name in declared if name not in unfolded]
-        folded = [self.fields[name].input for name in self._folded]
+        folded = [field.input for name, field in self.fields.items() if name not in unfolded]
         self.more = Fold(folded, f"{len(folded)} more fields")
         self.more.hidden = not folded
         self.controls = [self.fields[name].input for name in declared if name in unfolded]
         self.controls.append(self.more)
+        self._before: dict[str, str] = {}  #: the texts as they were last seen
         self.fill(known)
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
@@ -941,56 +954,45 @@ class Fieldset:
         endpoints, self._editing = self._endpoints, known is not None
         chosen = {endpoints.key} if endpoints.chosen else set()
         fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
-        self._filling = True
-        with self.more.held():
-            for name, field in self.fields.items():
-                field.begin(
-                    (known or {}).get(name),
-                    required=not self._editing and name in endpoints.required(),
-                    fixed=name in fixed,
-                    hidden=known is not None and name not in known,
-                    default=None if self._editing else endpoints.defaults.get(name),
-                )
-        self._before = {name: field.text for name, field in self.fields.items()}
-        self._filling = False
-
-    def watch(self, changed: Callable[[], None]) -> None:
-        """Call something whenever a person has changed a field; the field is checked before."""
-
-        def check(field: FormField) -> None:
-            if not self._filling:
-                text, before = field.text, self._before.get(field.name, "")
-                self._before[field.name] = text
-                if len(text) - len(before) < _PASTED or not self._rearranged(field):
-                    field.mark(self._wrong(field))
-                changed()
-
-        for field in self.fields.values():
-            field.input.watch(partial(check, field))
+        for name, field in self.fields.items():
+            field.begin(
+                (known or {}).get(name),
+                required=not self._editing and name in endpoints.required(),
+                fixed=name in fixed,
+                hidden=known is not None and name not in known,
+                default=None if self._editing else endpoints.defaults.get(name),
+            )
+            self._before[name] = field.text
 
     def lock(self, locked: bool) -> None:
         """Refuse what is typed, or take it again."""
-        with self.more.held():
-            for field in self.fields.values():
-                field.input.lock(locked or field.fixed)
+        for field in self.fields.values():
+            field.input.lock(locked or field.fixed)
 
     def rearrange(self) -> None:
         """Put what was typed into one field, and belongs into several, where it belongs."""
         for field in self.fields.values():
             self._rearranged(field)
 
+    def _entered(self, name: str) -> None:
+        """Check a field that has changed; what was pasted into it may belong into several."""
+        field = self.fields[name]
+        pasted = len(field.text) - len(self._before[name]) >= _PASTED
+        self._before[name] = field.text
+        if not (pasted and self._rearranged(field)):
+            field.input.mark([("error", self._wrong(field))])
+        self._changed()
+
     def _rearranged(self, field: FormField) -> bool:
         parts = {} if field.fixed else self._endpoints.rearranged(field.name, field.text)
         others = [self.fields[name] for name in parts]
         if not parts or any(other.fixed for other in others):
             return False
-        self._filling = True
         for other in others:
             other.set(parts[other.name])
             self._before[other.name] = other.text
-        self._filling = False
         for other in others:
-            other.mark(self._wrong(other))
+            other.input.mark([("error", self._wrong(other))])
         return True
 
     @property
@@ -1001,9 +1003,8 @@ class Fieldset:
     @property
     def wrong(self) -> dict[str, str]:
         """The problems, by field."""
-        return {
-            name: field.input.problem for name, field in self.fields.items() if field.input.problem
-        }
+        problems = {name: field.input.problem for name, field in self.fields.items()}
+        return {name: problem for name, problem in problems.items() if problem}
 
     @property
     def values(self) -> dict[str, Any]:
@@ -1046,6 +1047,7 @@ class Fieldset:
             problem = Problem(name, "", f"is not one of {', '.join(names)}")
             raise InputError("There is no such field:", [problem])
         self.fields[name].set(value)
+        self._entered(name)
 
     def read(self) -> tuple[dict[str, Any], list[Problem]]:
         """Return what would be sent, and what is typed that is no value."""
@@ -1053,7 +1055,7 @@ class Fieldset:
         for name, field in self.fields.items():
             if field.counts:
                 try:
-                    values[name] = field.read()
+                    values[name] = field.input.read()
                 except ValueError as error:
                     problems.append(Problem(name, "", str(error)))
         return values, problems
@@ -1089,24 +1091,22 @@ class Fieldset:
                 reasons[name].append(_placed(problem))
             else:
                 elsewhere.append(f"{problem.field}: {problem.reason}")
-        with self.more.held():
-            for name, field in self.fields.items():
-                field.mark("; ".join(reasons[name]))
-            if any(reasons[name] for name in self._folded):
-                self.more.value = True
+        for name, field in self.fields.items():
+            field.input.mark([("error", "; ".join(reasons[name]))])
         return elsewhere
 
-    def focus(self) -> None:
-        """Put the cursor into the first field that is wrong."""
-        for name in list(self.wrong)[:1]:
-            self.fields[name].input.focus()
+    @property
+    def first(self) -> Control:
+        """The first control that is wrong, or else the first one."""
+        wrong = (self.fields[name].input for name in self.wrong)
+        return next(wrong, self.controls[0])
 
     def html(self) -> str:
         """Show the fields where no widget can be: in an exported page, on GitHub."""
         rows = []
         for name, field in self.fields.items():
             try:
-                value = shortly(field.read())
+                value = shortly(field.input.read())
             except ValueError as error:
                 value = visible(str(error))
             cells = "".join(
@@ -1120,7 +1120,7 @@ class Fieldset:
         if not field.edited:
             return ""
         try:
-            self._endpoints.body.whole({field.name: field.read()}, "", ())
+            self._endpoints.body.whole({field.name: field.input.read()}, "", ())
         except InputError as error:
             return "; ".join(_placed(problem) for problem in error.problems)
         except ValueError as error:

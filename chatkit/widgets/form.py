@@ -8,9 +8,7 @@ from html import escape
 from threading import RLock
 from typing import Any
 
-import anywidget
 import ipywidgets as w
-import traitlets
 
 from chatkit.api.record import Record
 from chatkit.api.secret import Secret
@@ -31,19 +29,21 @@ from chatkit.resource import Resource, endpoints_of
 from chatkit.util.display import cut, escaped, many
 from chatkit.util.display import values as shortly
 from chatkit.webhooks import MAX_WEBHOOKS, Webhooks
-from chatkit.widgets.controls import (
-    ActionButton,
-    Code,
-    Panel,
-    boxed,
-    joined_module,
-    style_sheet,
+from chatkit.widgets.controls import ActionButton, Exported, Panel, boxed, style_sheet
+from chatkit.widgets.fields import (
+    CodeText,
+    Control,
+    Fieldset,
+    FormButton,
+    FormGroup,
+    FormModel,
+    Html,
+    Status,
 )
-from chatkit.widgets.fields import Fieldset, FormGroup, FormModel
 from chatkit.widgets.saving import UnconfirmedWrite
 
 
-class Form(Panel):
+class Form(Exported, FormModel):
     """A form for one record, made of what its resource declares.
 
     What is typed is checked at once, at its field. Beside the button stands the Python that
@@ -64,9 +64,6 @@ class Form(Panel):
     'Oliver Jones'
     """
 
-    _style = style_sheet("form.css")
-    _css_classes = ("chatkit-form",)
-
     def __init__(self, resource: Resource[Any], key: Key | None = None) -> None:
         self.resource = resource
         self._endpoints = endpoints_of(resource)
@@ -77,18 +74,17 @@ class Form(Panel):
         self._ran = ""  #: the line that was last sent, until something else is edited
         #: What is called when a record was created or saved here.
         self.saved: Callable[[], object] = lambda: None
+        self._fields = Fieldset(resource, self._known(), self._changed)
+        self._title, self._status, self._code = Html(), Status(), CodeText()
+        self._button = FormButton("", self._clicked, submit=True)
+        self._new = FormButton("", self.new)
+        bar = FormGroup([self._button, self._new], css="chatkit-actions chatkit-sticky", row=True)
+        controls = [self._title, *self._fields.controls, bar, self._status, self._code]
         self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretHandover(resource, self._forget_secret)
-        self._fields = Fieldset(resource, self._known())
-        self._fields.watch(self._changed)
-        self._title, self._code = w.HTML(), Code()
-        self._button = ActionButton("", self._clicked, "primary", enter=self._css_classes[0])
-        self._new = ActionButton("", self.new)
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._button, self._new])
-        secret = [self.secret_once] if self.secret_once else []
-        form = FormModel(FormGroup(self._fields.controls))
-        super().__init__([self._title, form, bar, self._message, self._code, *secret])
+            self.secret_once = SecretHandover(resource, self.send, self._forget_secret)
+            controls.append(self.secret_once)
+        super().__init__(FormGroup(controls, css="chatkit-form"))
         self._paint()
 
     @steady
@@ -99,11 +95,16 @@ class Form(Panel):
         return f"<form: {self._endpoints.noun} {self.key}{', edited: ' if edited else ''}{edited}>"
 
     def _page(self) -> str:
-        code = f"<pre>{escape(self._code.text)}</pre>" if self._code.text else ""
-        secret = f"<p>{escape(self.secret_once.text)}</p>" if self.secret_once else ""
-        return f"{self._title.value}{self._fields.html()}{code}{self._message.value}{secret}"
+        code = f"<pre>{escape(self._code.value)}</pre>" if self._code.value else ""
+        secret = f"<p>{escape(self.secret_once.value)}</p>" if self.secret_once else ""
+        return f"{self._title.value}{self._fields.html()}{code}{self._status.value}{secret}"
 
     # --- what is typed --------------------------------------------------------------
+
+    @property
+    def message(self) -> str:
+        """The message about the last action."""
+        return self._status.text
 
     @property
     def values(self) -> dict[str, Any]:
@@ -128,8 +129,8 @@ class Form(Panel):
         return self._fields.wrong
 
     def focus(self) -> None:
-        """Put the cursor into the first field."""
-        self._fields.controls[0].focus()
+        """Put the cursor into the first field, or the first that is wrong."""
+        self.focus_on(self._fields.first)
 
     @property
     def line(self) -> str:
@@ -164,7 +165,7 @@ class Form(Panel):
 
     def _open(self, key: Key | None, record: Record | None) -> None:
         self.key, self.record, self._ran = key, record, ""
-        self._message.show("")
+        self._status.write("")
         self._fields.fill(self._known())
         self._paint()
 
@@ -189,6 +190,7 @@ class Form(Panel):
 
     def _clicked(self) -> None:
         """Do what the button says, and say what came of it; after a lost answer only look."""
+        self.draw()  # the button is busy
         with self._lock, warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -198,8 +200,9 @@ class Form(Panel):
                 if not isinstance(error, ChatkitError):
                     raise
         if caught:
-            self._message.show(" ".join([self.message, *(str(one.message) for one in caught)]))
-        self._fields.focus()
+            self._status.write(" ".join([self.message, *(str(one.message) for one in caught)]))
+        if self.problems:
+            self.focus()
 
     def _sent(self) -> Record:
         self._fields.rearrange()
@@ -245,7 +248,7 @@ class Form(Panel):
                 self._fields.lock(False)
                 self._paint()
         if record is None:
-            self._message.show(
+            self._status.write(
                 "It did not take effect, and will not any more: you can send it again."
             )
             return None
@@ -260,7 +263,7 @@ class Form(Panel):
     def _changed(self) -> None:
         """Show the line that what is typed now would run."""
         self._ran = ""
-        self._message.show("")
+        self._status.write("")
         self._paint()
 
     def _paint(self) -> None:
@@ -275,8 +278,9 @@ class Form(Panel):
         self._button.disabled = editing and not self._fields.edited and self._unknown is None
         left = bool(self._fields.edited)
         self._new.label = f"New {noun}" if editing else "Empty the form"
-        self._new.layout.display = None if (editing or left) and not self._unknown else "none"
-        self._code.text = self._ran or self.line
+        self._new.hidden = not (editing or left) or self._unknown is not None
+        self._code.value = self._ran or self.line
+        self.draw()
 
     def _done(
         self, record: Record, sent: Mapping[str, Any], line: str, *, searched: bool = False
@@ -305,7 +309,7 @@ class Form(Panel):
             secret = getattr(record, "webhook_secret", None)
             self.secret_once.offer(self.key, secret)
             sentences += [] if secret else ["The service gave no signing secret with it."]
-        self._message.show(" ".join(sentences))
+        self._status.write(" ".join(sentences))
         self._paint()
         self.saved()
         return record
@@ -339,44 +343,49 @@ class Form(Panel):
         left = self._fields.mark(problems)
         if problems:
             rest += ": see above." if len(left) < len(problems) else "."
-        self._message.show("\n".join([rest, *left]), wrong=True)
+        self._status.write("\n".join([rest, *left]), wrong=True)
         self._paint()
 
 
-class SecretHandover(anywidget.AnyWidget):
+class SecretHandover(Control):
     """Hands a signing secret to a person: shown, copied, or into the keyring of this machine.
 
     The secret goes to the page as a message when a button asks for it. It is no part of the
-    widget's state, which a notebook may save, nor of the page of HTML that a notebook keeps;
-    and it is forgotten when it is handed over. Then the widget says where it is kept.
+    form's state, which a notebook may save, nor of the page of HTML that a notebook keeps;
+    and it is forgotten when it is handed over. Its value is what is written of it.
 
     Args:
         resource: `client.webhooks`.
+        answer: What sends a message to the page.
         forgotten: What is called when it was handed over, and nothing may hold it any more.
     """
 
-    _esm = joined_module(["keys.js", "elements.js", "secret.js"])
-    _css = style_sheet("secret.css")
+    kind = "handover"
+    drawing = (*Control.drawing, "waits", "kept")
 
-    #: What is said of it, and whether it waits to be handed over.
-    text = traitlets.Unicode().tag(sync=True)
-    waits = traitlets.Bool(False).tag(sync=True)
-    #: Whether the keyring of this machine has it.
-    kept = traitlets.Bool(False).tag(sync=True)
-
-    def __init__(self, resource: Webhooks, forgotten: Callable[[], object] = lambda: None) -> None:
-        self._resource, self._forgotten = resource, forgotten
+    def __init__(
+        self,
+        resource: Webhooks,
+        answer: Callable[[Any], object],
+        forgotten: Callable[[], object] = lambda: None,
+    ) -> None:
+        super().__init__(value="")
+        self._resource, self._answer, self._forgotten = resource, answer, forgotten
         self.secret: Secret | None = None  #: what is handed over, until it is forgotten
         self.webhook = 0  #: the id of the webhook that it belongs to
-        super().__init__()
-        self.on_msg(self._receive)
+        self.kept = False  #: whether the keyring of this machine has it
+
+    @property
+    def waits(self) -> bool:
+        """True while it waits to be handed over."""
+        return self.secret is not None
 
     def offer(self, webhook: Any, secret: Secret | None) -> None:
         """Keep a secret ready for a person; one that waited before is forgotten."""
         self.webhook, self.secret = webhook, secret
-        self.text, self.kept, self.waits = "", False, secret is not None
+        self.value, self.kept = "", False
         if secret is not None:
-            self.text = (
+            self.value = (
                 f"The signing secret of webhook {webhook} is shown this once, and gone when the "
                 "kernel ends. Your receiver needs it to verify deliveries; nobody can ask for it "
                 "again."
@@ -386,9 +395,9 @@ class SecretHandover(anywidget.AnyWidget):
         """Forget the secret, and say where it is kept."""
         if self.secret is None:
             return
-        self.secret, self.waits = None, False
+        self.secret = None
         if not self.kept:
-            self.text = (
+            self.value = (
                 f"The signing secret of webhook {self.webhook} was handed over, and is not kept "
                 f"here. If it is lost, client.webhooks.rotate({self.webhook}) makes a new one."
             )
@@ -403,30 +412,30 @@ class SecretHandover(anywidget.AnyWidget):
         if self.secret is not None:
             self._resource.keep_secret(self.webhook, self.secret)
             self.kept = True
-            self.text = (
+            self.value = (
                 f"The signing secret of webhook {self.webhook} is kept in the keyring of this "
                 f"machine: client.webhooks.secret({self.webhook}) finds it."
             )
 
-    @steady
-    def __repr__(self) -> str:
-        waits = f"of webhook {self.webhook}, not shown" if self.secret else "none waits"
-        return f"<signing secret: {waits}>"
-
-    def _receive(self, _: Any, message: Any, __: Any) -> None:
-        match message:
-            case {"ask": "show" | "copy"} if self.secret is not None:
-                self.send({"secret": self.secret.reveal()})
-            case {"ask": "keyring"} if self.secret is not None:
-                answer = "Kept."
+    def enter(self, value: Any) -> bool:
+        """Do what a button of the page asks for, and answer it."""
+        if self.secret is None:
+            return False
+        answer: dict[str, Any] = {"id": self.id}
+        match value:
+            case "show" | "copy":
+                answer["secret"] = self.secret.reveal()
+            case "keyring":
+                answer["said"] = "Kept."
                 try:
                     self.keep()
                 except ChatkitError as error:
-                    answer = str(error)
-                self.send({"said": answer})
-            case {"ask": "forget"}:
+                    answer["said"] = str(error)
+            case "forget":
                 self.forget()
-                self.send({"said": ""})
+                answer["said"] = ""
+        self._answer(answer)
+        return True
 
 
 class Registrations(Panel):

@@ -11,11 +11,11 @@ from chatkit.profile import ServiceProfile
 from chatkit.util.display import escaped
 from chatkit.widgets.controls import Exported, message_html, style_sheet
 from chatkit.widgets.fields import (
+    Choice,
     FormButton,
     FormGroup,
     FormModel,
     Html,
-    Radio,
     SecretText,
     Text,
 )
@@ -68,15 +68,14 @@ class LoginForm(Exported, FormModel):
             self._base_url.value, self._account_id.value = known.base_url, known.account_id
         how = "The token is not asked for here. In place of the dots, write it into this line:"
         line = f"<pre>{escaped(settings.token_line())}</pre>"
-        self._place = Radio(
-            f"{self.fault} Where will the token be?",
-            {
-                "In a file that only you can read": f"<small>{escaped(str(self._file))}</small>",
-                _NOWHERE: f"<small>{how}</small>{line}",
-            },
-        )
-        self._place.hidden = not self.fault
-        self._place.watch(self._paint)
+        in_file = "In a file that only you can read"
+        self._details = {
+            in_file: f"<small>{escaped(str(self._file))}</small>",
+            _NOWHERE: f"<small>{how}</small>{line}",
+        }
+        self._place = Choice("Where the token will be", {p: p for p in self._details}, unset="")
+        self._place.help, self._place.hidden = self.fault, not self.fault
+        self._place.entered = self._paint
         self._token = SecretText("Access token")
         keyring = "" if self.fault else "It goes into the keyring of your system. "
         self._token.help = f"{keyring}This notebook keeps nothing of it."
@@ -86,6 +85,7 @@ class LoginForm(Exported, FormModel):
         title = Html(f"<h3>{escaped(f'Keep the connection “{name}”')}</h3>")
         root = FormGroup([title, self._fields, self._status], css="chatkit-login chatkit-form")
         super().__init__(root)
+        self._paint()
 
     def keep(self, base_url: str, account_id: str, token: str | Secret | None) -> None:
         """Ask the doctor, and keep the connection if there is no problem.
@@ -131,12 +131,12 @@ class LoginForm(Exported, FormModel):
         except ChatkitError as error:
             self.message = str(error)
         self._paint()
-        self.draw()  # what is shown now can have the focus
         wrong = self._base_url if without_token else self._token
-        (self._status if self.kept else wrong).focus()
+        self.focus_on(self._status if self.kept else wrong)
 
     def _paint(self) -> None:
         without_token = self._place.read() == _NOWHERE
+        self._place.notes = self._details[self._place.read()]
         self._token.hidden = without_token
         self._button.label = "Keep address and account" if without_token else "Check and keep"
         self._fields.hidden = self.kept
@@ -145,6 +145,7 @@ class LoginForm(Exported, FormModel):
             line = escaped(f'client = chatkit.connect("{self._name}")')
             status += f'<pre tabindex="0">{line}</pre>'
         self._status.value = status
+        self.draw()
 
     @steady
     def __repr__(self) -> str:

@@ -29,7 +29,6 @@ SHEETS = {
     "fields.css": "chatkit-fields",
     "login.css": "chatkit-login",
     "planview.css": "chatkit-planview",
-    "secret.css": "sc-secret",
     "player/player.css": "fp-player",
     "preview/preview.css": "pv-preview",
 }

@@ -91,6 +91,16 @@ def test_a_contact_is_made_and_edited_in_a_form(
     expect(content.locator(".chatkit-code pre")).to_contain_text("update(")
     expect(content.get_by_role("status")).to_have_count(0)
     content.get_by_role("button", name="Add button").click()
+
+    # a folded field that is wrong is unfolded when it is sent
+    fold = content.locator("summary")
+    fold.click()
+    validity = content.get_by_label("validity_period_seconds", exact=True)
+    validity.fill("soon")
+    fold.click()
+    expect(validity).to_be_hidden()
+    content.get_by_role("button", name="Save content").click()
+    expect(validity).to_be_focused()
     content.scroll_into_view_if_needed()
     page.wait_for_timeout(500)
     notebook.shot("form_content", whole=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 from displayed import bundle_of
 
-from chatkit.widgets.fields import Control
+from chatkit.widgets.fields import CodeText, Control, FormModel
 from chatkit.widgets.table import RowsTable
 
 
@@ -65,7 +65,9 @@ def find(widget: Any, name: str, n: int = 0) -> Any:
 def press(widget: Any, name: str, n: int = 0) -> None:
     """Click a button; one that is disabled hears nothing."""
     button = find(widget, name, n)
-    if not button.disabled:
+    if isinstance(button, Control):
+        enter(widget, button, button.token)
+    elif not button.disabled:
         button.click()
 
 
@@ -74,9 +76,24 @@ def type_into(widget: Any, name: str, value: Any, n: int = 0) -> None:
     control = find(widget, name, n)
     options = getattr(control, "options", ())
     if isinstance(control, Control):
-        control.enter(options.index(value) if options else value)
+        enter(widget, control, options.index(value) if value in options else value)
     else:
         control.value = dict(options)[value] if options else value
+
+
+def enter(widget: Any, control: Control, value: Any) -> None:
+    """Enter something in a control of a form, as its page does, or of a group of controls."""
+    if isinstance(widget, Control):
+        widget.enter_at(control.id, value)
+        return
+    for form in parts(widget):
+        if isinstance(form, FormModel):
+            tell(form, {"id": control.id, "entered": value})
+
+
+def code(widget: Any) -> str:
+    """The Python that a form shows."""
+    return str(part(widget, CodeText).value)
 
 
 def buttons(widget: Any, but: tuple[type, ...] = ()) -> list[str]:

@@ -10,7 +10,6 @@ from widgets.screen import tell, wire
 from chatkit.widgets.fields import (
     Checkbox,
     Choice,
-    Fold,
     FormButton,
     FormGroup,
     FormModel,
@@ -47,37 +46,19 @@ def test_what_a_page_gets_is_a_tree_of_all_controls() -> None:
     ]
 
 
-def test_a_change_is_sent_at_once_and_several_can_be_sent_together() -> None:
-    text, box = Text("name"), Checkbox("yes")
-    form = FormModel(FormGroup([text, box]))
-    sent = trees(form)
-    text.value = "Ana"
-    text.value = "Ana"
-    assert [tree["children"][0]["value"] for tree in sent] == ["Ana"]
-    with form.held():
-        text.value = "Ben"
-        with text.held():
-            box.value = box.hidden = True
-        assert len(sent) == 1
-    assert len(sent) == 2
-    assert sent[-1]["children"][1]["hidden"] is True
-    assert sent[-1]["children"][0]["value"] == "Ben"
-
-
 @pytest.mark.parametrize(
     ("one", "given", "value"),
     [
         (Text("name"), "Ana", "Ana"),
         (Checkbox("yes"), True, True),
         (Choice("kind", {"first": 10}), 1, 1),
-        (Fold([], "more"), True, True),
     ],
 )
 def test_what_is_entered_is_its_value_and_is_not_written_over_in_the_page(
     one: Any, given: Any, value: Any
 ) -> None:
     form, seen = FormModel(FormGroup([one])), []
-    one.watch(lambda: seen.append(one.value))
+    one.entered = lambda: seen.append(one.value)
     written = one.drawn().get("written", 0)
     enter(form, one, given)
     enter(form, one, given)
@@ -99,7 +80,7 @@ def test_what_is_disabled_takes_nothing(one: Any) -> None:
 def test_what_python_sets_is_written_over_what_the_page_shows() -> None:
     text = Text("name")
     form = FormModel(FormGroup([text]))
-    text.watch(lambda: setattr(text, "value", text.value.strip()))
+    text.entered = lambda: setattr(text, "value", text.value.strip())
     enter(form, text, "Ana ")
     assert (text.value, text.drawn()["written"]) == ("Ana", 1)
 
@@ -128,8 +109,6 @@ def test_a_message_about_something_else_is_ignored() -> None:
 
 def test_the_cursor_is_put_into_a_control() -> None:
     box = FormGroup([Text("name")])
-    box.focus()
     form = FormModel(FormGroup([box]))
-    assert form.focused == 0
-    box.focus()
+    form.focus_on(box)
     assert form.focused == box.id

@@ -25,10 +25,10 @@ from chatkit.widgets.controls import (
     style_sheet,
 )
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
-from chatkit.widgets.editor.inspector import FormEdits, Inspector
+from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState, same
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
-from chatkit.widgets.player import Player, screens, screens_html
+from chatkit.widgets.player import Player, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Editor(Panel):
         self._undo.on_click(lambda _: self._try(self.undo))  # of several clicks each counts
         self._redo.on_click(lambda _: self._try(self.redo))
         self._tree = Tree(self._wished)
-        self._inspector = Inspector(FormEdits(self.state, self._refresh))
+        self._inspector = Inspector(self.state, self._refresh)
         self._source, self._python = SourceView(self._written), Code()
         self._preview, self._code = Player({}), Code()
         self._code.add_class("ce-ran")
@@ -393,12 +393,10 @@ class Editor(Panel):
             whole = isinstance(state.value, dict)  # a text alone could name a file
             self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
             self._played = state.value
-        ids = [one["id"] for one in screens(state.value) if isinstance(one.get("id"), str)]
         here = additions_at(state.value, branch)
         self._tree.show(self._rows, branch, self._screen(), here, state.broken)
-        self._inspector.document = state.value
         if not typed:
-            self._inspector.show(branch, state.value, ids, state.broken)
+            self._inspector.show(branch)
         if not state.broken:
             known = self._pointers()
             own = [one for one in findings if owner(one.pointer, known) == self._selected]

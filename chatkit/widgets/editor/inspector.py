@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import Any, NamedTuple, Protocol
-
-import ipywidgets as w
+from typing import Any, Protocol
 
 from chatkit.errors import ChatkitError
 from chatkit.flowjson.components import (
@@ -15,6 +13,7 @@ from chatkit.flowjson.components import (
     RELEASED,
     ComponentShape,
     Property,
+    Shape,
     Version,
     data_api_versions,
 )
@@ -22,7 +21,6 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps
-from chatkit.widgets.controls import Message
 from chatkit.widgets.editor.edits import ENDS, new_item, unused
 from chatkit.widgets.editor.state import DocumentState, same
 from chatkit.widgets.editor.tree import Branch
@@ -33,12 +31,12 @@ from chatkit.widgets.fields import (
     Fold,
     FormGroup,
     FormModel,
-    FormRow,
     Html,
     Json,
     Lines,
     NumberText,
     Rows,
+    Status,
     Text,
     is_reference,
     of_kind,
@@ -53,14 +51,6 @@ _SLOTS = {
 }
 
 
-class RefusedText(NamedTuple):
-    """Input that was not taken: why, where it stands, and what the document has there."""
-
-    reason: str
-    control: Control
-    held: Any
-
-
 class Refresh(Protocol):
     """Shows the document as it is now."""
 
@@ -68,8 +58,11 @@ class Refresh(Protocol):
         """Show it; `typed`: the form holds it already; `focus`: where somebody types."""
 
 
-class FormEdits:
-    """Takes what is typed into a state. The form stays as it is, unless it has other fields now.
+class Inspector(FormModel):
+    """The properties of a flow, screen, component or option, with labels and help.
+
+    What is typed is taken into the document. The form stays as it is, unless it has other fields
+    then.
 
     Args:
         state: The document.
@@ -77,73 +70,32 @@ class FormEdits:
     """
 
     def __init__(self, state: DocumentState, refresh: Refresh) -> None:
-        self._state, self._refresh = state, refresh
-
-    def set(self, pointer: str, value: Any) -> None:
-        """Set what stands at a place."""
-        self._state.set(pointer, value)
-        self._refresh_after(pointer)
-
-    def unset(self, pointer: str) -> None:
-        """Take out what stands at a place, if anything does."""
-        if self._state.has(pointer):
-            self._state.unset(pointer)
-            self._refresh_after(pointer)
-
-    def rename(self, pointer: str, name: str) -> None:
-        """Give a screen, an input or a case another name, wherever the document names it."""
-        place = self._state.rename(pointer, name)
-        moved = place != pointer  # a case is found by its name
-        self._refresh(typed=not moved, focus=place if moved else "")
-
-    def act(self, pointer: str, name: str) -> None:
-        """Put an action of this name at a place; it keeps what the one before had too."""
-        self._state.act(pointer, name)
-        self._refresh(focus=pointer)
-
-    def _refresh_after(self, pointer: str) -> None:
-        """Show the edit: with another mode or version, or without an action, fields come and go."""
-        again = pointer == "/version" or pointer.endswith(("/mode", "-action"))
-        self._refresh(typed=not again, focus=pointer if again else "")
-
-
-class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
-    """The properties of a flow, screen, component or option, with labels and help.
-
-    Args:
-        edits: What is called with each change.
-    """
-
-    def __init__(self, edits: FormEdits) -> None:
-        self._edits = edits
+        self._document, self._refresh = state, refresh
         self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
-        self._refused: dict[str, RefusedText] = {}  #: by pointer, what is typed and was not taken
+        #: By pointer what was not taken: why, its input, and what the document has there.
+        self._refused: dict[str, tuple[str, Control, Any]] = {}
         self._findings: dict[str, list[Finding]] = {}
         self._branch = Branch("", 0, "flow", "", "")
-        self._fold = Fold()
-        self._form = FormModel(FormGroup())
-        self._message = Message()
-        self._screens: Sequence[str] = ()
-        self._answers: dict[str, SendableAnswer] = {}
+        self._status = Status()
+        self._screens: list[str] = []
+        self._answers: dict[str, tuple[str, str]] = {}
         self._version = RECOMMENDED
-        self.document: Any = None  #: as it is now
-        super().__init__([self._form, self._message])
-        self.add_class("chatkit-form")
-        self.add_class("chatkit-inspector")
+        super().__init__(FormGroup(css="chatkit-form chatkit-inspector"))
 
     def __repr__(self) -> str:
         return f"<inspector: {', '.join(self.fields)}>"
 
-    def show(self, branch: Branch, document: Any, screens: Sequence[str], locked: bool) -> None:
+    def show(self, branch: Branch) -> None:
         """Make the form of a place of the document."""
-        self._screens, self._answers = screens, answers_before(document, branch.pointer)
+        document = self._document.value
+        self._screens = [one.id for one in read_nodes(document).screens if one.id is not None]
+        self._answers = answers_before(document, branch.pointer)
         stated = document.get("version") if isinstance(document, dict) else None
         self._version = Version.parse(stated) or RECOMMENDED
-        self.document = document
         self._refused = {  # what is typed and not taken stays while the document stays there
-            place: refused
-            for place, refused in self._refused.items()
-            if same(self._held(place), refused.held)
+            place: (reason, control, held)
+            for place, (reason, control, held) in self._refused.items()
+            if same(self._held(place), held)
         }
         self.fields, self._findings, self._branch = {}, {}, branch
         value = at(document, branch.pointer) if branch.kind != "odd" or branch.pointer else document
@@ -156,12 +108,12 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
                 (main if unfolded else folded).append(control)
         elif "/cases/" in branch.pointer and branch.kind == "slot":
             main.append(self._case(branch))
-        self._fold = Fold(folded, f"{len(folded)} more properties")
-        self._message.show("")
-        with self._form.held():
-            self._form.root.children = [*main, *([self._fold] if folded else [])]
-            for control in self.fields.values():
-                control.lock(locked)
+        fold = [Fold(folded, f"{len(folded)} more properties")] if folded else []
+        self._status.write("")
+        self.root.children = [*main, *fold, self._status]
+        for control in self.fields.values():
+            control.lock(self._document.broken)
+        self.draw()
 
     def mark(self, findings: Sequence[Finding]) -> None:
         """Show findings at their fields."""
@@ -169,16 +121,14 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         for each in findings:
             if place := self._around(each.pointer):
                 self._findings.setdefault(place, []).append(each)
-        with self._form.held():
-            for place in self.fields:
-                self._mark(place)
+        for place in self.fields:
+            self._mark(place)
+        self.draw()
 
     def focus(self, pointer: str) -> None:
         """Put the cursor into the field of a place, or of what is around it."""
         if place := self._around(pointer):
-            if self.fields[place] in self._fold.descendants():
-                self._fold.value = True
-            self.fields[place].focus()
+            self.focus_on(self.fields[place])
 
     def _around(self, pointer: str) -> str:
         """Return the nearest place with a field, from a place outwards; empty if there is none."""
@@ -188,7 +138,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     def _mark(self, place: str) -> None:
         refused = self._refused.get(place)
-        problems = [("error", refused.reason)] if refused else []
+        problems = [("error", refused[0])] if refused else []
         problems += [
             (each.severity, f"{each.message} {each.hint}") for each in self._findings.get(place, ())
         ]
@@ -233,7 +183,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
             return group
         refused = self._refused.get(place)
         control = property_input_for(prop, self._version, value, self._screens)
-        return self._line(prop, pointer, refused.control if refused else control)
+        return self._line(prop, pointer, refused[1] if refused else control)
 
     def _line(self, prop: Property, pointer: str, control: Control) -> Control:
         """Make the field of a property of what stands at a place."""
@@ -242,7 +192,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         rename = bool(named) and branch.kind in ("screen", "component")
         place = child(pointer, prop.name)
         if place not in self._refused:
-            control.watch(lambda: self._take(place, place, rename=rename))
+            control.entered = lambda: self._take(place, place, rename=rename)
         return self._field(place, prop, control)
 
     def _field(self, place: str, prop: Property, control: Control) -> Control:
@@ -259,10 +209,10 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         if isinstance(name, str):
             allowed.setdefault(name, name)
         choice = Property("action", "choice", prop.about, required=prop.required, binding=False)
-        pick = PropertyChoice(choice, allowed)
+        pick = property_choice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
-        pick.watch(lambda: self._act(place, pick.read()))
+        pick.entered = lambda: self._act(place, pick.read())
         parts = [self._field(place, choice, pick)]
         shape = ACTIONS.get(name) if isinstance(name, str) else None
         known = shape.by_name if shape else {}
@@ -291,7 +241,7 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         text.show(name)
         text.label = "case"
         place = branch.pointer
-        text.watch(lambda: self._take(place, child(place, "id"), rename=True))
+        text.entered = lambda: self._take(place, child(place, "id"), rename=True)
         return self._field(place, prop, text)
 
     # --- what is typed ------------------------------------------------------------------
@@ -304,27 +254,44 @@ class Inspector(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         try:
             value = control.read()
             if rename and isinstance(value, str):
-                self._edits.rename(place.rpartition("/")[0], value)
-            elif value is ABSENT:
-                self._edits.unset(place)
+                self._rename(place.rpartition("/")[0], value)
             else:
-                self._edits.set(place, value)
+                self._set(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[field] = RefusedText(str(error), control, self._held(place))
+            self._refused[field] = str(error), control, self._held(place)
             self._mark(field)
+
+    def _rename(self, pointer: str, name: str) -> None:
+        place = self._document.rename(pointer, name)
+        moved = place != pointer  # a case is found by its name
+        self._refresh(typed=not moved, focus=place if moved else "")
+
+    def _set(self, place: str, value: Any) -> None:
+        """Set a property, or take it out if it is absent."""
+        if value is not ABSENT:
+            self._document.set(place, value)
+        elif self._document.has(place):
+            self._document.unset(place)
+        else:
+            return
+        # with another mode or version, or without an action, fields come and go
+        again = place == "/version" or place.endswith(("/mode", "-action"))
+        self._refresh(typed=not again, focus=place if again else "")
 
     def _held(self, place: str) -> Any:
         """Return what the document has at a place."""
-        try:
-            return at(self.document, place)
-        except LookupError:
-            return ABSENT
+        return self._document.find(place) if self._document.has(place) else ABSENT
 
     def _act(self, place: str, value: Any) -> None:
+        """Put another action at a place, or none."""
         try:
-            self._edits.unset(place) if value is ABSENT else self._edits.act(place, value)
+            if value is ABSENT:
+                self._set(place, ABSENT)
+            else:
+                self._document.act(place, value)
+                self._refresh(focus=place)
         except ChatkitError as error:
-            self._message.show(str(error), wrong=True)
+            self._status.write(str(error), wrong=True)
 
 
 def _title(branch: Branch) -> str:
@@ -361,46 +328,62 @@ def property_input_for(
     prop: Property, version: Version, value: Any, screens: Sequence[str] = ()
 ) -> Control:
     """Choose the input for a property; a value of another kind is shown as JSON."""
-    name = prop.name
-
-    def choice(values: Mapping[str, Any]) -> Control:
-        return ReferenceChoice(prop, values) if prop.binding else PropertyChoice(prop, values)
-
-    def number() -> Control:
-        whole = prop.kind == "integer"
-        return NumberText(name, ABSENT, whole=whole, digits=15, reference=prop.binding)
-
-    def lines() -> Control:
-        return Lines(name, ABSENT, reference=prop.binding)
-
-    def as_json() -> Control:
-        made = Json(name, 4, ABSENT)
-        made.show(value)
-        if value is not ABSENT:
-            made.rows = min(max(made.value.count("\n") + 1, 2), 12)
-        return made
-
-    by_name: dict[str, Callable[[], Control]] = {
-        "version": lambda: choice({str(one): str(one) for one in sorted(RELEASED, reverse=True)}),
-        "data_api_version": lambda: choice({one: one for one in data_api_versions(version)}),
-    }
-    if prop.kind == "object":
-        by_name["next"] = lambda: ScreenChoice(screens)
-    by_kind: dict[str, Callable[[], Control]] = {
-        "boolean": lambda: choice({"yes": True, "no": False}),
-        "choice": lambda: choice({one: one for one in prop.enum}),
-        **dict.fromkeys(("integer", "number"), number),
-        **dict.fromkeys(("strings", "dates", "choices"), lines),
-        "items": lambda: ItemsInput(prop, version),
-        **dict.fromkeys(("map", "range", "action", "object", "components", "cases"), as_json),
-    }
-    make = by_name.get(name) or by_kind.get(prop.kind)
-    made = make() if make else TextProperty(prop, version, value)
+    made: Control
+    match prop:
+        case Property(name="version"):
+            released = (str(one) for one in sorted(RELEASED, reverse=True))
+            made = property_choice(prop, {one: one for one in released})
+        case Property(name="data_api_version"):
+            made = property_choice(prop, {one: one for one in data_api_versions(version)})
+        case Property(name="next", kind="object"):
+            made = screen_choice(screens, value)
+        case Property(kind="boolean"):
+            made = property_choice(prop, {"yes": True, "no": False})
+        case Property(kind="choice"):
+            made = property_choice(prop, {one: one for one in prop.enum})
+        case Property(kind="integer" | "number"):
+            whole = prop.kind == "integer"
+            made = NumberText(prop.name, ABSENT, whole=whole, digits=15, reference=prop.binding)
+        case Property(kind="strings" | "dates" | "choices"):
+            made = Lines(prop.name, ABSENT, reference=prop.binding)
+        case Property(kind="items"):
+            made = ItemsInput(prop, version)
+        case Property(kind="map" | "range" | "action" | "object" | "components" | "cases"):
+            made = json_input(prop, value)
+        case _:
+            made = TextProperty(prop, version, value)
     try:
         made.show(value)
     except TypeError:
-        made = as_json()
+        made = json_input(prop, value)
     return made
+
+
+def json_input(prop: Property, value: Any) -> Json:
+    """Show a value as JSON, on as many lines as it needs."""
+    made = Json(prop.name, 4, ABSENT)
+    made.show(value)
+    if value is not ABSENT:
+        made.rows = min(max(made.value.count("\n") + 1, 2), 12)
+    return made
+
+
+def property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
+    """Offer the values that a property may have; showing another raises `TypeError`."""
+    default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
+    unset = "not set" if default is None else f"not set: {default}"
+    reference = _SUGGESTED if prop.binding else ""
+    return Choice(prop.name, values, ABSENT, unset, others=False, reference=reference)
+
+
+def screen_choice(screens: Sequence[str], value: Any) -> Choice:
+    """Offer the screens to which navigate may go, and the one that is named but is not there."""
+    targets = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
+    name = value.get("name") if isinstance(value, dict) else None
+    if value == {"type": "screen", "name": name} and name not in screens:
+        words = f"{visible(name)} (there is no such screen)" if name else "choose one"
+        targets[words] = value
+    return Choice("next screen", targets, ABSENT, "not set", others=False)
 
 
 class TextProperty(Text):
@@ -435,33 +418,21 @@ class ItemsInput(Rows):
     """
 
     def __init__(self, prop: Property, version: Version) -> None:
+        self._item, self._version = prop.item or Shape("item", "", ()), version
         self._texts = [
-            one
-            for one in (prop.item.properties if prop.item else ())
-            if one.kind == "text" and one.known(version)
+            one for one in self._item.properties if one.kind == "text" and one.known(version)
         ]
-        self._item, self._version = prop.item, version
         self._reference = Text("or a reference in their place", _SUGGESTED)
-        self._items: dict[FormRow, dict[str, Any]] = {}
-        super().__init__(prop.name, prop.item.name if prop.item else "item")
+        super().__init__(prop.name, self._item.name)
 
     def inputs(self) -> dict[str, Control]:
         """Make a row: a text for each property that the platform asks for."""
         return {one.name: Text(one.name) for one in self._texts if one.needed(self._version)}
 
-    def add(self) -> FormRow:
-        """Add an item with what it must have."""
-        taken = [one.inputs["id"].value for one in self._rows if "id" in one.inputs]
-        item = new_item(self._item, taken, self._version) if self._item else {}
-        return self._added(item)
-
-    def _added(self, item: dict[str, Any]) -> FormRow:
-        with self.as_one():
-            row = super().add()
-            self._items[row] = item
-            for name, each in row.inputs.items():
-                each.show(item.get(name, ""))
-        return row
+    def first(self) -> dict[str, Any]:
+        """Return an item with what it must have."""
+        taken = [row.inputs["id"].value for row in self.rows if "id" in row.inputs]
+        return new_item(self._item, taken, self._version)
 
     def arrange(self) -> None:
         """Lay out the rows, and the reference below them."""
@@ -475,105 +446,32 @@ class ItemsInput(Rows):
         if text and not is_reference(text):
             raise ValueError("must be a reference like ${data.options}")
         return text or [
-            self._items[row] | {name: each.read() for name, each in row.inputs.items()}
-            for row in self._rows
+            {**row.before, **{name: each.read() for name, each in row.inputs.items()}}
+            for row in self.rows
         ]
 
     def show(self, value: Any) -> None:
         """Show a list of items, or a reference."""
         items = of_kind([] if value is ABSENT else value, list | str, "a list")
-        with self.as_one():
-            self._rows = []
-            self._reference.value = items if isinstance(items, str) else ""
-            for item in () if isinstance(items, str) else items:
-                texts = {one.name: "" for one in self._texts} | of_kind(item, dict, "an object")
-                for one in self._texts:
-                    of_kind(texts[one.name], str, "text")
-                self._added(item)
+        self._reference.value = items if isinstance(items, str) else ""
+        listed = [] if isinstance(items, str) else items
+        for item in listed:
+            texts = {one.name: "" for one in self._texts} | of_kind(item, dict, "an object")
+            for one in self._texts:
+                of_kind(texts[one.name], str, "text")
+        self.fill(listed)
 
 
-class PropertyChoice(Choice):
-    """One of the values that a property may have."""
+def answers_before(document: Any, pointer: str) -> dict[str, tuple[str, str]]:
+    """List what can be sent at a place: answers of its screen and of earlier ones.
 
-    def __init__(self, prop: Property, values: Mapping[str, Any]) -> None:
-        default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
-        unset = "not set" if default is None else f"not set: {default}"
-        super().__init__(prop.name, values, ABSENT, unset)
-
-    def words_for(self, value: Any) -> str:
-        """Refuse a value that is not offered: it is shown as JSON."""
-        raise TypeError("is not one of these")
-
-
-class ReferenceChoice(FormGroup):
-    """One of the values that a property may have, or a reference in their place."""
-
-    def __init__(self, prop: Property, values: Mapping[str, Any]) -> None:
-        self._choice = PropertyChoice(prop, {**values, "a reference …": _BOUND})
-        self._text = Text(f"{prop.name} refers to", _SUGGESTED)
-        self._text.css, self._text.hidden = "chatkit-reference", True
-        super().__init__([self._choice, self._text])
-
-    def read(self) -> Any:
-        """Return what is chosen, or the reference. Raises `ValueError` while there is none."""
-        if (value := self._choice.read()) is not _BOUND:
-            return value
-        if not is_reference(text := self._text.value.strip()):
-            raise ValueError("needs a reference like ${data.name}, or an expression in backticks")
-        return text
-
-    def show(self, value: Any) -> None:
-        """Choose a value, or show a reference."""
-        with self.as_one():
-            if is_reference(value):
-                self._text.value = value
-            self._choice.show(_BOUND if is_reference(value) else value)
-
-    def changed(self) -> None:
-        """Show the line for the reference if one is chosen, and report the change."""
-        self._text.hidden = self._choice.read() is not _BOUND
-        super().changed()
-
-    def drawn(self) -> dict[str, Any]:
-        """Return what the page draws: help and problems stand at the control that is used."""
-        used = self._choice if self._text.hidden else self._text
-        for control in (self._choice, self._text):
-            mine = control is used
-            control.help, control.problems = (self.help, self.problems) if mine else ("", [])
-        self._choice.required = self.required
-        drawn = super().drawn()
-        return {name: drawn[name] for name in ("id", "kind", "children")}
-
-
-class ScreenChoice(Choice):
-    """The screen to which navigate goes."""
-
-    def __init__(self, screens: Sequence[str]) -> None:
-        ids = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
-        super().__init__("next screen", ids, ABSENT, "not set")
-
-    def words_for(self, value: Any) -> str:
-        """Return the words for a screen that is not there. Raises `TypeError` for anything else."""
-        name = value.get("name") if isinstance(value, dict) else None
-        if not isinstance(name, str) or value != {"type": "screen", "name": name}:
-            raise TypeError("is not a screen")
-        return f"{visible(name)} (there is no such screen)" if name else "choose one"
-
-
-class SendableAnswer(NamedTuple):
-    """An answer that can be sent: the name of its input, and words for it."""
-
-    name: str
-    words: str
-
-
-def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
-    """List what can be sent at a place, by reference: answers of its screen and of earlier ones."""
+    Each is known by its reference, with the name of its input, and words for it.
+    """
     whole = read_nodes(document)
     here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
     if here is None:
         return {}
-    answers: dict[str, SendableAnswer] = {}
+    answers: dict[str, tuple[str, str]] = {}
     for screen in whole.screens[: whole.screens.index(here) + 1]:
         own = screen is here
         if not own and (whole.version < (4, 0) or screen.id is None):
@@ -584,9 +482,8 @@ def answers_before(document: Any, pointer: str) -> dict[str, SendableAnswer]:
                 words = cut(label, 40) if isinstance(label, str) and label else name
                 where = "" if own else f", screen {cut(screen.id or '', 30)}"
                 begun = "form" if own else f"screen.{screen.id}.form"
-                answers[f"${{{begun}.{name}}}"] = SendableAnswer(
-                    name, f"{words} ({cut(name, 30)}{where})"
-                )
+                words = f"{words} ({cut(name, 30)}{where})"
+                answers[f"${{{begun}.{name}}}"] = name, words
     return answers
 
 
@@ -597,9 +494,9 @@ class PayloadInput(FormGroup):
         answers: What can be sent, by reference.
     """
 
-    def __init__(self, answers: Mapping[str, SendableAnswer]) -> None:
+    def __init__(self, answers: Mapping[str, tuple[str, str]]) -> None:
         self._answers, self._value = answers, dict[str, Any]()
-        self._boxes = {reference: Checkbox(answer.words) for reference, answer in answers.items()}
+        self._boxes = {reference: Checkbox(words) for reference, (_, words) in answers.items()}
         self._more = Json("and also", 2, {})
         super().__init__([*self._boxes.values(), self._more], "what is sent", "ce-payload")
 
@@ -619,7 +516,7 @@ class PayloadInput(FormGroup):
         } | more
         for reference in ticked:
             if reference not in made.values():
-                made[unused(self._answers[reference].name, set(made))] = reference
+                made[unused(self._answers[reference][0], set(made))] = reference
         self._value = made
         return made
 
@@ -627,10 +524,9 @@ class PayloadInput(FormGroup):
         """Tick what a payload sends. Raises `TypeError` if it is none."""
         self._value = {} if value is ABSENT else of_kind(value, dict, "an object")
         more = {key: held for key, held in self._value.items() if not self._offered(held)}
-        with self.as_one():
-            for reference, box in self._boxes.items():
-                box.value = reference in self._value.values()
-            self._more.show(more or {})
+        for reference, box in self._boxes.items():
+            box.value = reference in self._value.values()
+        self._more.show(more or {})
 
 
 def help_text(prop: Property) -> str:

@@ -1,6 +1,7 @@
 // Draws the controls of a form. Each keeps its element as long as it is there: the cursor stays,
 // and so does what is being typed. Ids are those of this view alone: labels and descriptions name
 // the controls of this form, however many forms a page has.
+const HIDDEN = "•".repeat(64);
 function render({ model, el }) {
   const view = `chatkit-${Math.random().toString(36).slice(2)}`;
   let drawn = new Map();
@@ -20,6 +21,7 @@ function render({ model, el }) {
   };
   const makers = {
     html: (one) => { one.html = make(one.el, "div"); },
+    code: (one) => { one.show = codeView(one.el); },
     text: (one, now) => {
       labelled(one, now.rows ? "textarea" : "input");
       if (!now.rows) one.input.type = "text";
@@ -37,22 +39,16 @@ function render({ model, el }) {
       one.input.type = "password";
       one.input.autocomplete = "new-password";
     },
-    choice: (one) => {
+    choice: (one, now) => {
       labelled(one, "select");
-      one.input.onchange = () => enter(one, one.input.selectedIndex);
-    },
-    radio: (one, now) => {
-      makers.group(one, now);
-      one.radios = now.options.map((text, n) => {
-        const row = make(one.inner, "label", "chatkit-tick"), radio = make(row, "input");
-        radio.type = "radio";
-        radio.name = `${view}-${one.id}`;
-        radio.onchange = () => enter(one, n);
-        make(row, "span", "", text);
-        make(one.inner, "div", "chatkit-detail").innerHTML = now.details[n];
-        return radio;
-      });
-      one.inner = null;
+      const last = () => one.input.selectedIndex === one.now.options.length;
+      one.input.onchange = () => enter(one, last() ? one.other.value : one.input.selectedIndex);
+      if (!now.reference) return;
+      one.other = make(one.el, "input");
+      one.other.type = "text";
+      one.other.placeholder = now.reference;
+      one.other.setAttribute("aria-label", `${now.label} refers to`);
+      one.other.oninput = () => enter(one, one.other.value);
     },
     button: (one) => {
       one.el.type = "button";
@@ -63,7 +59,6 @@ function render({ model, el }) {
     fold: (one) => {
       one.label = make(one.el, "summary");
       one.inner = make(one.el, "div", "chatkit-box");
-      one.el.ontoggle = () => { if (one.el.open !== !!one.now.value) enter(one, one.el.open); };
     },
     group: (one, now) => {
       one.inner = one.el;
@@ -74,16 +69,57 @@ function render({ model, el }) {
       one.el.setAttribute("role", "group");
       one.el.setAttribute("aria-labelledby", one.label.id);
     },
+    // A signing secret on its way to a person: it comes as a message, is in no state, and leaves
+    // the page when it is handed over.
+    handover: (one) => {
+      one.el.setAttribute("role", "group");
+      one.el.setAttribute("aria-label", "Signing secret");
+      one.about = make(one.el, "p");
+      one.about.tabIndex = -1;
+      one.output = make(one.el, "output");
+      one.bar = make(one.el, "div");
+      let asked = "";
+      const button = (text, act) => {
+        const made = make(one.bar, "button", "chatkit-button small", text);
+        made.onclick = act;
+        return made;
+      };
+      const ask = (what) => { asked = what; enter(one, what); };
+      const isShown = () => one.output.textContent !== HIDDEN;
+      const show = button("Show", () => (isShown() ? one.put(HIDDEN) : ask("show")));
+      button("Copy", () => ask("copy"));
+      one.keyring = button("Keep in keyring", () => ask("keyring"));
+      one.done = button("Done: forget it", () => ask("forget"));
+      const status = make(one.bar, "span");
+      status.setAttribute("role", "status");
+      one.put = (text) => {
+        one.output.textContent = text;
+        show.textContent = isShown() ? "Hide" : "Show";
+        one.output.setAttribute("aria-label", isShown() ? "Signing secret" : "Signing secret, hidden");
+      };
+      one.hear = ({ said, secret }) => {
+        if (said !== undefined) status.textContent = said;
+        if (!secret || !asked) return;
+        const before = one.output.textContent, copies = asked === "copy";
+        asked = "";
+        one.put(secret);
+        if (copies) copy(secret, one.output).then(
+          () => { status.textContent = "Copied."; one.put(before); },
+          (error) => { status.textContent = error.message; },
+        );
+      };
+    },
   };
   // What Python has set is shown; what is typed is not overtaken by an older answer.
-  const fill = (one, now, old, value, name) => {
-    const typing = one.input === document.activeElement;
-    if (now.written !== old.written || (!typing && one.input[name] !== value)) {
-      if (one.input[name] !== value) one.input[name] = value;
+  const fill = (one, now, old, value, name, input = one.input) => {
+    const typing = input === document.activeElement;
+    if (now.written !== old.written || (!typing && input[name] !== value)) {
+      if (input[name] !== value) input[name] = value;
     }
   };
   const painters = {
     html: (one, now, old) => { if (now.value !== old.value) one.html.innerHTML = now.value ?? ""; },
+    code: (one, now, old) => { if (now.value !== old.value) one.show(now.value ?? ""); },
     text: (one, now, old) => {
       one.input.placeholder = now.placeholder ?? "";
       if (now.rows) one.input.rows = now.rows;
@@ -91,33 +127,50 @@ function render({ model, el }) {
     },
     checkbox: (one, now, old) => fill(one, now, old, now.value ?? false, "checked"),
     choice: (one, now, old) => {
+      const refers = !!now.refers;
       if (String(now.options) !== String(old.options)) {
-        one.input.replaceChildren(...now.options.map((text) => new Option(text)));
+        const more = one.other ? ["a reference …"] : [];
+        one.input.replaceChildren(...[...now.options, ...more].map((text) => new Option(text)));
         old = {};
       }
-      fill(one, now, old, now.value ?? 0, "selectedIndex");
+      fill(one, now, old, refers ? now.options.length : (now.value ?? 0), "selectedIndex");
+      if (!one.other) return;
+      one.other.hidden = !refers;
+      if (refers) fill(one, now, old, now.value ?? "", "value", one.other);
     },
     button: (one, now) => {
       one.el.textContent = now.label;
       one.el.setAttribute("aria-disabled", !!now.disabled || !now.token);
       one.el.setAttribute("aria-busy", !now.token);
     },
-    radio: (one, now) => one.radios.forEach((radio, n) => { radio.checked = n === (now.value ?? 0); }),
-    fold: (one, now) => { one.el.open = !!now.value; },
+    handover: (one, now) => {
+      one.el.hidden = !now.value;
+      if (!now.waits) {
+        if (one.bar.contains(document.activeElement)) one.about.focus(); // not lost with the buttons
+        one.put(HIDDEN);
+      }
+      if (now.kept && one.keyring === document.activeElement) one.done.focus();
+      one.output.hidden = one.bar.hidden = !now.waits;
+      one.keyring.hidden = !!now.kept;
+      one.about.textContent = now.value ?? "";
+    },
   };
   // The help, the problems and the notes of a control stand below it, and describe it.
   const PARTS = {
     help: (part, text) => { part.textContent = text; },
-    problems: (part, problems) => part.replaceChildren(...problems.map(([severity, text]) => {
-      const problem = make(null, "span", `chatkit-problem ${severity}`, text);
-      problem.dir = "auto";
-      problem.setAttribute("role", "alert");
-      return problem;
-    })),
+    problems: (part, problems) => {
+      part.replaceChildren(...problems.map(([severity, text]) => {
+        const problem = make(null, "span", `chatkit-problem ${severity}`, text);
+        problem.dir = "auto";
+        problem.setAttribute("role", "alert");
+        return problem;
+      }));
+      const fold = problems.length && part.closest("details");
+      if (fold) fold.open = true;
+    },
     notes: (part, html) => { part.innerHTML = html; },
   };
   const describe = (one, now, old) => {
-    const control = one.input ?? one.el;
     const id = (name) => `${view}-${one.id}-${name}`;
     for (const [name, write] of Object.entries(PARTS)) {
       one[name] ??= make(one.el, name === "help" ? "small" : "div", `chatkit-${name}`);
@@ -125,12 +178,16 @@ function render({ model, el }) {
       if (String(now[name] ?? "") !== String(old[name] ?? "")) write(one[name], now[name] ?? []);
     }
     const described = Object.keys(PARTS).filter((name) => now[name]).map(id);
-    control.setAttribute("aria-describedby", described.join(" "));
-    if (!described.length) control.removeAttribute("aria-describedby");
-    if (!one.input) return;
-    one.input.disabled = !!now.disabled;
-    one.input.setAttribute("aria-invalid", !!now.problems?.some(([severity]) => severity === "error"));
-    if (now.kind !== "checkbox") one.input.setAttribute("aria-required", !!now.required);
+    const wrong = !!now.problems?.some(([severity]) => severity === "error");
+    for (const control of [one.input ?? one.el, one.other]) {
+      if (!control) continue;
+      control.setAttribute("aria-describedby", described.join(" "));
+      if (!described.length) control.removeAttribute("aria-describedby");
+      if (!one.input) continue;
+      control.disabled = !!now.disabled;
+      control.setAttribute("aria-invalid", wrong);
+      if (now.kind !== "checkbox") control.setAttribute("aria-required", !!now.required);
+    }
   };
   const TAGS = { fold: "details", button: "button" };
   const paint = (now, kept) => {
@@ -139,7 +196,7 @@ function render({ model, el }) {
     one.now = now;
     if (!old.kind) makers[now.kind](one, now);
     kept.set(now.id, one);
-    const field = one.input || (["group", "radio"].includes(now.kind) && one.label);
+    const field = one.input || (now.kind === "group" && one.label);
     const names = [field ? "chatkit-field" : `chatkit-${now.kind}`,
       now.row && "chatkit-line", now.required && "chatkit-required", now.problems && "chatkit-wrong", now.css];
     const css = names.filter(Boolean).join(" ");
@@ -165,6 +222,8 @@ function render({ model, el }) {
   const focus = (tries = 40) => {
     const one = drawn.get(model.get("focused"))?.el;
     if (!one) return;
+    const fold = one.closest("details");
+    if (fold) fold.open = true;
     if (!one.checkVisibility()) return void (tries && setTimeout(() => focus(tries - 1), 50));
     const controls = "input, textarea, select, button, summary, [tabindex]";
     (one.matches(controls) ? one : one.querySelector(controls))?.focus();
@@ -172,6 +231,7 @@ function render({ model, el }) {
     model.save_changes();
   };
   const focusSoon = () => focus();
+  const hear = (message) => drawn.get(message.id)?.hear?.(message);
   el.classList.add("chatkit-fields");
   el.addEventListener("keydown", (event) => {
     const button = [...drawn.values()].find((one) => one.now.submit);
@@ -180,12 +240,17 @@ function render({ model, el }) {
   keepKeys(el);
   model.on("change:tree", draw);
   model.on("change:focused", focusSoon);
+  model.on("msg:custom", hear);
   draw();
   focus();
   return () => {
-    for (const one of drawn.values()) if (one.now.kind === "secret") one.input.value = "";
+    for (const one of drawn.values()) {
+      if (one.now.kind === "secret") one.input.value = "";
+      if (one.put) one.put(HIDDEN);
+    }
     model.off("change:tree", draw);
     model.off("change:focused", focusSoon);
+    model.off("msg:custom", hear);
   };
 }
 export default { render: hearing(render) };

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ipywidgets.widgets.widget import _instances
-from widgets.screen import find, html, part, type_into
+from widgets.screen import enter, find, html, type_into
 from widgets.showcase import DOCUMENT
 
 import chatkit
@@ -17,8 +17,8 @@ from chatkit.flowjson import Finding
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.widgets.editor.edits import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
+from chatkit.widgets.editor.state import DocumentState
 from chatkit.widgets.editor.tree import branches
-from chatkit.widgets.fields import Fold
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -29,32 +29,41 @@ JSON = st.recursive(
 )
 
 
-class Notes:
-    """Notes what the form does to the document."""
+class Notes(DocumentState):
+    """A document that notes what the form does to it, and what the form wants to be shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, document: Any) -> None:
+        super().__init__(document)
         self.done: list[tuple[Any, ...]] = []
+        self.shown: list[tuple[bool, str]] = []
+
+    def refresh(self, *, typed: bool = False, focus: str = "") -> None:
+        self.shown.append((typed, focus))
 
     def set(self, pointer: str, value: Any) -> None:
         self.done.append(("set", pointer, value))
+        super().set(pointer, value)
 
     def unset(self, pointer: str) -> None:
         self.done.append(("unset", pointer))
+        super().unset(pointer)
 
-    def rename(self, pointer: str, name: str) -> None:
+    def rename(self, pointer: str, name: str) -> str:
         if name == "taken":
             raise InputError("There is a taken already.")
         self.done.append(("rename", pointer, name))
+        return super().rename(pointer, name)
 
     def act(self, pointer: str, name: str) -> None:
         self.done.append(("act", pointer, name))
+        super().act(pointer, name)
 
 
-def opened(document: Any, pointer: str, locked: bool = False) -> tuple[Inspector, Notes]:
-    notes = Notes()
-    inspector = Inspector(notes)
+def opened(document: Any, pointer: str) -> tuple[Inspector, Notes]:
+    notes = Notes(document)
+    inspector = Inspector(notes, notes.refresh)
     (row,) = [row for row in branches(document) if row.pointer == pointer]
-    inspector.show(row, document, ["WELCOME"], locked)
+    inspector.show(row)
     return inspector, notes
 
 
@@ -93,10 +102,10 @@ def test_fields_follow_version_and_place() -> None:
 def test_what_is_typed_is_set_at_its_place() -> None:
     inspector, notes = opened(alone(new_component("TextInput")), FIRST)
     fields: Any = inspector.fields
-    fields[f"{FIRST}/label"].enter("Name")
-    fields[f"{FIRST}/name"].enter("given")
-    fields[f"{FIRST}/max-chars"].enter("20")
-    fields[f"{FIRST}/max-chars"].enter("")
+    enter(inspector, fields[f"{FIRST}/label"], "Name")
+    enter(inspector, fields[f"{FIRST}/name"], "given")
+    enter(inspector, fields[f"{FIRST}/max-chars"], "20")
+    enter(inspector, fields[f"{FIRST}/max-chars"], "")
     assert notes.done == [
         ("set", f"{FIRST}/label", "Name"),
         ("rename", FIRST, "given"),
@@ -108,10 +117,10 @@ def test_what_is_typed_is_set_at_its_place() -> None:
 def test_what_is_no_value_is_told_at_its_field_and_changes_nothing() -> None:
     inspector, notes = opened(alone(new_component("CheckboxGroup")), FIRST)
     field: Any = inspector.fields[f"{FIRST}/min-selected-items"]
-    field.enter("many")
+    enter(inspector, field, "many")
     assert "must be a whole number" in field.problem
     name: Any = inspector.fields[f"{FIRST}/name"]
-    name.enter("taken")
+    enter(inspector, name, "taken")
     assert name.problem == "There is a taken already."
     assert notes.done == []
 
@@ -122,34 +131,52 @@ def test_an_action_has_the_fields_that_it_takes() -> None:
     inside = [one.removeprefix(foot) for one in inspector.fields if one.startswith(foot)]
     assert inside == ["", "/next", "/payload"]
     payload: Any = inspector.fields[f"{foot}/payload"]
-    payload.enter('{"a": "${form.name}"}')
+    enter(inspector, payload, '{"a": "${form.name}"}')
     type_into(inspector, "action", "complete")
     assert notes.done == [
         ("set", f"{foot}/payload", {"a": "${form.name}"}),
         ("act", foot, "complete"),
     ]
-    find(inspector, "action").enter(0)
+    enter(inspector, find(inspector, "action"), 0)
     assert notes.done[-1] == ("unset", foot)
+
+
+def test_the_form_is_made_anew_only_when_it_has_other_fields() -> None:
+    document = alone(new_component("Switch"))
+    document["screens"][0]["layout"]["children"].append(new_component("Footer"))
+    foot, cases = "/screens/0/layout/children/1", f"{FIRST}/cases"
+    for pointer, field, value, shown in (
+        ("/screens/0", "/screens/0/title", "Hello", (True, "")),
+        ("/screens/0", "/screens/0/title", "", (True, "")),
+        ("", "/version", 0, (False, "/version")),
+        (foot, f"{foot}/on-click-action", 1, (False, f"{foot}/on-click-action")),
+        (foot, f"{foot}/on-click-action", 0, (False, f"{foot}/on-click-action")),
+        (f"{cases}/yes", f"{cases}/yes", "no", (False, f"{cases}/no")),
+        ("/screens/0", "/screens/0/id", "HELLO", (True, "")),
+    ):
+        inspector, notes = opened(document, pointer)
+        enter(inspector, inspector.fields[field], value)
+        assert notes.shown == [shown]
 
 
 def test_options_targets_screens_and_cases_have_forms_too() -> None:
     item = "/screens/1/layout/children/0/list-items/0"
     inspector, notes = opened(DOCUMENT, item)
     title: Any = inspector.fields[f"{item}/main-content/title"]
-    title.enter("Porto")
+    enter(inspector, title, "Porto")
     own: Any = inspector.fields[f"{item}/id"]
-    own.enter("porto")
+    enter(inspector, own, "porto")
     assert notes.done == [
         ("set", f"{item}/main-content/title", "Porto"),
         ("set", f"{item}/id", "porto"),
     ]
     inspector, notes = opened(DOCUMENT, "/screens/0")
     fields: Any = inspector.fields
-    fields["/screens/0/id"].enter("HELLO")
+    enter(inspector, fields["/screens/0/id"], "HELLO")
     case = "/screens/2/layout/children/3/cases/sea"
     inspector, more = opened(DOCUMENT, case)
     fields = inspector.fields
-    fields[case].enter("lake")
+    enter(inspector, fields[case], "lake")
     assert notes.done + more.done == [("rename", "/screens/0", "HELLO"), ("rename", case, "lake")]
 
 
@@ -157,8 +184,8 @@ def test_unknown_keys_can_be_seen_and_mended() -> None:
     odd = {"type": "TextBody", "text": "x", "colour": "red", "more": [1]}
     inspector, notes = opened(alone(odd), FIRST)
     fields: Any = inspector.fields
-    fields[f"{FIRST}/colour"].enter("")
-    fields[f"{FIRST}/more"].enter("[1, 2]")
+    enter(inspector, fields[f"{FIRST}/colour"], "")
+    enter(inspector, fields[f"{FIRST}/more"], "[1, 2]")
     assert notes.done == [("unset", f"{FIRST}/colour"), ("set", f"{FIRST}/more", [1, 2])]
 
 
@@ -179,11 +206,11 @@ def test_problems_of_typing_and_of_the_lint_stand_together() -> None:
     inspector, _ = opened(alone(new_component("CheckboxGroup")), FIRST)
     field = inspector.fields[f"{FIRST}/min-selected-items"]
     inspector.mark([Finding("A", "warning", f"{FIRST}/min-selected-items", "too <b>many</b>")])
-    field.enter("many")
+    enter(inspector, field, "many")
     typed, found = field.drawn()["problems"]
     assert typed[0] == "error" and found == ("warning", "too <b>many</b>")
     assert "&lt;b&gt;" in html(inspector) and "<b>" not in html(inspector)
-    field.enter("2")
+    enter(inspector, field, "2")
     assert field.drawn()["problems"] == [found]
 
 
@@ -193,20 +220,11 @@ def test_what_a_version_demands_is_marked() -> None:
     assert not opened(alone(component), FIRST)[0].fields[f"{FIRST}/helper-text"].required
 
 
-def test_a_folded_field_is_unfolded_to_be_focused() -> None:
-    inspector, _ = opened(alone(new_component("TextInput")), FIRST)
-    assert not part(inspector, Fold).value
-    inspector.focus(f"{FIRST}/label")
-    assert not part(inspector, Fold).value
-    inspector.focus(f"{FIRST}/helper-text")
-    assert part(inspector, Fold).value
-    inspector.focus("/nowhere")
-
-
 def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
-    inspector, _ = opened(alone(new_component("TextInput")), FIRST, True)
-    fields: Any = inspector.fields
-    assert fields[f"{FIRST}/label"].disabled
+    inspector, notes = opened(alone(new_component("TextInput")), FIRST)
+    notes.write("{")
+    inspector.show(next(row for row in branches(notes.value) if row.pointer == FIRST))
+    assert inspector.fields[f"{FIRST}/label"].disabled
 
 
 def test_what_is_not_shown_any_more_is_forgotten() -> None:
@@ -214,7 +232,7 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
 
     def looked() -> int:
         for row in branches(DOCUMENT):
-            inspector.show(row, DOCUMENT, [], False)
+            inspector.show(row)
         return len(_instances)
 
     assert looked() == looked()
@@ -225,11 +243,11 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
 def test_any_component_opens(value: Any) -> None:
     document = {"version": "7.3", "screens": [{"layout": {"children": [value]}}, value]}
     for row in branches(document):
-        notes = Notes()
-        inspector = Inspector(notes)
-        inspector.show(row, document, ["A"], False)
+        notes = Notes(document)
+        inspector = Inspector(notes, notes.refresh)
+        inspector.show(row)
         assert notes.done == []
-        assert inspector.children
+        assert inspector.root.children
         inspector.close()
 
 
@@ -253,15 +271,15 @@ def test_what_is_typed_and_not_taken_stays_while_others_are_corrected() -> None:
     first, second = (f"/screens/0/layout/children/{n}" for n in range(2))
     editor.select(first)
     field = editor._inspector.fields[f"{first}/min-chars"]
-    field.enter("many")
+    enter(editor, field, "many")
     editor.select(second)
     editor.set(f"{second}/label", "Bee")
     editor.select(first)
     again = editor._inspector.fields[f"{first}/min-chars"]
     assert again.value == "many" and "must be" in again.problem
-    again.enter("3")
+    enter(editor, again, "3")
     assert editor.state.find(f"{first}/min-chars") == 3 and not again.problem
-    field.enter("many")
+    enter(editor, field, "many")
     editor.set(f"{first}/min-chars", 5)
     editor.select(first)
     assert editor._inspector.fields[f"{first}/min-chars"].value == "5"

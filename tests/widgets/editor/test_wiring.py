@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from volume import volume
-from widgets.screen import kind, part
+from widgets.screen import enter, kind, part
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
@@ -157,12 +157,12 @@ def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
     assert own.label == "I agree (opt_in)"
     assert (earlier.value, own.value) == (True, True)
     place = f"{foot}/on-click-action/payload"
-    own.enter(False)
+    enter(editor, own, False)
     assert editor.state.find(place) == {"text_input": "${screen.WELCOME.form.text_input}"}
     assert not editor.lint()  # a consent need not be sent
     more = field.children[-1]
-    more.enter('{"from": "chat", "opt_in": 1}')
-    own.enter(True)
+    enter(editor, more, '{"from": "chat", "opt_in": 1}')
+    enter(editor, own, True)
     assert editor.state.find(place) == {
         "text_input": "${screen.WELCOME.form.text_input}",
         "from": "chat",
@@ -170,7 +170,7 @@ def test_a_footer_that_ends_the_flow_has_a_tick_box_for_each_answer(
         "opt_in_2": "${form.opt_in}",
     }
     assert not editor.lint()
-    more.enter("[1]")
+    enter(editor, more, "[1]")
     assert "must be a JSON object" in field.problem
     assert editor.state.find(place)["from"] == "chat"
 

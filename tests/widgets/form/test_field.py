@@ -33,7 +33,7 @@ BODIES: list[type[Body]] = [ContactBody, FlowBody, ContentBody, WebhookBody, Hea
         (WebhookBody, "events", Lines),
         (Header, "type", Choice),
         (FlowBody, "flow_json", Json),
-        (Header, "parameter", Json),
+        (FlowBody, "categories", Lines),
         (ContentBody, "variables", Pairs),
         (ContentBody, "buttons", Bodies),
         (ContentBody, "auth_apps", Bodies),
@@ -55,7 +55,7 @@ def test_a_field_that_nobody_touched_holds_what_the_body_would_send_without_it(
         field.begin()
         assert not field.edited and not field.counts
         if not declared.is_required():
-            assert field.read() == declared.get_default(call_default_factory=True)
+            assert field.input.read() == declared.get_default(call_default_factory=True)
 
 
 def footer() -> FormField:
@@ -71,7 +71,7 @@ def test_only_something_else_than_at_first_is_an_edit() -> None:
     field.set("Larkspur")
     assert not field.edited
     field.set("")
-    assert field.edited and field.read() == ""
+    assert field.edited and field.input.read() == ""
 
 
 def test_a_fixed_field_can_be_neither_typed_into_nor_set() -> None:
@@ -91,17 +91,17 @@ def test_a_value_that_it_cannot_hold_is_refused_with_the_name_of_the_field() -> 
 def test_a_required_field_with_a_first_value_is_sent_as_it_is() -> None:
     field = FormField("text", ContentBody.model_fields["text"])
     field.begin(required=True)
-    assert field.counts and field.read() == ""
+    assert field.counts and field.input.read() == ""
     assert field.input.drawn()["required"]
 
 
 def test_a_problem_is_shown_at_the_field_as_text_and_taken_back() -> None:
-    field = footer()
-    field.mark("<b>no</b>")
-    assert field.input.drawn()["problems"] == [("error", "<b>no</b>")]
-    assert "&lt;b&gt;no&lt;/b&gt;" in html(field.input)
-    field.mark("")
-    assert field.input.problem == "" and "problems" not in field.input.drawn()
+    field = footer().input
+    field.mark([("error", "<b>no</b>")])
+    assert field.drawn()["problems"] == [("error", "<b>no</b>")]
+    assert "&lt;b&gt;no&lt;/b&gt;" in html(field)
+    field.mark([("error", "")])
+    assert field.problem == "" and "problems" not in field.drawn()
 
 
 def test_a_value_that_the_service_hides_is_said_to_be_hidden() -> None:

@@ -9,13 +9,12 @@ from typing import Any
 import pytest
 from bulk.wayward import DOCUMENT, Answer, dropped, lost, says, slow, wayward
 from profiled import client, sandbox
-from widgets.screen import find, html, page_of, part, press, static, tell, type_into
+from widgets.screen import code, find, html, page_of, press, static, tell, type_into
 
 import chatkit
 from chatkit.client import Client
 from chatkit.errors import Conflict, InputError, NotPermitted, Refused, UnknownOutcome
 from chatkit.resource import Resource, endpoints_of
-from chatkit.widgets.controls import Code
 from chatkit.widgets.form import Form
 
 __all__ = ["client", "sandbox"]
@@ -60,7 +59,7 @@ def test_a_record_of_every_room_is_created_and_the_line_that_is_shown_does_the_s
         assert form.record is record
         assert form.key == getattr(record, endpoints_of(room).key)
         assert form.message.startswith(f"Created {endpoints_of(room).noun} {form.key}.")
-        assert part(form, Code).text == line  # what was run stays until something is edited
+        assert code(form) == line  # what was run stays until something is edited
         room.delete(form.key)
         again = eval(line, {"client": client})
         assert endpoints_of(room).label(endpoints_of(room).visible_fields(again)) == endpoints_of(
@@ -266,9 +265,9 @@ def test_a_click_that_arrives_twice_sends_once() -> None:
     with wayward() as service, service.client() as client:
         form = filled(client.contacts, **CONTACT)
         button = find(form, "Create contact")
-        click = {"token": button.token}
-        tell(button, click)
-        tell(button, click)
+        click = {"id": button.id, "entered": button.token}
+        tell(form, click)
+        tell(form, click)
         assert len(service.writes()) == 1
 
 
@@ -277,8 +276,8 @@ def test_two_clicks_at_the_same_moment_send_once() -> None:
         service.on("POST", "", slow(0.1))
         form = filled(client.contacts, **CONTACT)
         button = find(form, "Create contact")
-        click = {"token": button.token}
-        threads = [threading.Thread(target=tell, args=(button, click)) for _ in range(4)]
+        click = {"id": button.id, "entered": button.token}
+        threads = [threading.Thread(target=tell, args=(form, click)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:

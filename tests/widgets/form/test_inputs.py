@@ -28,7 +28,7 @@ def test_nothing_typed_is_none_where_the_field_is_none_at_first_and_else_empty()
 
 
 def test_digits_stay_text_unless_they_were_a_number_before() -> None:
-    line = Text("connected_catalog_id", numbers=True, none=True)
+    line = Text("connected_catalog_id", loose=True, none=True)
     line.show("007")
     assert line.read() == "007"
     line.show(7)
@@ -115,12 +115,12 @@ def test_json_that_would_be_read_otherwise_than_meant_is_refused(typed: str, sai
         field.read()
 
 
-def test_a_locked_input_cannot_be_typed_into_and_changes_are_heard() -> None:
-    heard: list[int] = []
-    line = Text("a")
-    line.watch(lambda: heard.append(1))
-    line.lock(True)
-    assert line.disabled
-    line.lock(False)
+@pytest.mark.parametrize("value", [None, "", "a", 7, {"a": 1}, ["b"]])
+def test_a_loose_text_keeps_what_nobody_touches(value: Any) -> None:
+    line = Text("dynamic_url", loose=True, none=True)
+    line.show(value)
+    assert line.read() == value
     line.enter("x")
-    assert heard == [1] and not line.disabled
+    assert line.read() == "x"
+    line.enter("")
+    assert line.read() == (value if value in (None, "") else None)

@@ -6,7 +6,6 @@ from pathlib import Path
 import keyring
 import pytest
 from keyrings import FileKeyring
-from widgets.screen import static, tell
 
 import chatkit
 from chatkit.api.secret import Secret
@@ -27,37 +26,36 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
 
 
 def offered(client: Client) -> tuple[SecretHandover, list[dict]]:
-    once, heard = SecretHandover(client.webhooks), []
-    once.send = lambda message, buffers=None: heard.append(message)
+    heard: list[dict] = []
+    once = SecretHandover(client.webhooks, heard.append)
     once.offer(7, Secret(TEXT))
     return once, heard
 
 
 def test_the_page_gets_it_when_it_asks_and_never_as_state(client: Client) -> None:
     once, heard = offered(client)
-    assert TEXT not in f"{once.get_state()}{once!r}{static(once)}"
-    assert not heard and once.webhook == 7 and "shown this once" in once.text
+    assert TEXT not in f"{once.drawn()}{once!r}"
+    assert not heard and once.webhook == 7 and "shown this once" in once.value
     for ask in ("show", "copy"):
-        tell(once, {"ask": ask})
-    assert heard == [{"secret": TEXT}] * 2
+        once.enter(ask)
+    assert heard == [{"id": once.id, "secret": TEXT}] * 2
 
 
 def test_forgotten_it_is_gone(client: Client) -> None:
     once, heard = offered(client)
-    tell(once, {"ask": "forget"})
-    tell(once, {"ask": "show"})
-    tell(once, {"ask": "keyring"})
-    assert heard == [{"said": ""}] and once.secret is None and not once.waits
-    assert "is not kept here" in once.text and "client.webhooks.rotate(7)" in once.text
+    for ask in ("forget", "show", "keyring"):
+        once.enter(ask)
+    assert heard == [{"id": once.id, "said": ""}] and once.secret is None and not once.waits
+    assert "is not kept here" in once.value and "client.webhooks.rotate(7)" in once.value
 
 
 def test_the_keyring_keeps_it_for_the_client(client: Client) -> None:
     once, heard = offered(client)
-    tell(once, {"ask": "keyring"})
-    assert heard == [{"said": "Kept."}] and once.kept
-    tell(once, {"ask": "copy"})  # the receiver needs it too
-    tell(once, {"ask": "forget"})
-    assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.text
+    once.enter("keyring")
+    assert heard == [{"id": once.id, "said": "Kept."}] and once.kept
+    once.enter("copy")  # the receiver needs it too
+    once.enter("forget")
+    assert "is kept in the keyring of this machine: client.webhooks.secret(7)" in once.value
     assert client.webhooks.secret(7).reveal() == TEXT
 
 
@@ -66,6 +64,6 @@ def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Cl
 
     keyring.set_keyring(keyring.backends.fail.Keyring())
     once, heard = offered(client)
-    tell(once, {"ask": "keyring"})
+    once.enter("keyring")
     assert "cannot be kept there" in heard[0]["said"] and TEXT not in heard[0]["said"]
     assert once.secret is not None
