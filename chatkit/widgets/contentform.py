@@ -141,14 +141,14 @@ class ContentForm(Panel):
         self._samples.hints = origin.get("variables") or {}
         self._fields.fill(self._known)
         if self.new:
-            self._fields.fields["lang_code"].set(self.lang_code)
+            self._fields.fields["lang_code"].show(self.lang_code)
             for name, value in begun_translation(origin).items():
                 if value is not None:
-                    self._fields.fields[name].set(value)
+                    self._fields.fields[name].show(value)
         self._first = self.content
         for name, value in mine.items():
-            if not self._fields.fields[name].fixed:
-                self._fields.fields[name].set(value)
+            if name not in self._fields.fixed:
+                self._fields.fields[name].show(value)
         self._look()
 
     # --- what is typed --------------------------------------------------------------
@@ -168,7 +168,7 @@ class ContentForm(Panel):
         typed = dict(self._known or {})
         for name, field in self._fields.fields.items():
             with suppress(ValueError):  # said at the field
-                typed[name] = field.input.read()
+                typed[name] = field.read()
         return {**typed, "lang_code": self.lang_code}
 
     @property
@@ -186,7 +186,7 @@ class ContentForm(Panel):
 
     def focus(self) -> None:
         """Put the cursor into the first field that is written by hand."""
-        self._form.focus_on(self._fields.fields["text"].input)
+        self._form.focus_on(self._fields.fields["text"])
 
     @property
     def line(self) -> str:
@@ -287,12 +287,12 @@ class ContentForm(Panel):
         rows = []
         right_to_left = " cf-rtl" if language.direction(self.lang_code) == "rtl" else ""
         for name in _PAIRED:
-            control = self._fields.fields[name].input
+            control = self._fields.fields[name]
             control.css += f" cf-edit{right_to_left}"
             origin = self._origin
             source = [] if origin is None else [Html(source_field_html(name, origin))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
-        draft = self._fields.fields["is_draft"].input
+        draft = self._fields.fields["is_draft"]
         self._form = FormModel(FormGroup([head, *rows, draft, self._fields.more, self._rest]))
         seen = zip(reversed(heads), previews, strict=True)
         previewed = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
@@ -322,7 +322,7 @@ class ContentForm(Panel):
             findings.setdefault(each.field.split(".")[0], []).append(each)
         for name in _PAIRED:
             notes = lengths_html(name, entry) + findings_html(findings.pop(name, []))
-            self._fields.fields[name].input.notes = notes
+            self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
         self._rest.value = findings_html(others, places=True)
         self._form.draw()

@@ -806,96 +806,6 @@ def input_for(name: str, field: FieldInfo, *, nested: bool = False) -> Control:
 # --- the fields of a body -------------------------------------------------------------------
 
 
-class FormField:
-    """One field of a form.
-
-    Args:
-        name: Its name in the API.
-        declared: How the body declares it.
-        made: Its input; None for what suits the kind of its value.
-    """
-
-    def __init__(self, name: str, declared: FieldInfo, made: Control | None = None) -> None:
-        self.name, self.fixed, self._declared = name, False, declared
-        self.input = made or input_for(name, declared)
-        self._default: Any = None
-        self._first = self._peek()
-
-    def begin(
-        self,
-        value: Any = None,
-        *,
-        required: bool = False,
-        fixed: bool = False,
-        hidden: bool = False,
-        default: Any = None,
-    ) -> None:
-        """Show what a record holds: from now on, only something else counts as edited.
-
-        Args:
-            value: What it holds; None for what the field is without being touched.
-            required: Whether a create must send it.
-            fixed: Whether it cannot be changed any more.
-            hidden: Whether the service does not show what it holds.
-            default: What a required field begins with, and sends unless somebody changes it.
-        """
-        self.fixed, self._default = fixed, default
-        first = default
-        if not self._declared.is_required():
-            first = self._declared.get_default(call_default_factory=True)
-        self.input.show(first if value is None else value)
-        self.input.lock(fixed)
-        self._first = self._peek()
-        self.input.required = required
-        help_texts = [
-            self._declared.description or "",
-            "Fixed once it exists." if fixed else "",
-            "The service does not show what it holds now." if hidden else "",
-        ]
-        self.input.help = " ".join(filter(None, help_texts))
-        self.input.mark([])
-
-    def set(self, value: Any) -> None:
-        """Show a value as if it had been typed.
-
-        Raises:
-            InputError: It is of a kind that the field cannot hold.
-        """
-        reason = "can only be set when it is created" if self.fixed else ""
-        try:
-            if not self.fixed:
-                self.input.show(value)
-        except TypeError as error:
-            reason = str(error)
-        if reason:
-            raise InputError("This field cannot be set:", [Problem(self.name, repr(value), reason)])
-
-    @property
-    def edited(self) -> bool:
-        """True if it holds something else than at first."""
-        return not self.fixed and self._peek() != self._first
-
-    @property
-    def counts(self) -> bool:
-        """True if its value is sent: it is edited, or must be there."""
-        if self._default is not None and self.input.required and self._peek()[1] in ("", None, []):
-            return False  # what it began with was taken out, and it must hold something
-        has = not self._declared.is_required() or self._default is not None
-        return self.edited or (self.input.required and has)
-
-    @property
-    def text(self) -> str:
-        """The text of a single line or area; empty for other inputs."""
-        return self.input.value if isinstance(self.input.value, str) else ""
-
-    def _peek(self) -> tuple[str, Any]:
-        """Return the value, or what is wrong with it, in a form that can be compared."""
-        try:
-            return "value", self.input.read()
-        except ValueError as error:
-            return "problem", str(error)
-
-
 #: Where there are more fields, those that are off or empty unless somebody fills them are folded.
 _MANY = 8
 #: Who types sends a letter or two at a time: so many at once were pasted.
@@ -929,10 +839,10 @@ class Fieldset:
         ticks = {name: Ticks(name, means) for name, means in endpoints.choices().items()}
         own = {**ticks, **inputs}
         self.fields = {
-            name: FormField(name, field, own.get(name)) for name, field in declared.items()
+            name: own.get(name) or input_for(name, field) for name, field in declared.items()
         }
         for name, each in self.fields.items():
-            each.input.entered = partial(self._entered, name)
+            each.entered = partial(self._entered, name)
         unfolded = unfolded or [
             name
             for name, field in declared.items()
@@ -941,69 +851,90 @@ class Fieldset:
             or name in endpoints.required()
             or (known or {}).get(name)
         ]
-        folded = [field.input for name, field in self.fields.items() if name not in unfolded]
+        folded = [each for name, each in self.fields.items() if name not in unfolded]
         self.more = Fold(folded, f"{len(folded)} more fields")
         self.more.hidden = not folded
-        self.controls = [self.fields[name].input for name in declared if name in unfolded]
+        self.controls = [each for name, each in self.fields.items() if name in unfolded]
         self.controls.append(self.more)
+        self.fixed: set[str] = set()  #: the fields that cannot be changed any more
+        self._defaults: Mapping[str, Any] = {}  #: what required fields begin with
+        self._first: dict[str, Any] = {}  #: what each field held at first
         self._before: dict[str, str] = {}  #: the texts as they were last seen
         self.fill(known)
 
     def fill(self, known: Mapping[str, Any] | None) -> None:
-        """Show what a record holds, to be edited; None for a new one."""
+        """Show what a record holds: from now on, only something else counts as edited.
+
+        Args:
+            known: The record, to be edited; None for a new one.
+        """
         endpoints, self._editing = self._endpoints, known is not None
         chosen = {endpoints.key} if endpoints.chosen else set()
-        fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
-        for name, field in self.fields.items():
-            field.begin(
-                (known or {}).get(name),
-                required=not self._editing and name in endpoints.required(),
-                fixed=name in fixed,
-                hidden=known is not None and name not in known,
-                default=None if self._editing else endpoints.defaults.get(name),
-            )
-            self._before[name] = field.text
+        self.fixed = {*endpoints.body.create_only, *chosen} if self._editing else set()
+        self._defaults = {} if self._editing else endpoints.defaults
+        for name, each in self.fields.items():
+            declared = endpoints.body.model_fields[name]
+            first = self._defaults.get(name)
+            if not declared.is_required():
+                first = declared.get_default(call_default_factory=True)
+            value = (known or {}).get(name)
+            each.show(first if value is None else value)
+            each.lock(name in self.fixed)
+            each.required = not self._editing and name in endpoints.required()
+            hidden = known is not None and name not in known
+            help_texts = [
+                declared.description or "",
+                "Fixed once it exists." if name in self.fixed else "",
+                "The service does not show what it holds now." if hidden else "",
+            ]
+            each.help = " ".join(filter(None, help_texts))
+            each.mark([])
+            self._first[name] = _held(each)
+            self._before[name] = _text(each)
 
     def lock(self, locked: bool) -> None:
         """Refuse what is typed, or take it again."""
-        for field in self.fields.values():
-            field.input.lock(locked or field.fixed)
+        for name, each in self.fields.items():
+            each.lock(locked or name in self.fixed)
 
     def rearrange(self) -> None:
         """Put what was typed into one field, and belongs into several, where it belongs."""
-        for field in self.fields.values():
-            self._rearranged(field)
+        for name in self.fields:
+            self._rearranged(name)
 
     def _entered(self, name: str) -> None:
         """Check a field that has changed; what was pasted into it may belong into several."""
-        field = self.fields[name]
-        pasted = len(field.text) - len(self._before[name]) >= _PASTED
-        self._before[name] = field.text
-        if not (pasted and self._rearranged(field)):
-            field.input.mark([("error", self._wrong(field))])
+        text = _text(self.fields[name])
+        pasted = len(text) - len(self._before[name]) >= _PASTED
+        self._before[name] = text
+        if not (pasted and self._rearranged(name)):
+            self._check(name)
         self._changed()
 
-    def _rearranged(self, field: FormField) -> bool:
-        parts = {} if field.fixed else self._endpoints.rearranged(field.name, field.text)
-        others = [self.fields[name] for name in parts]
-        if not parts or any(other.fixed for other in others):
+    def _rearranged(self, name: str) -> bool:
+        fixed = name in self.fixed
+        parts = {} if fixed else self._endpoints.rearranged(name, _text(self.fields[name]))
+        if not parts or self.fixed.intersection(parts):
             return False
-        for other in others:
-            other.set(parts[other.name])
-            self._before[other.name] = other.text
-        for other in others:
-            other.input.mark([("error", self._wrong(other))])
+        for other, value in parts.items():
+            self.fields[other].show(value)
+            self._before[other] = _text(self.fields[other])
+            self._check(other)
         return True
 
     @property
     def edited(self) -> list[str]:
         """The names of the fields that hold something else than at first."""
-        return [name for name, field in self.fields.items() if field.edited]
+        return [
+            name
+            for name, each in self.fields.items()
+            if name not in self.fixed and _held(each) != self._first[name]
+        ]
 
     @property
     def wrong(self) -> dict[str, str]:
         """The problems, by field."""
-        problems = {name: field.input.problem for name, field in self.fields.items()}
+        problems = {name: each.problem for name, each in self.fields.items()}
         return {name: problem for name, problem in problems.items() if problem}
 
     @property
@@ -1046,19 +977,34 @@ class Fieldset:
         if name not in names:
             problem = Problem(name, "", f"is not one of {', '.join(names)}")
             raise InputError("There is no such field:", [problem])
-        self.fields[name].set(value)
+        reason = "can only be set when it is created" if name in self.fixed else ""
+        try:
+            if not reason:
+                self.fields[name].show(value)
+        except TypeError as error:
+            reason = str(error)
+        if reason:
+            raise InputError("This field cannot be set:", [Problem(name, repr(value), reason)])
         self._entered(name)
 
     def read(self) -> tuple[dict[str, Any], list[Problem]]:
         """Return what would be sent, and what is typed that is no value."""
-        values, problems = {}, []
-        for name, field in self.fields.items():
-            if field.counts:
+        values, problems, edited = {}, [], self.edited
+        for name, each in self.fields.items():
+            if name in edited or (each.required and self._begun(name)):
                 try:
-                    values[name] = field.input.read()
+                    values[name] = each.read()
                 except ValueError as error:
                     problems.append(Problem(name, "", str(error)))
+        for name in self._defaults:
+            if name in values and values[name] in ("", None, []):
+                del values[name]  # what it began with was taken out, and it must hold something
         return values, problems
+
+    def _begun(self, name: str) -> bool:
+        """Return whether a field that nobody has touched holds a value."""
+        declared = self._endpoints.body.model_fields[name]
+        return not declared.is_required() or name in self._defaults
 
     def checked(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what would be sent, as it was typed and as the body of a call.
@@ -1091,41 +1037,54 @@ class Fieldset:
                 reasons[name].append(_placed(problem))
             else:
                 elsewhere.append(f"{problem.field}: {problem.reason}")
-        for name, field in self.fields.items():
-            field.input.mark([("error", "; ".join(reasons[name]))])
+        for name, each in self.fields.items():
+            each.mark([("error", "; ".join(reasons[name]))])
         return elsewhere
 
     @property
     def first(self) -> Control:
         """The first control that is wrong, or else the first one."""
-        wrong = (self.fields[name].input for name in self.wrong)
+        wrong = (self.fields[name] for name in self.wrong)
         return next(wrong, self.controls[0])
 
     def html(self) -> str:
         """Show the fields where no widget can be: in an exported page, on GitHub."""
         rows = []
-        for name, field in self.fields.items():
+        for name, each in self.fields.items():
             try:
-                value = shortly(field.input.read())
+                value = shortly(each.read())
             except ValueError as error:
                 value = visible(str(error))
             cells = "".join(
-                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, field.input.help)
+                f'<td dir="auto" {START}>{escape(part)}</td>' for part in (value, each.help)
             )
             rows.append(f'<tr><th scope="row" {START}>{name}</th>{cells}</tr>')
         return f"<table>{''.join(rows)}</table>"
 
-    def _wrong(self, field: FormField) -> str:
-        """Check one field that was edited."""
-        if not field.edited:
-            return ""
+    def _check(self, name: str) -> None:
+        """Show at a field that was edited what is wrong with it."""
+        problem = ""
         try:
-            self._endpoints.body.whole({field.name: field.input.read()}, "", ())
+            if name in self.edited:
+                self._endpoints.body.whole({name: self.fields[name].read()}, "", ())
         except InputError as error:
-            return "; ".join(_placed(problem) for problem in error.problems)
+            problem = "; ".join(map(_placed, error.problems))
         except ValueError as error:
-            return str(error)
-        return ""
+            problem = str(error)
+        self.fields[name].mark([("error", problem)])
+
+
+def _held(control: Control) -> Any:
+    """Return what a control holds, or what is wrong with it, in a form that can be compared."""
+    try:
+        return "value", control.read()
+    except ValueError as error:
+        return "problem", str(error)
+
+
+def _text(control: Control) -> str:
+    """Return the text of a single line or area; empty for other inputs."""
+    return control.value if isinstance(control.value, str) else ""
 
 
 def _placed(problem: Problem) -> str:

@@ -23,21 +23,37 @@ def client() -> Iterator[Client]:
 def test_a_new_record_requires_what_the_room_requires(client: Client) -> None:
     for room in (client.contacts, client.flows, client.webhooks, client.templates("greeting")):
         fields = Fieldset(room, None)
-        required = [name for name, field in fields.fields.items() if field.input.required]
+        required = [name for name, field in fields.fields.items() if field.required]
         assert set(required) == set(endpoints_of(room).required())
 
 
 def test_an_opened_record_sends_nothing_before_it_is_edited(client: Client) -> None:
     fields = Fieldset(client.contacts, CONTACT)
     assert fields.read() == ({}, [])
-    fields.fields["name"].set("Ana")
+    fields.set("name", "Ana")
     assert fields.edited == ["name"]
     assert fields.checked() == ({"name": "Ana"}, {"name": "Ana"})
 
 
+def test_only_something_else_than_at_first_is_an_edit(client: Client) -> None:
+    content = Fieldset(client.templates("greeting"), {"lang_code": "en", "footer": "Larkspur"})
+    for value, edited in (("Other", ["footer"]), ("Larkspur", []), ("", ["footer"])):
+        content.set("footer", value)
+        assert content.edited == edited
+    assert content.values == {"footer": ""}
+    assert content.fields["text"].help.endswith("The service does not show what it holds now.")
+    with pytest.raises(InputError, match="footer = \\[1\\]: must be text"):
+        content.set("footer", [1])
+
+
+def test_a_required_field_with_a_first_value_is_sent_as_it_is(client: Client) -> None:
+    new = Fieldset(client.templates("greeting"), None)
+    assert ("text" in new.values) is new.fields["text"].required
+
+
 def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
     fields = Fieldset(client.flows, None)
-    fields.fields["flow_json"].input.show([])
+    fields.fields["flow_json"].show([])
     with pytest.raises(InputError) as caught:
         fields.checked()
     assert {p.field: p.reason for p in caught.value.problems} == {
@@ -48,7 +64,7 @@ def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
 
 def test_json_that_is_none_is_one_problem_and_not_a_missing_field_too(client: Client) -> None:
     fields = Fieldset(client.flows, None)
-    fields.fields["flow_json"].input.enter("{")
+    fields.fields["flow_json"].enter("{")
     with pytest.raises(InputError) as caught:
         fields.checked()
     told = [p.reason for p in caught.value.problems if p.field == "flow_json"]
@@ -67,13 +83,16 @@ def test_what_is_typed_is_checked_at_once_and_nothing_is_said_while_filling(clie
 
 def test_what_is_fixed_once_it_exists_is_locked_then(client: Client) -> None:
     content = Fieldset(client.templates("greeting"), {"lang_code": "en", "text": "Hi"})
-    assert content.fields["lang_code"].fixed and not content.fields["text"].fixed
+    assert content.fixed == {"lang_code"}
     flow = Fieldset(client.flows, {"name": "survey"})
-    assert [n for n, f in flow.fields.items() if f.fixed] == ["name", "template_name", "categories"]
+    assert flow.fixed == {"name", "template_name", "categories"}
+    assert "Fixed once it exists." in flow.fields["name"].help
+    with pytest.raises(InputError, match="can only be set when it is created"):
+        flow.set("name", "x")
     flow.lock(True)
     flow.lock(False)
-    assert flow.fields["name"].input.disabled
-    assert not flow.fields["flow_json"].input.disabled
+    assert flow.fields["name"].disabled
+    assert not flow.fields["flow_json"].disabled
 
 
 def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_returned(
@@ -100,7 +119,7 @@ def test_problems_are_marked_at_their_fields_with_their_place_and_the_rest_is_re
 def test_spare_fields_are_folded_away(client: Client) -> None:
     fields = Fieldset(client.templates("greeting"), {"lang_code": "en", "is_draft": True})
     more = fields.more
-    assert not controls(more, "is_draft") and fields.fields["is_draft"].input in fields.controls
+    assert not controls(more, "is_draft") and fields.fields["is_draft"] in fields.controls
     assert controls(more, "is_catalog")
     assert Fieldset(client.contacts, None).more.hidden
 
