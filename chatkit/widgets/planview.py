@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from html import escape
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ipywidgets as w
 
@@ -22,7 +21,7 @@ from chatkit.api.connection import account_words, is_live
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Interrupt
 from chatkit.bulk.changes import Change
-from chatkit.bulk.outcomes import Row, rows_of_journal
+from chatkit.bulk.outcomes import rows_of_journal
 from chatkit.bulk.plan import (
     home_of,
     keep_at,
@@ -46,11 +45,9 @@ from chatkit.errors import (
 from chatkit.frames.snapshot import remember_parts
 from chatkit.report import (
     FEW,
-    MANY,
     STYLE,
     html_heading,
     html_list,
-    html_tables,
     html_value,
     marked,
     row_label,
@@ -63,6 +60,8 @@ from chatkit.widgets.table import (
     PagedRows,
     finding_list,
     marked_words,
+    row_button,
+    saved_rows,
     text_html,
 )
 
@@ -76,8 +75,7 @@ if TYPE_CHECKING:
 _OUTDATED = "Out of date: something was edited since this review."
 #: What the button says while it runs: before it was asked, after that, and when asked twice.
 _STOP = ("Stop", "Do not wait for answers either", "Stopping …")
-_OFTEN = 0.1  #: seconds between two pictures of the progress
-_ROWS_OFTEN = 0.4  #: seconds between two pictures of the rows
+_OFTEN = 0.25  #: seconds between two pictures of the progress
 
 
 class PlanView(Panel):
@@ -138,7 +136,7 @@ class PlanView(Panel):
         self._error: Exception | None = None
         self._starting, self._painting = threading.Lock(), threading.RLock()
         self.running = False  #: whether it is being applied now
-        self._drawn = self._redrawn = self._began = 0.0
+        self._drawn = self._began = 0.0
         self._allowed = _overrides(plan)
         self._allowed_here = False  #: whether somebody has typed here what allows it
         self._accounts = PagedRows(
@@ -179,7 +177,7 @@ class PlanView(Panel):
         else:
             self._show_result()
         accounts = [self._accounts] if isinstance(plan, FleetPlan) else []
-        parts = [self._heading, self._message, actions, *accounts, self._rows, self._notes]
+        parts = [self._heading, self._message, actions, self._notes, *accounts, self._rows]
         super().__init__([*parts, self._code, self._below])
         self._paint()
 
@@ -194,11 +192,10 @@ class PlanView(Panel):
             outdated = f"<p><strong>{_OUTDATED}</strong></p>" if self.outdated else ""
             return f"{outdated}{self.plan._repr_html_()}"
         columns, items = result_items(self.plan, self.result, self._taken, acts=False)
-        rows = [item.html() for item in items[:MANY]]
         parts = [
             html_heading(heading_of(self.plan, run=True)),
             f"<p>{escaped(self.result.chatkit.summary())}</p>",
-            html_tables(columns, rows[:PAGE], rows[PAGE:], len(items), "view.result"),
+            saved_rows(columns, items, "view.result"),
             "" if self.back is None else self.back._page(),
         ]
         look = f"<style>{self._style}</style>"
@@ -283,26 +280,18 @@ class PlanView(Panel):
             self._draw(0, len(self.plan))
             self._message.show("")
             self.running = True
-            self._rows.fill(*self._items_at_work(), stay=True)
+            self._rows.fill(*plan_items(self.plan, self._outcome_at_work), stay=True)
             self._fill_accounts()
             self._paint()
             self._thread.start()
 
-    def wait(self, timeout: float | None = None) -> pd.DataFrame:
-        """Wait until it is done or stopped, and return what truly happened.
-
-        Raises:
-            TimeoutError: It is still at work.
-        """
-        thread = self._thread
-        while thread is not None and thread.is_alive():
+    def wait(self) -> pd.DataFrame:
+        """Wait until it is done or stopped, and return what truly happened."""
+        while self._thread is not None and self._thread.is_alive():
             try:
-                thread.join(timeout)
+                self._thread.join()
             except KeyboardInterrupt:
                 self.stop()
-                continue
-            if timeout is not None and thread.is_alive():
-                raise TimeoutError("It is still being applied.")
         if self._error is not None:
             raise self._error
         if self.result is None:
@@ -341,10 +330,10 @@ class PlanView(Panel):
     def _back_plan(self, only: Collection[int] | None) -> Plan | FleetPlan:
         """Make the plan that takes some rows back, or all of them."""
         rows_by_account: dict[str, Collection[int] | None] = {}
-        for label, part, first in placed(self._parts):
-            if only is None:
+        for label, _, places in placed(self._parts):
+            if places and only is None:
                 rows_by_account[label] = None
-            elif own := {n - first for n in only if first <= n < first + len(part)}:
+            elif own := {n - places.start for n in only or () if n in places}:
                 rows_by_account[label] = own
         if isinstance(self.plan, FleetPlan):
             return undo_fleet_plan(self.plan, rows_by_account)
@@ -381,7 +370,7 @@ class PlanView(Panel):
         """
         parts = {
             label: rendering.rest_frame(part, own)
-            for label, part, own in self._results(self.wait())
+            for label, part, own in self._results()
             if len(part) or not isinstance(self.plan, FleetPlan)
         }
         frame = _of_accounts(parts)
@@ -389,16 +378,17 @@ class PlanView(Panel):
             remember_parts(frame, parts)
         return frame
 
-    def _results(self, result: pd.DataFrame) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
+    def _results(self) -> Iterator[tuple[str, Plan, pd.DataFrame]]:
         """Yield the plan of each account with its part of the result."""
-        for label, part, first in placed(self._parts, empty=True):
-            yield label, part, result.iloc[first : first + len(part)]
+        result = self.wait()
+        for label, part, places in placed(self._parts):
+            yield label, part, result.iloc[places.start : places.stop]
 
     def download(self) -> None:
         """Send what was not applied to the browser as a workbook, to be saved."""
         by_title: dict[str, dict[str, pd.DataFrame]] = {}
         only_to_read = {}
-        for label, part, own in self._results(self.wait()):
+        for label, part, own in self._results():
             parts, only_to_read[label] = rendering.rest_sheets(part, own)
             for title, sheet in parts.items():
                 by_title.setdefault(title, {})[label] = sheet
@@ -421,10 +411,10 @@ class PlanView(Panel):
             return set()
         states = list(self.result["state"])
         return {
-            first + n
-            for _, part, first in placed(self._parts)
-            for n, change in enumerate(part.changes)
-            if states[first + n] in ("applied", "differs") and change.undo != "never"
+            n
+            for _, part, places in placed(self._parts)
+            for n, change in zip(places, part.changes, strict=True)
+            if _can_take_back(change, states[n])
         } - self._taken
 
     def _was_taken_back(self, back: PlanView) -> None:
@@ -459,9 +449,6 @@ class PlanView(Panel):
                 logging.getLogger(__name__).exception("a plan was not applied")
             self._error = error
         self.running = False
-        self._finished()
-
-    def _finished(self) -> None:
         if self.result is not None:
             self._show_result()
         self._fill_accounts()
@@ -476,15 +463,16 @@ class PlanView(Panel):
         """Show what came of it, what failed first."""
         assert self.result is not None  # noqa: S101  # whoever calls it has looked
         runs: dict[At | None, list[KeptRun]] = {}
-        for _, part, first in placed(self._parts):
+        for _, part, places in placed(self._parts):
+            if not places:
+                continue
             # Where the journal was pruned meanwhile, what was taken back stays as it is known.
             at = home_of(part)
             with suppress(JournalError), read_run(part.id, at) as kept:
                 if at not in runs:
                     runs[at] = list(kept_runs(at))
                 back = taken_back(part.id, rows_of_journal(kept), runs[at])
-                own = range(first, first + len(part))
-                self._taken = self._taken.difference(own) | {first + n for n in back}
+                self._taken = self._taken.difference(places) | {places[n] for n in back}
         self._rows.fill(*self._items(), stay=stay)
         summary = self.result.chatkit.summary()
         if self._taken:
@@ -495,31 +483,23 @@ class PlanView(Panel):
         self._summary = summary
         self._message.show(summary, wrong=bool(not_applied))
 
-    def _items(self) -> tuple[Mapping[str, int], Sequence[Item]]:
+    def _items(self) -> Rows:
         if self.result is None:
             return plan_items(self.plan)
         return result_items(self.plan, self.result, self._taken)
 
-    def _items_at_work(self) -> tuple[Mapping[str, int], Sequence[Item]]:
-        """Make rows that tell how far each is whenever they are drawn."""
-        items: list[Item] = []
-        for label, part in self._parts.items():
-            drawn = [
-                item._replace(html=partial(self._draw_at_work, label, n))
-                for n, item in zip(rendering.order_by_kind(part), _items_of(part), strict=False)
-            ]
-            items += of_account(label, [*drawn, *_refused_items(part, outcome=True)])
-        return result_columns(self.plan), items
-
-    def _draw_at_work(self, label: str, n: int) -> str:
-        change = self._parts[label].changes[n]
-        rows = rows_at_work(self._parts[label])
+    def _outcome_at_work(self, label: str, n: int) -> Outcome:
+        """Return how far a row of the running plan is."""
+        part = self._parts[label]
         ended = progress_of(self.plan).ended if isinstance(self.plan, FleetPlan) else {}
         if not isinstance(came := ended.get(label), Exception | None):
-            state, reason = came["state"].iloc[n], came["reason"].iloc[n]
-            return draw_change(change, state=state, looks=_look(state), reason=reason)
-        looks, state, reason = ("open", "waiting", "") if not rows else _at_work(rows[n])
-        return draw_change(change, state=state, looks=looks, reason=reason)
+            return Outcome(came["state"].iloc[n], came["reason"].iloc[n])
+        row = rows[n] if (rows := rows_at_work(part)) else None
+        if row is None or row.state == "not sent":
+            return Outcome("waiting", row.reason if row else "")
+        if row.state == "unknown" and not row.was_unknown:
+            return Outcome("being sent")
+        return Outcome(row.state, row.reason)
 
     def _fill_accounts(self) -> None:
         """Show what each account would do, how far it is, or what came of it."""
@@ -527,37 +507,12 @@ class PlanView(Panel):
 
     def _account_items(self) -> Sequence[Item]:
         """Make a row for each account: what it would do, how far it is, or what came of it."""
-        plan, result, running = self.plan, self.result, self.running
+        plan = self.plan
         if not isinstance(plan, FleetPlan):
             return []
-        stops = {} if result is None or running else result.attrs["stops"]
-        progress = progress_of(plan)
         items = []
-        for label, part, first in placed(plan.plans, empty=True):
-            kind, looks, state = "planned", "back", "planned"
-            came = progress.ended.get(label)
-            if not len(part):
-                kind = state = "without changes"
-            elif running and isinstance(came, Exception):
-                kind, looks, state = "stopped", "bad", f"Stopped: {first_line(came)}"
-            elif running and came is None:
-                kind, looks = "at work", "open"
-                done = progress.done.get(label)
-                state = "waiting" if done is None else f"{done:,} of {len(part):,}"
-            elif running or result is not None:
-                whole = result if result is not None and not running else came
-                assert not isinstance(whole, Exception | None)  # noqa: S101  # as was asked above
-                states = whole["state"]
-                if not running:
-                    states = states.iloc[first : first + len(part)]
-                state = rendering.state_counts(states)
-                kind, looks = "done", "fine"
-                if not states.isin((*TOOK_EFFECT, "skipped")).all():
-                    kind, looks = "not all applied", "bad"
-                if label in stops:
-                    kind, looks, state = "stopped", "bad", f"{state} It stopped: {stops[label]}"
-            elif part.objections():
-                kind, looks, state = "blocked", "bad", "blocked"
+        for label, part, places in placed(plan.plans):
+            kind, looks, state = self._account_state(plan, label, places)
             heading = self._headings[label]
             drawn = partial(_draw_account, label, heading, state, looks, bool(len(part)))
             items.append(Item((kind,), f"{label} {heading} {state}", drawn))
@@ -566,21 +521,47 @@ class PlanView(Panel):
             items.append(Item((self._lost,), f"{label} {why}", drawn))
         return items
 
+    def _account_state(self, plan: FleetPlan, label: str, places: range) -> tuple[str, str, str]:
+        """Return how far an account is: a kind to look for, its look, and a sentence."""
+        if not places:
+            return "without changes", "back", "without changes"
+        if self.running:
+            progress, stop = progress_of(plan), ""
+            came = progress.ended.get(label)
+            if isinstance(came, Exception):
+                return "stopped", "bad", f"Stopped: {first_line(came)}"
+            if came is None:
+                done = progress.done.get(label)
+                return (
+                    "at work",
+                    "open",
+                    "waiting" if done is None else f"{done:,} of {len(places):,}",
+                )
+            states = came["state"]
+        elif self.result is not None:
+            stop = self.result.attrs["stops"].get(label, "")
+            states = self.result["state"].iloc[places.start : places.stop]
+        elif plan.plans[label].objections():
+            return "blocked", "bad", "blocked"
+        else:
+            return "planned", "back", "planned"
+        counts = rendering.state_counts(states)
+        if stop:
+            return "stopped", "bad", f"{counts} It stopped: {stop}"
+        if states.isin((*TOOK_EFFECT, "skipped")).all():
+            return "done", "fine", counts
+        return "not all applied", "bad", counts
+
     def _watch(self, done: int, total: int | None) -> None:
         """Show how far it is, not more often than a person can see."""
-        now = time.monotonic()
-        if now - self._drawn >= _OFTEN or done == total:
-            self._drawn = now
+        if time.monotonic() - self._drawn >= _OFTEN or done == total:
             self._draw(done, total or len(self.plan))
-        if now - self._redrawn >= _ROWS_OFTEN or done == total:
-            self._redrawn = now
             self._rows.redraw()
-            self._accounts.update(
-                self._account_items()
-            )  # filters stay as they are: one may be open
+            self._accounts.update(self._account_items())  # filters stay: one may be open
 
     def _draw(self, done: int, total: int) -> None:
-        passed = time.monotonic() - self._began
+        self._drawn = time.monotonic()
+        passed = self._drawn - self._began
         left = passed / done * (total - done) if done else 0.0
         rest = f", about {many(round(left), 'second')} left" if left >= 2 else ""
         share = 100 * done / max(total, 1)
@@ -649,9 +630,9 @@ def _overrides(plan: Plan | FleetPlan) -> list[str]:
 def _live(plan: Plan | FleetPlan) -> str:
     """Name the accounts that a plan writes to, where that is live data."""
     named = []
-    for label, part, _ in placed(parts_of(plan)):
+    for label, part in parts_of(plan).items():
         connection = target_of(part).transport.connection
-        if is_live(connection.account):
+        if len(part) and is_live(connection.account):
             named.append(label or account_words(connection.account, connection.name))
     return many(len(named), "account") if len(named) > FEW else ", ".join(named)
 
@@ -671,17 +652,11 @@ def parts_of(plan: Plan | FleetPlan) -> Mapping[str, Plan]:
     return plan.plans if isinstance(plan, FleetPlan) else {"": plan}
 
 
-def placed(parts: Mapping[str, Plan], *, empty: bool = False) -> Iterator[tuple[str, Plan, int]]:
-    """Yield the plans that have rows, each with the place of its first one in the result.
-
-    Args:
-        parts: The plans, by account.
-        empty: Those without rows too.
-    """
+def placed(parts: Mapping[str, Plan]) -> Iterator[tuple[str, Plan, range]]:
+    """Yield the plan of each account, with the places of its rows in the result."""
     first = 0
     for label, part in parts.items():
-        if len(part) or empty:
-            yield label, part, first
+        yield label, part, range(first, first + len(part))
         first += len(part)
 
 
@@ -708,17 +683,16 @@ def _notes_html(plan: Plan | FleetPlan, *more: str) -> str:
     return html_list("told", "", [*named, *map(visible, plan.notes), *more])
 
 
-def _draw_account(label: str, what: str, state: str, looks: str, shows: bool) -> str:
+def _draw_account(
+    label: str, what: str, state: str, looks: str, shows: bool
+) -> tuple[str, list[str]]:
     name = escaped(label)
-    button = (
-        f'<button type="button" class="chatkit-button small" data-act="account" '
-        f'data-row="{escape(label)}" aria-label="Show the rows of {name}">Show</button>'
+    button = row_button("account", label, "Show", f"Show the rows of {name}") if shows else ""
+    line = (
+        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>'
+        f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button}</td>'
     )
-    cells = (
-        f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>',
-        f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button if shows else ""}</td>',
-    )
-    return f'<tbody class="{looks}"><tr>{"".join(cells)}</tr></tbody>'
+    return looks, [line]
 
 
 def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -726,77 +700,104 @@ def _of_accounts(parts: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return parts[""] if list(parts) == [""] else rendering.fleet_table(parts)
 
 
-def of_account(label: str, items: Sequence[Item]) -> Sequence[Item]:
-    """Add the account to rows, where there are several."""
-    if not label:
-        return items
-    return [
-        item._replace(
-            text=f"{label} {item.text}",
-            html=partial(_with_account, label, item.html),
-            account=label,
-        )
-        for item in items
-    ]
-
-
-def _with_account(label: str, html: Callable[[], str]) -> str:
-    body = html()
-    cell = f'<td dir="auto">{escaped(label)}</td>'
-    return body.replace("<tr>", "<tr><td></td>").replace("<tr><td></td>", f"<tr>{cell}", 1)
-
-
-def _and_account(plan: Plan | FleetPlan, columns: Mapping[str, int]) -> Mapping[str, int]:
-    """Put the column of the accounts before others, where there are several accounts."""
-    if not isinstance(plan, FleetPlan):
-        return columns
-    return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
-
-
 # --- the rows of a plan, and of its result -------------------------------------------------
 
 TOOK_EFFECT = ("applied", "differs", "unchanged")  #: states of rows with which nothing is wrong
 OPEN = ("not sent", "unknown")  #: states of rows with which a run can go on
 REST = ("failed", "conflict", *OPEN)  #: states of rows that were not applied, or nobody knows
-_FIRST = {state: n for n, state in enumerate((*REST, "differs"))}
+_FIRST = {kind: n for n, kind in enumerate((*REST, "refused", "differs"))}
+_LOOKS = {
+    **dict.fromkeys((*TOOK_EFFECT, "skipped"), "fine"),
+    **dict.fromkeys((*OPEN, "waiting", "being sent"), "open"),
+    "taken back": "back",
+}
 
 #: What a person looks for among the changes that cannot be undone exactly.
-_UNDO = {"exactly": "", "never": "never undone"}
-_NOT_EXACTLY = "not restored exactly"
+_UNDO = {"exactly": (), "never": ("never undone",)}
+_NOT_EXACTLY = ("not restored exactly",)
 
 
-def plan_items(plan: Plan | FleetPlan) -> tuple[Mapping[str, int], Sequence[Item]]:
-    """Make the rows of a plan, and of what it refuses."""
+class Outcome(NamedTuple):
+    """How far a row of a plan is, or what came of it."""
+
+    state: str
+    reason: str = ""
+    number: str = ""  #: its place in the result, where it can be taken back
+
+    @property
+    def looks(self) -> str:
+        """The class of its look."""
+        return _LOOKS.get(self.state, "bad")
+
+
+Rows: TypeAlias = tuple[Mapping[str, int], Sequence[Item]]
+
+
+def plan_items(
+    plan: Plan | FleetPlan, outcome: Callable[[str, int], Outcome] | None = None
+) -> Rows:
+    """Make the columns and the rows of a plan, and of what it refuses.
+
+    Args:
+        plan: The plan.
+        outcome: Returns how far a row is, by its account and its number there, whenever it is
+            drawn.
+    """
     items: list[Item] = []
     for label, part in parts_of(plan).items():
-        items += of_account(label, _items_of(part))
-    columns = {"change": 9, _record_noun(plan): 19, "field": 12, "before": 30, "after": 30}
-    return _and_account(plan, columns), items
+        losses = {} if outcome else rendering.losses_of(part)
+        for n in rendering.order_by_kind(part):
+            change = part.changes[n]
+            kinds = (change.kind, *_UNDO.get(change.undo, _NOT_EXACTLY), *_resource(change))
+            came = partial(outcome, label, n) if outcome else None
+            drawn = partial(_draw_change, change, losses, came)
+            items.append(Item(kinds, _searched(change), drawn, label))
+        items += _refused_items(part, label, outcome is not None)
+    return _columns(plan, outcome is not None), items
 
 
-def _record_noun(plan: Plan | FleetPlan) -> str:
-    return next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
+def result_items(
+    plan: Plan | FleetPlan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
+) -> Rows:
+    """Make the columns and the rows of a result: what was not applied, then the others.
+
+    Args:
+        plan: What was applied.
+        result: What came of it.
+        taken: The numbers of the rows that were taken back since.
+        acts: Whether a row has a button that takes it back.
+    """
+    items: list[Item] = []
+    states = list(zip(map(str, result["state"]), map(str, result["reason"]), strict=True))
+    for label, part, places in placed(parts_of(plan)):
+        for n, change in zip(places, part.changes, strict=True):
+            state, reason = ("taken back", states[n][1]) if n in taken else states[n]
+            came = Outcome(state, reason, str(n) if acts and _can_take_back(change, state) else "")
+            first = ("not applied",) if came.looks in ("open", "bad") else ()
+            drawn = partial(_draw_change, change, {}, partial(Outcome, *came))
+            text = f"{state} {reason} {_searched(change)}"
+            items.append(Item((*first, state, *_resource(change)), text, drawn, label))
+        items += _refused_items(part, label, True)
+    items.sort(key=lambda item: min(_FIRST.get(kind, len(_FIRST)) for kind in item.kinds))
+    return _columns(plan, True), items
 
 
-def _items_of(plan: Plan) -> Sequence[Item]:
-    """Make the rows of the plan of one account, and of what it refuses."""
-    losses = rendering.losses_of(plan)
-    items = [
-        Item(
-            (change.kind, *filter(None, [_UNDO.get(change.undo, _NOT_EXACTLY), _part(change)])),
-            _searched(change),
-            partial(draw_change, change, losses),
-        )
-        for kind in rendering.by_kind(plan)
-        for change in kind
-    ]
-    items += _refused_items(plan)
-    return items
+def _columns(plan: Plan | FleetPlan, outcome: bool) -> Mapping[str, int]:
+    """Name the columns of a plan, or of one that is or was applied, with the width of each."""
+    noun = next((rendering.record_noun(part) for part in parts_of(plan).values()), "record")
+    if not outcome:
+        return {"change": 9, noun: 19, "field": 12, "before": 30, "after": 30}
+    columns = {"state": 10, "change": 9, noun: 17, "field": 12, "before": 21, "after": 21}
+    return columns | {"action": 10}
 
 
-def _part(change: Change) -> str:
+def _resource(change: Change) -> tuple[str, ...]:
     """Name the resource of a change of a plan for the account, as a filter of its rows."""
-    return f"{change.noun}s" if change.noun else ""
+    return (f"{change.noun}s",) if change.noun else ()
+
+
+def _can_take_back(change: Change, state: str) -> bool:
+    return state in ("applied", "differs") and change.undo != "never"
 
 
 def _searched(change: Change) -> str:
@@ -807,26 +808,17 @@ def _searched(change: Change) -> str:
 _FIELDS = 8  #: fields of a change that are shown before somebody asks for all
 
 
-def draw_change(
-    change: Change,
-    losses: rendering.Losses = MappingProxyType({}),
-    *,
-    state: str = "",
-    looks: str = "",
-    reason: str = "",
-    action: str = "",
-) -> str:
+def _draw_change(
+    change: Change, losses: rendering.Losses, came: Callable[[], Outcome] | None
+) -> tuple[str, list[str]]:
     """Draw a row of a plan or of its result: each field in full, and below what is to be known.
 
     Args:
         change: What is changed.
         losses: Why changes cannot be undone exactly.
-        state: How far it is, in a column of its own, if its plan is or was applied.
-        looks: The class of the row.
-        reason: Why it is so far, in words.
-        action: A button, in a column of its own beside the state.
+        came: How far it is, if its plan is or was applied.
     """
-    lines = [_draw_line(change, line) for line in rendering.change_lines(change, whole=True)]
+    lines = [_draw_field(change, line) for line in rendering.change_lines(change, whole=True)]
     lines = lines or ["<td></td>" * 3]
     lines[_FIELDS:] = [line.replace("<td", '<td class="ck-far"', 1) for line in lines[_FIELDS:]]
     label, note = rendering.change_label(change), rendering.footnote(change, losses)
@@ -835,19 +827,36 @@ def draw_change(
         words = f'data-more aria-label="Show all of {escape(label)}" aria-expanded="false"'
         name += f'<button type="button" class="chatkit-button small" {words}>Show all</button>'
     kind = f'<td class="short">{rendering.html_kind(change)}</td>'
-    head = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>'
-    blank, end = "<td></td>" * (3 if state else 2), ""
-    if state:
-        head = f'<td class="dot short">{escaped(state)}</td>{head}'
-        end = f"<td>{action}</td>"
-    rows = [head + lines[0] + end, *(blank + line + "<td></td>" * bool(end) for line in lines[1:])]
-    below = f'<p dir="auto">{escaped(reason)}</p>' if reason else ""
-    if below := below + finding_list(change.findings):
-        rows.append(f'<td></td><td class="below" colspan="{6 if state else 4}">{below}</td>')
-    return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(rows)}</tr></tbody>'
+    findings, outcome = finding_list(change.findings), came() if came else None
+    return _draw_row(kind, name, lines, findings, outcome, f"Take back {label}")
 
 
-def _draw_line(change: Change, line: rendering.Line) -> str:
+def _draw_row(
+    kind: str,
+    name: str,
+    lines: Sequence[str],
+    below: str,
+    outcome: Outcome | None,
+    take_back: str = "",
+) -> tuple[str, list[str]]:
+    """Draw a row below the columns of a plan, or below those of one that is or was applied."""
+    head, looks, before, after = f'{kind}<th scope="rowgroup" dir="auto">{name}</th>', "", 2, 0
+    end = ""
+    if outcome is not None:
+        head = f'<td class="dot short">{escaped(outcome.state)}</td>{head}'
+        number = outcome.number
+        button = row_button("back", number, "Take back", escaped(take_back)) if number else ""
+        looks, before, after, end = outcome.looks, 3, 1, f"<td>{button}</td>"
+        below = f'<p dir="auto">{escaped(outcome.reason)}</p>{below}' if outcome.reason else below
+    rows = [f"{head}{lines[0]}{end}"]
+    rows += ["<td></td>" * before + line + "<td></td>" * after for line in lines[1:]]
+    if below:
+        span = before + 2 + after
+        rows.append(f'<td></td><td class="below" colspan="{span}">{below}</td>')
+    return looks, rows
+
+
+def _draw_field(change: Change, line: rendering.Line) -> str:
     """Draw the cells of a field: its name, and both sides, those of long texts in full."""
     name = f'<td dir="auto">{marked(visible(line.field))}</td>'
     old, new = ("span", "span") if change.kind == "skip" else ("del", "ins")
@@ -859,97 +868,19 @@ def _draw_line(change: Change, line: rendering.Line) -> str:
     return name + "".join(f'<td dir="auto">{cell}</td>' for cell in cells)
 
 
-def _refused_items(plan: Plan, *, outcome: bool = False) -> list[Item]:
+def _refused_items(plan: Plan, label: str, outcome: bool) -> list[Item]:
     """Make the rows of what cannot be planned, below the columns of changes or of outcomes."""
     return [
-        Item(("refused",), " ".join(map(str, cell)), partial(_refused, cell, outcome))
+        Item(("refused",), " ".join(map(str, cell)), partial(_draw_refused, cell, outcome), label)
         for cell in refused_cells(plan)
     ]
 
 
-def _refused(cell: RefusedCell, outcome: bool) -> str:
-    row, column, value = map(escaped, [row_label(cell.row), *map(str, cell[1:3])])
-    reasons = map(str, cell[3:])
-    kind, end = ("<td></td>", "<td></td>") if outcome else ("", "")
-    where = (
-        f'<td class="dot short">refused</td>{kind}<th scope="rowgroup" dir="auto">row {row}</th>'
-    )
-    what = f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>{end}'
-    why = finding_list([("error", ": ".join(reasons))])
-    below = f'<td></td><td class="below" colspan="{6 if outcome else 4}">{why}</td>'
-    return f'<tbody class="bad"><tr>{where}{what}</tr><tr>{below}</tr></tbody>'
-
-
-def result_columns(plan: Plan | FleetPlan) -> Mapping[str, int]:
-    """Name the columns of a plan that is or was applied, each with its width in percent."""
-    noun = _record_noun(plan)
-    columns = {"state": 10, "change": 9, noun: 17, "field": 12, "before": 21, "after": 21}
-    columns["action"] = 10
-    return _and_account(plan, columns)
-
-
-def result_items(
-    plan: Plan | FleetPlan, result: pd.DataFrame, taken: Collection[int] = (), *, acts: bool = True
-) -> tuple[Mapping[str, int], Sequence[Item]]:
-    """Make the rows of a result: what was not applied, what was refused, then the others.
-
-    Args:
-        plan: What was applied.
-        result: What came of it.
-        taken: The numbers of the rows that were taken back since.
-        acts: Whether a row has a button that takes it back.
-    """
-    items: list[Item] = []
-    for label, part, first in placed(parts_of(plan), empty=True):
-        own = result.iloc[first : first + len(part)]
-        items += of_account(label, _result_items_of(part, own, taken, first, acts=acts))
-    if isinstance(plan, FleetPlan):  # what was not applied comes first, of all accounts
-        items.sort(key=lambda item: not {"not applied", "refused"}.intersection(item.kinds))
-    return result_columns(plan), items
-
-
-def _result_items_of(
-    plan: Plan, result: pd.DataFrame, taken: Collection[int], first: int, *, acts: bool
-) -> Sequence[Item]:
-    """Make the rows of the result of one account, whose rows begin at some place of the whole."""
-    rows = list(zip(plan.changes, result["state"], result["reason"], strict=True))
-    order = sorted(range(len(rows)), key=lambda n: _FIRST.get(rows[n][1], len(_FIRST)))
-    items = []
-    for n in order:
-        change, state, reason = rows[n]
-        looks = _look(state)
-        kinds: tuple[str, ...] = (state,) if looks == "fine" else ("not applied", state)
-        if first + n in taken:
-            kinds, looks = ("taken back",), "back"
-        can = acts and state in ("applied", "differs") and change.undo != "never"
-        number = str(first + n) if can and first + n not in taken else ""
-        text = f"{kinds[-1]} {reason} {_searched(change)}"
-        drawn = partial(_draw_outcome, change, looks, kinds[-1], str(reason), number)
-        items.append(Item((*kinds, *filter(None, [_part(change)])), text, drawn))
-    left = sum(state in REST for _, state, _ in rows)
-    items[left:left] = _refused_items(plan, outcome=True)
-    return items
-
-
-def _look(state: str) -> str:
-    """Return the look of the state of a row."""
-    return "fine" if state in (*TOOK_EFFECT, "skipped") else "open" if state in OPEN else "bad"
-
-
-def _draw_outcome(change: Change, looks: str, state: str, reason: str, number: str) -> str:
-    """Draw a row of a result, with a button that takes it back if it has a number."""
-    button = ""
-    if number:
-        name = escaped(f"Take back {rendering.change_label(change)}")
-        button = f'class="chatkit-button small" data-act="back" data-row="{number}"'
-        button = f'<button type="button" {button} aria-label="{name}">Take back</button>'
-    return draw_change(change, state=state, looks=looks, reason=reason, action=button)
-
-
-def _at_work(row: Row) -> tuple[str, str, str]:
-    """Return how far a row of a running plan is: its look, a word for it, and the reason."""
-    if row.state == "not sent":
-        return "open", "waiting", row.reason
-    if row.state == "unknown" and not row.was_unknown:
-        return "open", "being sent", ""
-    return _look(row.state), row.state, row.reason
+def _draw_refused(cell: RefusedCell, outcome: bool) -> tuple[str, list[str]]:
+    row, column, value = map(escaped, [row_label(cell.row), cell.column, cell.value])
+    lines = [f'<td dir="auto">{column}</td><td></td><td dir="auto">{value}</td>']
+    why = finding_list([("error", f"{cell.reason}: {cell.next_step}")])
+    kind, came = '<td class="dot short">refused</td>', None
+    if outcome:
+        kind, came = "<td></td>", Outcome("refused")
+    return "bad", _draw_row(kind, f"row {row}", lines, why, came)[1]

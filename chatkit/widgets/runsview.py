@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import ipywidgets as w
@@ -13,11 +12,11 @@ from chatkit.api.connection import account_words, is_live
 from chatkit.bulk.endpoints import ACCOUNT
 from chatkit.bulk.plan import fleet_of_run
 from chatkit.errors import PlanRefused
-from chatkit.report import FEW, MANY, STYLE, html_heading, html_tables
+from chatkit.report import FEW, STYLE, html_heading
 from chatkit.util.display import escaped, many, visible
 from chatkit.widgets.controls import ActionButton, Panel, boxed, style_sheet
 from chatkit.widgets.planview import PlanView
-from chatkit.widgets.table import PAGE, Item, PagedRows
+from chatkit.widgets.table import Item, PagedRows, row_button, saved_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,9 +67,8 @@ class RunsView(Panel):
         return repr(self.runs)
 
     def _page(self) -> str:
-        rows = [item.html() for item in _items(self.runs, acts=False)[:MANY]]
         columns = {name: width for name, width in _COLUMNS.items() if name != "to do"}
-        table = html_tables(columns, rows[:PAGE], rows[PAGE:], len(self.runs), "chatkit.runs()")
+        table = saved_rows(columns, _items(self.runs, acts=False), "chatkit.runs()")
         parts = [f"<style>{self._style}</style>", html_heading(_summary(self.runs)), table]
         below = "" if self.view is None else self.view._page()
         return f'<div class="chatkit-plan chatkit-planview">{"".join(parts)}</div>{below}'
@@ -92,7 +90,7 @@ class RunsView(Panel):
         """
         self._check_idle()
         plan, result = self._opened(run)
-        record = (_records(self.runs) | _merged(self.runs))[run]
+        record = _merged(self.runs).get(run) or _merged(self.runs.loc[[run]])[run]
         live = _account(record) if _is_live(record) else ""
         view = self.view = PlanView(plan, self._changed, result=result, live=live)
         title = w.HTML(f"<p><strong>{_title(record)}</strong></p>")
@@ -124,9 +122,9 @@ class RunsView(Panel):
     def _act(self, act: str, run: str) -> None:
         """Do what a button of a run asks for. Nothing is written before a button below says so."""
         if run in _merged(self.runs):
-            self._attempt(self._do, act, run)
+            self._attempt(self._open, act, run)
 
-    def _do(self, act: str, run: str) -> None:
+    def _open(self, act: str, run: str) -> None:
         view = self.open_run(run)
         text = "Its rows are below."
         if act == "resume":
@@ -163,25 +161,22 @@ def _summary(runs: pd.DataFrame) -> str:
     return f"{many(len(_merged(runs)), 'run')}, the latest first{rest}."
 
 
-def _records(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    """Return what is known of each run by its name."""
-    rows = zip(runs.index, runs.itertuples(index=False, name=None), strict=True)
-    return {str(name): dict(zip(map(str, runs.columns), row, strict=True)) for name, row in rows}
-
-
 def _merged(runs: pd.DataFrame) -> dict[str, dict[str, Any]]:
     """Return what is known of each run, those of a fleet as one, by its name."""
-    together: dict[str, list[tuple[str, dict[str, Any]]]] = {}
-    for name, one in _records(runs).items():
-        together.setdefault(fleet_of_run(name) or name, []).append((name, one))
-    return dict(
-        (name, _of_fleet([one for _, one in parts])) if len(parts) > 1 else parts[0]
-        for name, parts in together.items()
-    )
+    records: dict[str, dict[str, Any]] = runs.to_dict("index")  # type: ignore[assignment]
+    names: dict[str, list[str]] = {}
+    for name in records:
+        names.setdefault(fleet_of_run(name) or name, []).append(name)
+    return {
+        (fleet if len(parts) > 1 else parts[0]): _of_fleet([records[name] for name in parts])
+        for fleet, parts in names.items()
+    }
 
 
 def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Sum up the runs of the accounts of a fleet; the last account comes first."""
+    if len(parts) == 1:
+        return dict(parts[0])
     states = {one["state"] for one in parts} - {"damaged"}
     state = next(iter(states), "damaged")
     if len(states) > 1:
@@ -195,12 +190,8 @@ def _of_fleet(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "state": state,
         "noun": nouns.pop() if len(nouns) == 1 else ACCOUNT,
         "undoes": fleet_of_run(undone) or undone,
-        "started": min(
-            (one["started"] for one in parts if _local_time(one["started"])), default=None
-        ),
-        "taken_back": max(
-            (one["taken_back"] for one in parts if _local_time(one["taken_back"])), default=None
-        ),
+        "started": min(filter(_local_time, (one["started"] for one in parts)), default=None),
+        "taken_back": max(filter(_local_time, (one["taken_back"] for one in parts)), default=None),
         "fleet": [one for one in reversed(parts) if one["account"]],
         "damaged": sum(one["state"] == "damaged" for one in parts),
     }
@@ -235,7 +226,7 @@ def _items(runs: pd.DataFrame, *, acts: bool = True) -> Sequence[Item]:
 
 def _draw(
     name: str, run: Mapping[str, Any], started: str, account: str, undoes: str, acts: bool
-) -> str:
+) -> tuple[str, list[str]]:
     """Draw one run, with buttons for what can be done with it."""
     state = run["state"]
     if state == "damaged":
@@ -258,7 +249,7 @@ def _draw(
     for n, cell in enumerate(cells[1:], 1):
         dot = ' class="dot"' if n == 3 else ""
         row += f'<td dir="auto"{dot}>{cell}</td>'
-    return f'<tbody class="{_LOOKS.get(state, "back")}"><tr>{row}</tr></tbody>'
+    return _LOOKS.get(state, "back"), [row]
 
 
 def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
@@ -270,8 +261,7 @@ def _buttons(name: str, run: Mapping[str, Any], about: str) -> str:
         "back": ("Take back …", bool(run["applied"]) and state not in ("taken back", "damaged")),
     }
     return " ".join(
-        f'<button type="button" class="chatkit-button small" data-act="{act}" '
-        f'data-row="{escape(name)}" aria-label="{escape(f"{label}: {about}")}">{label}</button>'
+        row_button(act, name, label, f"{label}: {about}")
         for act, (label, seen) in can.items()
         if seen
     )

@@ -11,8 +11,8 @@ import anywidget
 import ipywidgets as w
 import traitlets
 
-from chatkit.report import marked
-from chatkit.util.display import changed_words, visible
+from chatkit.report import MANY, html_tables, marked
+from chatkit.util.display import changed_words, escaped, visible
 from chatkit.widgets.controls import ActionButton, boxed, joined_module
 
 PAGE = 10  #: rows that are shown at once
@@ -91,12 +91,58 @@ def finding_list(findings: Iterable[tuple[str, ...]]) -> str:
 
 
 class Item(NamedTuple):
-    """One row: of which kinds it is, what is searched, and how it is drawn."""
+    """One row: of which kinds it is, what is searched, and how it is drawn.
+
+    `draw` returns the class of its look, and its lines: each the cells as escaped HTML.
+    """
 
     kinds: tuple[str, ...]
     text: str
-    html: Callable[[], str]
-    account: str = ""  #: of several
+    draw: Callable[[], tuple[str, Sequence[str]]]
+    account: str = ""  #: in a column of its own, where there are several
+
+    def html(self) -> str:
+        """Draw it as a table body."""
+        looks, lines = self.draw()
+        if self.account:
+            names = [escaped(self.account), *[""] * (len(lines) - 1)]
+            lines = [f'<td dir="auto">{n}</td>{line}' for n, line in zip(names, lines, strict=True)]
+        return f'<tbody class="{looks}"><tr>{"</tr><tr>".join(lines)}</tr></tbody>'
+
+
+def row_button(act: str, row: str, label: str, name: str) -> str:
+    """Write a button of a row.
+
+    Args:
+        act: What it does.
+        row: Of which row, for whoever is asked to do it.
+        label: What is seen of it, as HTML.
+        name: Its accessible name, which names the row too.
+    """
+    return (
+        f'<button type="button" class="chatkit-button small" data-act="{act}" '
+        f'data-row="{escape(row)}" aria-label="{escape(name)}">{label}</button>'
+    )
+
+
+def _all_columns(columns: Mapping[str, int], items: Sequence[Item]) -> Mapping[str, int]:
+    """Put the column of the accounts before others, where rows are of several accounts."""
+    if not any(item.account for item in items):
+        return columns
+    return {"account": 12} | {name: round(width * 0.88) for name, width in columns.items()}
+
+
+def saved_rows(columns: Mapping[str, int], items: Sequence[Item], where: str) -> str:
+    """Write rows as HTML for where nothing is live: a page of them, and more that are folded.
+
+    Args:
+        columns: Their names, each with its width in percent.
+        items: The rows.
+        where: The expression that has all of them.
+    """
+    rows = [item.html() for item in items[:MANY]]
+    widths = _all_columns(columns, items)
+    return html_tables(widths, rows[:PAGE], rows[PAGE:], len(items), where)
 
 
 class RowsTable(anywidget.AnyWidget):
@@ -133,7 +179,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
 
     Args:
         columns: Their names, each with its width in percent.
-        items: The rows; each draws itself as escaped HTML, a table body of its own.
+        items: The rows.
         act: What a button in a row calls, with what it does and of which row.
         label: Its accessible name.
         filters_from: So many rows have filters, fewer have none.
@@ -178,7 +224,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
         """
         self._head = "".join(
             f'<th scope="col" style="width: {width}%">{escape(name)}</th>'
-            for name, width in columns.items()
+            for name, width in _all_columns(columns, items).items()
         )
         kinds = Counter(kind for item in items for kind in item.kinds)
         accounts = Counter(item.account for item in items if item.account)
@@ -201,7 +247,7 @@ class PagedRows(w.VBox):  # type: ignore[misc]  # ipywidgets has no types
     def update(self, items: Sequence[Item]) -> None:
         """Show rows that have changed, with the filters as they are."""
         self.items = list(items)
-        self._texts = [item.text.casefold() for item in self.items]
+        self._texts = [f"{item.account} {item.text}".casefold() for item in self.items]
         self.redraw()
 
     def choose(self, kind: str) -> None:
