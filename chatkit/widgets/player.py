@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from html import escape
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
 
 from chatkit.errors import InputError, steady
+from chatkit.flowjson.build import parse
 from chatkit.flowjson.document import read_source
 from chatkit.frames.frame import Columns, Kind
-from chatkit.util.display import cut, many
+from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, packed_module, style_sheet
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ class Player(Exported, anywidget.AnyWidget):
         return f"{about}; {many(len(self.answers), 'answer')} sent."
 
     def _page(self) -> str:
-        return f"<p>{safe_text(repr(self))}</p>" + screens_html(self._flow)
+        return f"<p>{escaped(repr(self))}</p>" + screens_html(self._flow)
 
 
 def _json(value: Any) -> str:
@@ -195,83 +196,15 @@ def _type(value: object) -> str:
 
 # --- the screens as plain HTML -------------------------------------------------------------
 
-_MOST_SCREENS = 20
-_MOST_LINES = 60  #: of one screen
-_LONG = 300  #: characters of a text
-_DEEPEST = 20
-_HEADINGS = {"TextHeading": "strong", "TextSubheading": "strong", "TextCaption": "small"}
-
 
 def screens(document: Any) -> list[Mapping[str, Any]]:
     """Return the screens of a document of any shape."""
-    return _objects(document.get("screens")) if isinstance(document, Mapping) else []
+    listed = document.get("screens") if isinstance(document, Mapping) else None
+    return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def screens_html(document: Any) -> str:
-    """Write the screens of a document one below the other: what is said, asked and sent."""
-    flow_screens = screens(document)
-    parts = [_screen(screen) for screen in flow_screens[:_MOST_SCREENS]]
-    if (more := len(flow_screens) - _MOST_SCREENS) > 0:
-        parts.append(f"<p>… and {many(more, 'more screen')}.</p>")
-    return "".join(parts)
-
-
-def _screen(screen: Mapping[str, Any]) -> str:
-    layout = screen.get("layout")
-    lines = list(_lines(layout.get("children") if isinstance(layout, Mapping) else None, 0))
-    if (more := len(lines) - _MOST_LINES) > 0:
-        lines = [*lines[:_MOST_LINES], f"… and {more} more"]
-    last = " · last screen" if screen.get("terminal") is True else ""
-    title, name = safe_text(screen.get("title")), safe_text(screen.get("id"))
-    body = "".join(f'<li dir="auto">{line}</li>' for line in lines)
-    return f"<p><strong>{title}</strong> <small>{name}{last}</small></p><ul>{body}</ul>"
-
-
-def _lines(children: Any, deep: int) -> Iterator[str]:
-    """Write each component on a line; the branches of If and Switch with their condition."""
-    for node in _objects(children) if deep < _DEEPEST else ():
-        kind = node.get("type")
-        if kind == "Form":
-            yield from _lines(node.get("children"), deep + 1)
-        elif kind == "If":
-            for branch, when in (("then", "if"), ("else", "unless")):
-                for line in _lines(node.get(branch), deep + 1):
-                    yield f"<em>{when} {safe_text(node.get('condition'))}</em> {line}"
-        elif kind == "Switch" and isinstance(node.get("cases"), Mapping):
-            for case, some in node["cases"].items():
-                for line in _lines(some, deep + 1):
-                    yield f"<em>if {safe_text(node.get('value'))} is {safe_text(case)}</em> {line}"
-        else:
-            yield _line(node)
-
-
-def _line(node: Mapping[str, Any]) -> str:
-    kind = node.get("type")
-    if "text" in node:
-        tag = _HEADINGS.get(kind) if isinstance(kind, str) else None
-        text = safe_text(node["text"])
-        return f"<{tag}>{text}</{tag}>" if tag else text
-    if kind == "Footer":
-        return f"<strong>[ {safe_text(node.get('label'))} ]</strong>"
-    needed = ", required" if node.get("required") is True else ""
-    items = _objects(node.get("data-source")) or _objects(node.get("list-items"))
-    titles = [item.get("title", _title(item.get("main-content"))) for item in items]
-    listed = f": {', '.join(map(safe_text, titles))}" if titles else ""
-    return f"{safe_text(node.get('label'))} <small>({safe_text(kind)}{needed})</small>{listed}"
-
-
-def _title(content: Any) -> Any:
-    return content.get("title") if isinstance(content, Mapping) else None
-
-
-def _objects(value: Any) -> list[Mapping[str, Any]]:
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
-
-
-def safe_text(value: Any) -> str:
-    """Write a text of a stranger; of a long one only how it begins."""
-    if isinstance(value, list):
-        value = " ".join(one for one in value if isinstance(one, str))
-    elif isinstance(value, Mapping):
-        value = " – ".join(one for one in value.values() if isinstance(one, str))
-    return "" if value is None else escape(cut(str(value), _LONG))
+    """Write the screens of a document of any shape as a list, with what is asked and sent."""
+    with suppress(InputError):  # it is no object, or nested too deeply
+        return parse(document)._repr_html_()
+    return ""
