@@ -54,7 +54,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
 from chatkit import errors
-from chatkit.errors import command, command_folders, file_bytes, needed_by
+from chatkit.errors import command, command_folders, needed_by
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:

@@ -101,8 +101,11 @@ def _frame(rows: Iterable[Row], columns: Mapping[str, Kind], key: str) -> pd.Dat
 
 def _table(items: Iterable[object], fields: Fields, key: str) -> pd.DataFrame:
     """Make a frame of events or deliveries, one row for each."""
-    rows = ({name: get(item) for name, (_, get) in fields.items()} for item in items)
-    return _frame(rows, {name: kind for name, (kind, _) in fields.items()}, key)
+    return _frame(_rows(items, fields), {name: kind for name, (kind, _) in fields.items()}, key)
+
+
+def _rows(items: Iterable[object], fields: Fields) -> Iterator[Row]:
+    return ({name: get(item) for name, (_, get) in fields.items()} for item in items)
 
 
 def _messages_in(events: Iterable[Event]) -> Iterator[Event]:
@@ -149,6 +152,10 @@ class EventTable(NamedTuple):
     def frame(self, events: Iterable[Event]) -> pd.DataFrame:
         """Make the frame of these events."""
         return _table(self.choose(events), self.fields, self.key)
+
+    def rows(self, events: Iterable[Event]) -> Iterator[Row]:
+        """Return the rows of that frame, as dicts."""
+        return _rows(self.choose(events), self.fields)
 
 
 TABLES: Mapping[str, EventTable] = {

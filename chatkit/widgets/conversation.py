@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import traitlets
 
-from chatkit.errors import ChatkitError, InputError, steady
-from chatkit.frames.frame import records
+from chatkit.errors import InputError, steady
 from chatkit.inbox import frames
 from chatkit.inbox.events import Event, contact_of
 from chatkit.inbox.inbox import Inbox
@@ -18,16 +17,11 @@ from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import joined_module, style_sheet
 from chatkit.widgets.following import Follower
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-
 _LONG = 10_000  #: characters of a message
 _FOLD = 600  #: characters of a message that are seen before somebody asks for the rest
 _LINES = 12  #: lines of it
 _QUOTED = 80
-_PAGE = 100  #: messages that are read beyond those that are shown, and shown more when asked for
-_STEP = 500  #: deliveries that are looked through first
+_PAGE = 100  #: messages that are shown more when asked for
 _LOG = 'tabindex="0" role="group" aria-label="Messages, oldest first"'
 #: What stands beside a message of ours; the words are there for who does not know the sign.
 _TICKS = {"sent": "✓", "delivered": "✓✓", "read": "✓✓", "played": "▶", "failed": "⚠"}
@@ -38,8 +32,6 @@ class Conversation(Follower):
 
     Shown, it follows the inbox: what is said next is there by itself, until `stop()`, the
     end of the inbox, or until its output is cleared. Long messages are folded.
-
-    Only the end of a long conversation is read: as many messages as are shown, and a page.
 
     Args:
         inbox: Where the deliveries lie.
@@ -72,7 +64,6 @@ class Conversation(Follower):
             raise InputError("A conversation shows one message at least: last=100.")
         self._last, self._verified = last, verified
         self.thread: list[ThreadMessage] = []  #: the messages that were read, oldest first
-        self._whole = True  #: whether these are all
         self._events: list[Event] = []
         self._at = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
@@ -89,9 +80,8 @@ class Conversation(Follower):
             StoreError: The inbox cannot be read.
         """
         with self._looking:
-            if (
-                newly_verified := self._inbox._store.verified_later - self._verified_later
-            ):  # known ones may count now
+            newly_verified = self._inbox._store.verified_later - self._verified_later
+            if newly_verified:  # known ones may count now
                 self._events, self._at = [], 0
             seen = self._read()
             self._verified_later += newly_verified
@@ -99,82 +89,37 @@ class Conversation(Follower):
                 self._show(None)
             return seen
 
-    def refresh(self) -> None:
-        """Read what has come since; while it is shown it does so by itself.
-
-        Raises:
-            StoreError: It cannot be read.
-        """
-        self.look()
-
     def older(self) -> int:
-        """Show a hundred older messages, and return how many are shown.
-
-        Raises:
-            StoreError: The inbox cannot be read.
-        """
+        """Show a hundred older messages, and return how many are shown."""
         with self._looking:
             self._last += _PAGE
-            if not self._whole:
-                self._events, self._at = [], 0
-                self._read()
             self._show(None)
             return min(self._last, len(self.thread))
 
     def _handle(self, message: Any) -> None:
         match message:
             case {"older": True}:
-                try:
-                    self.older()
-                except ChatkitError as error:
-                    self._report(str(error))
+                self.older()
 
     def _read(self) -> int:
         """Read on from where it stopped, and put the thread together again."""
-        top, seen = self._inbox.last, 0
+        top, fresh = self._inbox.last, list[Event]()
         if top > self._at:
-            fresh = self._end_of(top) if not self._at else [*self._between(self._at, top)]
-            seen, self._at = len(fresh), top
-            self._events += fresh
-        if seen:
-            messages, reactions = (
-                table.frame(self._events)
-                for table in map(frames.TABLES.__getitem__, ("messages", "reactions"))
-            )
-            statuses = frames.statuses(self._events)
-            self.thread = thread(messages, statuses, reactions, whole=self._whole)
-            if len(self.thread) > self._last + 10 * _PAGE:  # it has run for long
-                self._events = []
-                self._events = self._end_of(top)
-        elif not self._events:
-            self.thread = []
-        return seen
-
-    def _between(self, since: int, until: int) -> Iterator[Event]:
-        return self._inbox._events(
-            since=since, until=until, contact=self.contact, verified=self._verified
-        )
-
-    def _end_of(self, top: int) -> list[Event]:
-        """Read back from a delivery until there are enough messages, or all that there are."""
-        parts: list[list[Event]] = []
-        known: set[str | None] = set()
-        step = _STEP
-        while top > 0 and len(known) < self._last + _PAGE:
-            since = max(top - step, 0)
-            part = [*self._between(since, top)]
-            known.update(e.id for e in part if e.family in ("message", "echo"))
-            parts.append(part)
-            top, step = since, step * 2
-        self._whole = top <= 0
-        return [event for part in reversed(parts) for event in part]
+            fresh = [
+                *self._inbox._events(
+                    since=self._at, until=top, contact=self.contact, verified=self._verified
+                )
+            ]
+            self._at = top
+        self._events += fresh
+        self.thread = thread(self._events) if fresh or not self._events else self.thread
+        return len(fresh)
 
     @steady
     def __repr__(self) -> str:
         ours = sum(message.outbound for message in self.thread)
         count = many(len(self.thread), "message")
-        read = count if self._whole else f"the last {count}"
-        return f"Conversation with {visible(self.contact)}: {read}, {ours} of them ours."
+        return f"Conversation with {visible(self.contact)}: {count}, {ours} of them ours."
 
     # --- the page -------------------------------------------------------------------
 
@@ -196,13 +141,9 @@ class Conversation(Follower):
         name = next((message.name for message in reversed(self.thread) if message.name), None)
         title = f"{cut(name, 60)} · {self.contact}" if name else self.contact
         older = len(self.thread) - self._last
-        more = min(older, _PAGE) if self._whole else _PAGE
-        note = ""
+        note = "" if self.thread else "No message of this contact has been delivered here."
         if older > 0:
-            count = many(older, "older message")
-            note = f"{count if self._whole else 'Older messages are'} not shown: last={self._last}."
-        if not self.thread:
-            note = "No message of this contact has been delivered here."
+            note = f"{many(older, 'older message')} not shown: last={self._last}."
         known = {message.id: message for message in self.thread}
         day: date | None = None
         items = []
@@ -212,28 +153,19 @@ class Conversation(Follower):
                 day = message.at.date()
                 items.append([f"day {day}", f'<li class="cv-day">{day:%Y-%m-%d}, UTC</li>'])
             times[message.id] += 1
-            items.append([f"{message.id} {times[message.id]}", self._bubble(message, known)])
-        button = f"Show {more:,} older" if older > 0 else ""
+            items.append([f"{message.id} {times[message.id]}", _bubble(message, known)])
+        button = f"Show {min(older, _PAGE)} older" if older > 0 else ""
         return {"title": title, "note": note, "older": button, "items": items}
 
-    def _bubble(self, message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
-        # of a part of the messages nobody knows what the others are
-        nowhere = "a message that is not here" if self._whole else "an older message"
-        return _bubble(
-            message, known, nowhere, silent="were not delivered" if self._whole else "are not"
-        )
 
-
-def _bubble(
-    message: ThreadMessage, known: dict[str, ThreadMessage], nowhere: str, silent: str
-) -> str:
+def _bubble(message: ThreadMessage, known: dict[str, ThreadMessage]) -> str:
     parts = [f'<span class="cv-who">{"We" if message.outbound else "They"}: </span>']
     if message.reply_to:
         to = known.get(message.reply_to)
-        quoted = (to and (to.text or to.type)) or nowhere
+        quoted = (to and (to.text or to.type)) or "a message that is not here"
         parts.append(f'<blockquote dir="auto">{escaped(cut(quoted, _QUOTED))}</blockquote>')
     if not message.delivered:
-        parts.append(f"<em>A message whose words {silent} here.</em>")
+        parts.append("<em>A message whose words were not delivered here.</em>")
     elif message.type != "text":
         parts.append(f"<em>[{escaped(cut(str(message.type), 40))}]</em> ")
     if message.text:
@@ -250,11 +182,11 @@ def _bubble(
 
 def _folded(text: str) -> str:
     """Write a text as HTML, the rest of a long one folded."""
-    seen, rest = text, ""
-    ends = [at for at, letter in enumerate(text[:_FOLD]) if letter == "\n"][_LINES - 1 : _LINES]
-    if ends or len(text) > _FOLD * 1.2:
-        end = ends[0] + 1 if ends else text.rfind(" ", _FOLD // 2, _FOLD) + 1 or _FOLD
-        seen, rest = text[:end], text[end:]
+    lines = text.split("\n", _LINES)
+    end = len(text) - len(lines[_LINES]) if len(lines) > _LINES else len(text)
+    if end > _FOLD * 1.2:
+        end = text.rfind(" ", _FOLD // 2, _FOLD) + 1 or _FOLD
+    seen, rest = text[:end], text[end:]
     if not rest.strip():
         return _lines(text)
     more = "…" if len(rest) > _LONG else ""
@@ -287,7 +219,7 @@ def _status(message: ThreadMessage) -> str:
 # --- the messages in order, with what became of each ---------------------------------------
 
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)
-_STEPS = ("sent", "delivered", "read", "played")
+_STEPS = ("sent", "delivered", "read", "played", "failed")
 
 
 class ThreadMessage(NamedTuple):
@@ -314,70 +246,38 @@ class ThreadMessage(NamedTuple):
         return self.type is not None
 
 
-def thread(
-    messages: pd.DataFrame,
-    statuses: pd.DataFrame,
-    reactions: pd.DataFrame,
-    *,
-    whole: bool = True,
-) -> list[ThreadMessage]:
-    """Put three frames of an inbox together, in the order in which things were said.
+def thread(events: Sequence[Event]) -> list[ThreadMessage]:
+    """Put the events of a contact together, in the order in which things were said.
 
-    Args:
-        messages: What both sides said.
-        statuses: What became of messages. One whose message is not there was sent elsewhere,
-            by a program or a phone.
-        reactions: Their reactions.
-        whole: False where older messages were not read: a status may then be of one of those,
-            if it is not the first or a failure.
+    A message of which only the status came was sent elsewhere, by a program or a phone.
     """
-    courses = {str(row["message_id"]): row for row in _rows(statuses)}
+    statuses = {row["message_id"]: row for row in frames.status_rows(events)}
     marks: dict[str, list[str]] = {}
-    for row in _rows(reactions):
+    for row in frames.TABLES["reactions"].rows(events):
         if row["emoji"]:
-            marks.setdefault(str(row["message_id"]), []).append(str(row["emoji"]))
-    thread_messages = [_message(row, courses, marks) for row in _rows(messages)]
-    delivered = {message.id for message in thread_messages}
-    thread_messages += [
-        _silent(row, marks)
-        for key, row in courses.items()
-        if key not in delivered and (whole or row["sent_at"] or row["failed_at"])
-    ]
-    return sorted(thread_messages, key=lambda message: message.at or _FIRST)
+            marks.setdefault(row["message_id"], []).append(row["emoji"])
+    messages = []
+    for row in frames.TABLES["messages"].rows(events):
+        key, outbound = row["message_id"], bool(row["outbound"])
+        words = (row["type"] or "unknown", row["text"], row["name"], row["reply_to"])
+        # a customer's own message may be marked as read: that is no status of ours
+        status = _status_of(statuses.get(key) if outbound else None)
+        reactions = tuple(marks.get(key, ()))
+        messages.append(ThreadMessage(key, row["at"], outbound, *words, *status, reactions))
+    for key in statuses.keys() - {message.id for message in messages}:
+        row = statuses[key]
+        at = next((row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]), None)
+        nothing = (None, None, None, None)
+        reactions = tuple(marks.get(key, ()))
+        messages.append(ThreadMessage(key, at, True, *nothing, *_status_of(row), reactions))
+    return sorted(messages, key=lambda message: (message.at or _FIRST, message.id))
 
 
-def _message(
-    row: Mapping[str, Any], courses: Mapping[str, Mapping[str, Any]], marks: Mapping[str, list[str]]
-) -> ThreadMessage:
-    key = str(row["message_id"])
-    # a customer's own message may be marked as read: that is no status of ours
-    course = courses.get(key, {}) if row["outbound"] else {}
-    return ThreadMessage(
-        key,
-        row["at"],
-        bool(row["outbound"]),
-        row["type"] or "unknown",
-        row["text"],
-        row["name"],
-        row["reply_to"],
-        *_course(course),
-        tuple(marks.get(key, ())),
-    )
-
-
-def _silent(row: Mapping[str, Any], marks: Mapping[str, list[str]]) -> ThreadMessage:
-    """Return a message of which only the status came: another program or a phone sent it."""
-    at = next((row[f"{step}_at"] for step in (*_STEPS, "failed") if row[f"{step}_at"]), None)
-    key = str(row["message_id"])
-    course = _course(row)
-    return ThreadMessage(key, at, True, None, None, None, None, *course, tuple(marks.get(key, ())))
-
-
-def _course(row: Mapping[str, Any]) -> tuple[str | None, datetime | None, str | None]:
-    status = row.get("status")
-    error = ": ".join(str(row[name]) for name in ("error_code", "error") if row.get(name))
-    return status, row.get(f"{status}_at"), error or None
-
-
-def _rows(frame: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    return records(frame.reset_index(), range(len(frame)))
+def _status_of(
+    row: Mapping[str, Any] | None,
+) -> tuple[str | None, datetime | None, str | None]:
+    """Return the status of a message, when it came so far, and why it failed."""
+    if row is None:
+        return None, None, None
+    error = ": ".join(row[name] for name in ("error_code", "error") if row[name])
+    return row["status"], row.get(f"{row['status']}_at"), error or None

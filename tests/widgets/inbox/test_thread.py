@@ -10,7 +10,7 @@ __all__ = ["inbox"]
 
 
 def said(inbox: Inbox) -> list[ThreadMessage]:
-    return thread(inbox.messages(), inbox.statuses(), inbox.reactions())
+    return thread([*inbox._events()])
 
 
 def ours(number: int, **parts) -> dict:
