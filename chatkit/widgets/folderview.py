@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 import anywidget
 import traitlets
@@ -222,12 +223,8 @@ def _state(left: str | None, right: str | None) -> int:
 # --- two texts beside each other ------------------------------------------------------------
 
 
-class _LinePair(NamedTuple):
-    """A line of the table: its numbers and its HTML on both sides; None where it is not."""
-
-    kind: str
-    left: tuple[int, str] | None
-    right: tuple[int, str] | None
+#: The number and the HTML of a line on both sides, None where it is not; whether they differ.
+_LinePair = tuple[tuple[int, str] | None, tuple[int, str] | None, bool]
 
 
 def _table(columns: Sequence[tuple[str, str | None]]) -> str:
@@ -257,48 +254,40 @@ def _lines(one: list[str], two: list[str]) -> Iterator[_LinePair]:
     """Put the lines of both texts beside each other."""
     opcodes = SequenceMatcher(None, one, two, autojunk=False).get_opcodes()
     for kind, i, j, k, m in opcodes:
-        if kind == "equal":
-            for n, line in enumerate(one[i:j]):
-                text = marked(visible(line))
-                yield _LinePair("same", (i + n + 1, text), (k + n + 1, text))
-            continue
         for n in range(max(j - i, m - k)):
             left = one[i + n] if i + n < j else None
             right = two[k + n] if k + n < m else None
-            out, put = marked_words(right or "", left or "")
-            if left is None or right is None:
+            if left is None or right is None or kind == "equal":
                 out, put = marked(visible(right or "")), marked(visible(left or ""))
-            yield _LinePair(
-                "differs",
+            else:
+                out, put = marked_words(right, left)
+            yield (
                 None if left is None else (i + n + 1, put),
                 None if right is None else (k + n + 1, out),
+                kind != "equal",
             )
 
 
 def _bodies(lines: Sequence[_LinePair], width: int) -> Iterator[str]:
     """Draw the lines; long parts that are the same are folded, unless nothing differs."""
-    differing = [n for n, line in enumerate(lines) if line.kind != "same"]
+    differing = [n for n, (_, _, differs) in enumerate(lines) if differs]
     near = {at for n in differing for at in range(n - _AROUND, n + _AROUND + 1)}
-    start = 0
-    while start < len(lines):
-        here = start in near or not differing
-        end = start
-        while end < len(lines) and (end in near or not differing) == here:
-            end += 1
-        rows = "".join(_row(line, width) for line in lines[start:end])
-        if here or end - start == 1:
-            yield f"<tbody>{rows}</tbody>"
-        else:
-            summary = f"… {many(end - start, 'line')} the same"
+    numbered = enumerate(lines)
+    for far, part in groupby(numbered, key=lambda line: bool(differing) and line[0] not in near):
+        rows = [_row(line, width) for _, line in part]
+        if far and len(rows) > 1:
+            summary = f"… {many(len(rows), 'line')} the same"
             yield f'<tbody class="fv-gap"><tr><td colspan="{2 * width}">{summary}</td></tr></tbody>'
-            yield f'<tbody class="fv-far">{rows}</tbody>'
-        start = end
+            yield f'<tbody class="fv-far">{"".join(rows)}</tbody>'
+        else:
+            yield f"<tbody>{''.join(rows)}</tbody>"
 
 
 def _row(line: _LinePair, width: int) -> str:
     cells = []
-    for cell, name in ((line.left, "fv-in"), (line.right, "fv-out"))[:width]:
+    left, right, differs = line
+    for cell, name in ((left, "fv-in"), (right, "fv-out"))[:width]:
         number, text = ("", "") if cell is None else cell
-        look = f' class="{name}"' if line.kind == "differs" and cell is not None else ""
+        look = f' class="{name}"' if differs and cell is not None else ""
         cells.append(f'<td class="fv-n">{number}</td><td{look} dir="auto">{text}</td>')
     return f"<tr>{''.join(cells)}</tr>"

@@ -50,18 +50,7 @@ class Preview(Exported, anywidget.AnyWidget):
     ) -> None:
         super().__init__(dark=dark)
         self._samples = dict(samples or {})
-        self._more: tuple[str, ...] = ()
         self.show(content)
-
-    @property
-    def samples(self) -> dict[str, str]:
-        """The values that stand in place of those of the content."""
-        return dict(self._samples)
-
-    @samples.setter
-    def samples(self, samples: Mapping[str, str]) -> None:
-        self._samples = dict(samples)
-        self.show([self._entry], self._more)
 
     def show(self, content: Contents, more: Iterable[str] = ()) -> None:
         """Show another content.
@@ -80,9 +69,9 @@ class Preview(Exported, anywidget.AnyWidget):
                 "frame.loc[['en']]."
             )
         self._entry = contents[0]
-        self._seen, self._more = bubble(self._entry, self._samples), tuple(more)
+        self._seen = bubble(self._entry, self._samples)
         with self.hold_sync():
-            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *self._more]
+            self.message, self.notes = self._seen.sent(), [*notes(self._seen), *more]
 
     @steady
     def __repr__(self) -> str:

@@ -25,15 +25,6 @@ def test_what_is_no_single_content_is_refused(given):
         Preview(given)
 
 
-def test_samples_can_be_changed():
-    preview = Preview(content(), {"1": "Bo"})
-    assert "Hello Bo" in repr(preview)
-    preview.samples = {"1": "Cy"}
-    assert "Hello Cy" in repr(preview)
-    assert preview.samples == {"1": "Cy"}
-    assert ["Cy", [], "sample"] in preview.message["body"]
-
-
 def test_another_content_takes_the_place_of_the_first():
     preview = Preview(content(), dark=True)
     preview.show(content(text="Bye", lang_code="ar"))
