@@ -10,7 +10,7 @@ import contextvars
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from html import escape
 from itertools import islice
@@ -120,7 +120,6 @@ class Tail(Follower):
         self._at = 0  #: the id of the last delivery that was looked at
         self._verified_later = inbox._store.verified_later
         self._chosen = _Choice(*map(str.strip, (kind, contact, search, since, until)))
-        self._tried = self._chosen
         super().__init__(inbox)
 
     def _begin(self) -> dict[str, Any]:
@@ -149,16 +148,10 @@ class Tail(Follower):
         """
         with self._looking:
             chosen = _Choice(*(getattr(self, name).strip() for name in _Choice._fields))
-            verified_later = (
-                self._inbox._store.verified_later
-            )  # rows that are shown may have been verified since
-            if chosen != self._chosen or (
-                verified_later != self._verified_later and not self.paused
-            ):
+            verified_later = self._inbox._store.verified_later
+            verified = verified_later != self._verified_later  # of rows that are shown
+            if chosen != self._chosen or (verified and not self.paused):
                 before, self._chosen = self._chosen, chosen
-                if any(chosen) and chosen != self._tried:
-                    self.send({"busy": True})  # far back it takes seconds
-                self._tried = chosen
                 try:
                     self._fill()
                 except ChatkitError:
@@ -222,16 +215,14 @@ class Tail(Follower):
 
     def _within(self, top: int) -> tuple[int, int]:
         """Return the ids between which the chosen times lie."""
-
-        def before(bound: str, else_: int) -> int:
-            if not bound:
-                return else_
-            at = read_bound(bound)
-            deliveries = self._inbox._deliveries(since=at, verified=None, repeats=True)
-            first = next(deliveries, None)
-            return top if first is None else first.id - 1
-
-        return before(self._chosen.since, 0), before(self._chosen.until, top)
+        ends = [0, top]
+        for n, bound in enumerate((self._chosen.since, self._chosen.until)):
+            if bound:
+                at = read_bound(bound)
+                deliveries = self._inbox._deliveries(since=at, verified=None, repeats=True)
+                first = next(deliveries, None)
+                ends[n] = top if first is None else first.id - 1
+        return ends[0], ends[1]
 
     def _between(self, begin: int, top: int) -> tuple[list[dict[str, Any]], int]:
         """Rows of what is chosen between two ids, oldest first, and how many there were."""
@@ -253,14 +244,17 @@ class Tail(Follower):
             if (
                 in_time
                 and body_holds(delivery.body, chosen.search)
-                and any_of_contact(self._events(delivery), contact)
+                and (
+                    contact is None
+                    or contact in {e.contact for e in events(delivery, self._inbox._profile)}
+                )
             ):
                 newest.append(delivery)
                 seen += 1
         return [self._row(one, contact) for one in newest], seen
 
     def _row(self, delivery: Delivery, contact: str | None) -> dict[str, Any]:
-        row = delivery_line(delivery, self._events(delivery), contact)
+        row = delivery_line(delivery, events(delivery, self._inbox._profile), contact)
         number = row["contact"]
         if row["name"]:
             self._names[number] = row["name"]
@@ -277,9 +271,6 @@ class Tail(Follower):
         for row in named:
             row["name"] = self._name(row["contact"])
         return bool(named)
-
-    def _events(self, delivery: Delivery) -> Iterator[Event]:
-        return events(delivery, self._inbox._profile)
 
     # --- the page -------------------------------------------------------------------
 
@@ -349,12 +340,9 @@ def names_of(contacts: pd.DataFrame | None) -> dict[str, str]:
         raise InputError(
             f"This has no column {missing[0]!r}: pass contacts=client.contacts.frame()."
         )
-    columns = (contacts[name].astype(object) for name in needed)
-    return {
-        f"{code}{number}": name
-        for code, number, name in zip(*columns, strict=True)
-        if isinstance(code, str) and isinstance(number, str) and isinstance(name, str) and name
-    }
+    known = contacts[list(needed)].dropna().astype(str)
+    known = known[known["name"] != ""]
+    return dict(zip(known["country_code"] + known["number"], known["name"], strict=True))
 
 
 def _checked(resend: Mapping[str, Any]) -> dict[str, Any]:
@@ -441,11 +429,6 @@ def body_holds(body: bytes, words: str) -> bool:
     return json.dumps(words, ensure_ascii=False)[1:-1].casefold() in text
 
 
-def any_of_contact(events: Iterable[Event], contact: str | None) -> bool:
-    """Return whether one of these events is of a contact; True without a contact."""
-    return contact is None or any(event.contact == contact for event in events)
-
-
 def signature_words(row: dict[str, Any]) -> str:
     """Write whether the signature was right, and why not."""
     words = "verified" if row["verified"] else "not verified"
@@ -485,6 +468,7 @@ def _text(value: str | None) -> str:
 
 _NODES = 3000  #: values of a tree that are shown; a body may have a million
 _DEEP = 60  #: levels of it
+_UNFOLDED = 12  #: levels that are unfolded at first; a message lies ten deep
 _SHORT = 500  #: characters of a name, a header or a reason
 _LONG_TEXT = 4000  #: characters of a text in it
 _BODY = 100_000  #: characters of a body that is no JSON
@@ -512,16 +496,12 @@ def delivery_view(delivery: Delivery, profile: ServiceProfile) -> dict[str, Any]
         "verified": delivery.verified,
         "verdict": signature_words(about),
         "headers": [[cut(name, _SHORT), cut(value, _SHORT)] for name, value in delivery.headers],
-        "tree": body_tree(delivery.body),
+        "tree": body_html(delivery.body),
     }
 
 
-def body_tree(body: bytes) -> list[Any]:
-    """Make a tree of a body; of one that is no JSON, a single text.
-
-    A node is its sort and its content: `object` with pairs of a name and a node, `list` with
-    nodes, `text`, or `value` (a number, true, false, null). What is too much is a `rest`.
-    """
+def body_html(body: bytes) -> str:
+    """Write a body as a tree to be unfolded; one that is no JSON is a single text."""
     try:
         value = json.loads(
             body,
@@ -531,30 +511,41 @@ def body_tree(body: bytes) -> list[Any]:
             parse_constant=_Digits,
         )
     except (ValueError, RecursionError):
-        return ["text", cut(body.decode("utf-8", "replace"), _BODY)]
-    return _node(value, [_NODES], 0)
+        return _leaf("", "text", f'"{cut(body.decode("utf-8", "replace"), _BODY)}"')
+    return _node("", value, [_NODES], 0)
 
 
-def _node(value: Any, left: list[int], depth: int) -> list[Any]:
+def _node(name: str, value: Any, left: list[int], depth: int) -> str:
+    """Write a value and what is in it, as long as some are left to be shown."""
     left[0] -= 1
     if isinstance(value, _Digits):
-        return ["value", str(value)[:_LONG_TEXT]]
+        return _leaf(name, "value", value[:_LONG_TEXT])
     if isinstance(value, str):
-        return ["text", cut(value, _LONG_TEXT)]
-    if isinstance(value, list):
-        if depth == _DEEP and value:
-            return ["rest", "too deep to be shown"]
-        nodes: list[Any] = []
-        for one in value:
-            if left[0] <= 0:
-                nodes.append(["rest", f"{many(len(value) - len(nodes), 'more value')}, not shown"])
-                break
-            if isinstance(value, _Pairs):
-                nodes.append([cut(one[0], _SHORT), _node(one[1], left, depth + 1)])
-            else:
-                nodes.append(_node(one, left, depth + 1))
-        return ["object" if isinstance(value, _Pairs) else "list", nodes, len(value)]
-    return ["value", json.dumps(value)]
+        return _leaf(name, "text", f'"{cut(value, _LONG_TEXT)}"')
+    if not isinstance(value, list):
+        return _leaf(name, "value", json.dumps(value))
+    parts: list[str] = []
+    for n, one in enumerate(value):
+        if depth == _DEEP or left[0] <= 0:
+            more = f"{many(len(value) - n, 'more value')}, not shown"
+            parts.append(_leaf("", "rest", "too deep to be shown" if depth == _DEEP else more))
+            break
+        key, inner = one if isinstance(value, _Pairs) else (str(n), one)
+        parts.append(_node(cut(key, _SHORT), inner, left, depth + 1))
+    count = f"{{{len(value)}}}" if isinstance(value, _Pairs) else f"[{len(value)}]"
+    unfolded = " open" if depth < _UNFOLDED and len(parts) <= 20 else ""
+    return (
+        f'<details{unfolded}><summary>{_name(name)}<span class="tl-size">{count}</span></summary>'
+        f'<div class="tl-inside">{"".join(parts)}</div></details>'
+    )
+
+
+def _leaf(name: str, kind: str, text: str) -> str:
+    return f'<div class="tl-leaf">{_name(name)}<bdi class="tl-{kind}">{escape(text)}</bdi></div>'
+
+
+def _name(name: str) -> str:
+    return f'<span class="tl-name" dir="auto">{escape(name)}: </span>' if name else ""
 
 
 # --- how far messages come ------------------------------------------------------------------

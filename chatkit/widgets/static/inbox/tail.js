@@ -1,39 +1,9 @@
 // The live tail: rows come in batches, and the page never holds more than `limit` of them.
-// Everything from a delivery is set as text; nothing of it is ever markup.
+// Everything from a delivery is set as text, but for its body, which Python has escaped.
 function button(text, act) {
   const element = make(null, "button", "chatkit-button small", text);
   element.onclick = act;
   return element;
-}
-// One value of a body. What lies inside is made when it is opened for the first time.
-function branch([sort, content, size], name, depth) {
-  const label = make(null, "span", "tl-name", name === undefined ? "" : `${name}: `);
-  label.dir = "auto";
-  if (sort !== "object" && sort !== "list") {
-    const leaf = make(null, "div", "tl-leaf");
-    const value = make(null, "bdi", `tl-${sort}`, sort === "text" ? `"${content}"` : content);
-    leaf.append(label, value);
-    return leaf;
-  }
-  const box = make(null, "details");
-  const about = sort === "list" ? `[${size}]` : `{${size}}`;
-  const summary = make(null, "summary");
-  summary.append(label, make(null, "span", "tl-size", about));
-  box.append(summary);
-  const inside = make(null, "div", "tl-inside");
-  const fill = () => {
-    if (!box.open || inside.childElementCount) return;
-    content.forEach((one, place) => {
-      const pair = sort === "object" && Array.isArray(one[1]);
-      const label = pair ? one[0] : one[0] === "rest" ? undefined : place;
-      inside.append(branch(pair ? one[1] : one, label, depth + 1));
-    });
-  };
-  box.append(inside);
-  box.ontoggle = fill;
-  box.open = depth < 12 && content.length <= 20; // a message lies ten levels deep
-  fill();
-  return box;
 }
 function tableRow(row) {
   const line = make(null, "tr", [row.verified ? "" : "tl-doubt", row.failed ? "tl-failed" : ""].join(" ").trim());
@@ -130,7 +100,7 @@ function detail(sheet, found, close, to, send) {
   const tree = make(null, "div", "tl-tree");
   tree.setAttribute("aria-label", "Body");
   tree.setAttribute("role", "group");
-  tree.append(branch(found.tree, undefined, 0));
+  tree.innerHTML = found.tree;
   sheet.append(head, make(null, "p", "tl-about", found.about), verdict, ...(found.failed ? [failed] : []), bar, parts, headers, tree);
   head.focus();
 }
@@ -214,6 +184,8 @@ function render({ model, el }) {
   const set = (name, value) => {
     model.set(name, value);
     model.save_changes();
+    busy = name !== "paused" && !model.get("stopped"); // far back it takes seconds
+    paint();
   };
   const paint = () => {
     const paused = model.get("paused");
@@ -265,7 +237,6 @@ function render({ model, el }) {
   const hear = (message) => {
     if (message.view && message.view !== view) return;
     if (message.all || message.problem) busy = false;
-    if (message.busy) busy = true;
     if (message.all) fill(message.all);
     if (message.rows) {
       seen += message.seen;
