@@ -191,21 +191,20 @@ class Grid(Panel):
         view.bind(
             self._is_reviewed, partial(self.review, existing=existing, skip_invalid=skip_invalid)
         )
-        others: list[tuple[str, dict[str, Any]]] = []
+        buttons = []
         invalid = len({cell.row for cell in refused_cells(plan)})
         if invalid and not skip_invalid:
             words = f"Leave out {many(invalid, 'row')} that cannot be planned"
-            others.append((words, {"existing": existing, "skip_invalid": True}))
+            buttons.append(self._review_button(words, existing=existing, skip_invalid=True))
         if kept := sum(change.kind == "skip" for change in plan.changes):
             words = f"Update {many(kept, self._endpoints.noun)} that would be kept"
-            others.append((words, {"existing": "update", "skip_invalid": skip_invalid}))
-        buttons = [
-            ActionButton(words, partial(self._attempt, partial(self.review, **options)))
-            for words, options in others
-        ]
+            buttons.append(self._review_button(words, existing="update", skip_invalid=skip_invalid))
         self._message.show("")
         self._below.children = [view, *([boxed(w.HBox, "chatkit-bar", buttons)] if buttons else [])]
         return view
+
+    def _review_button(self, words: str, **options: Any) -> ActionButton:
+        return ActionButton(words, partial(self._attempt, partial(self.review, **options)))
 
     def _is_reviewed(self) -> bool:
         return self._planned == self._sheet.edits()

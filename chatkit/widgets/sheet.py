@@ -16,8 +16,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import datetime
-from math import nan
 from typing import Any, NamedTuple, TypeAlias, get_origin
 
 import numpy as np
@@ -274,21 +272,21 @@ class Sheet:
 
     def _check_row(self, row: int, edited: Collection[str]) -> None:
         """Refuse what the plan would refuse of a row as a whole: in the cells that were edited."""
-        endpoints = self._endpoints
+        endpoints, writable = self._endpoints, self._endpoints.body.model_fields
         cells = {name: cell for name in self.columns if (cell := self.cells.get((row, name)))}
         if any(cell.reason and not cell.waits and not cell.conflict for cell in cells.values()):
             return  # what is typed there decides too
-        candidate = {
+        entered = {
             name: cell.typed if cell.reason else cell.value
             for name, cell in cells.items()
-            if name in endpoints.body.model_fields and not cell.conflict
+            if name in writable and not cell.conflict
         }
         fields = {
             name: None if value == "" and self.columns[name].kind != "text" else value
-            for name, value in candidate.items()
+            for name, value in entered.items()
             if value is not AS_IT_WAS
         }
-        names = [name for name in self.columns if name in endpoints.body.model_fields]
+        names = [name for name in self.columns if name in writable]
         live = {name: self.original(name, [row])[0] for name in names if row < self.size}
         known = None if endpoints.detailed else live
         findings = list(endpoints.record_findings(fields, known)) if fields else []
@@ -304,14 +302,13 @@ class Sheet:
         reasons: dict[str, list[str]] = {}
         for name, reason in problems:
             if name in fields or row < self.size:  # a new row is not typed whole yet
-                places = [name] if name in fields else [n for n in fields if n in edited]
-                for place in places:
+                for place in [name] if name in fields else [n for n in fields if n in edited]:
                     reasons.setdefault(place, []).append(reason)
         for name in fields:
-            cell, value = cells[name], candidate[name]
+            cell, value = cells[name], entered[name]
             if name in reasons:
-                held, typed = (cell.value, cell.typed) if cell.reason else (AS_IT_WAS, value)
-                self._put(row, name, EditedCell(held, typed, "; ".join(reasons[name]), waits=True))
+                held = cell.value if cell.reason else AS_IT_WAS
+                self._put(row, name, EditedCell(held, value, "; ".join(reasons[name]), waits=True))
             elif cell.reason:
                 self._put(row, name, EditedCell(value))
 
@@ -731,27 +728,15 @@ class View:
 
     def _order(self, name: str) -> Rows:
         """Put all rows of the frame in the order of a column; empty cells are the last."""
-        sheet = self._sheet
-        keys: Any
-        if sheet.columns[name].kind in ("number", "time", "flag"):
-            keys = np.array([_number(v) for v in sheet.values(name, range(sheet.size))], float)
-            empty = np.isnan(keys)
-        else:
-            keys = self._now(name, folded_text).to_numpy(object)
-            empty = np.equal(keys, "")
-        order = np.argsort(keys, kind="stable")
-        if self.descending:  # rows that are alike stay in their order
-            order = (sheet.size - 1 - np.argsort(keys[::-1], kind="stable"))[::-1]
-        rows: Rows = order[np.argsort(empty[order], kind="stable")]
+        keys = self._now(name, folded_text)
+        if (sheet := self._sheet).columns[name].kind in ("number", "time", "flag"):
+            keys = pd.Series(sheet.values(name, range(sheet.size)), dtype=object)
+        keys = keys.reset_index(drop=True)
+        keys = keys.mask(keys == "").sort_values(ascending=not self.descending, kind="stable")
+        rows: Rows = keys.index.to_numpy()
         return rows
 
 
 def _contain(texts: pd.Series[Any], text: str) -> Mask:
     mask: Mask = texts.str.contains(text, regex=False).to_numpy(bool)
     return mask
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, datetime):
-        return value.timestamp()
-    return float(value) if isinstance(value, int | float) else nan
