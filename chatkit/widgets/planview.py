@@ -449,6 +449,10 @@ class PlanView(Panel):
                 logging.getLogger(__name__).exception("a plan was not applied")
             self._error = error
         self.running = False
+        self._finished()
+
+    def _finished(self) -> None:
+        """Show what came of it, and hand it on."""
         if self.result is not None:
             self._show_result()
         self._fill_accounts()
