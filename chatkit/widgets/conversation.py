@@ -264,13 +264,15 @@ def thread(events: Sequence[Event]) -> list[ThreadMessage]:
         status = _status_of(statuses.get(key) if outbound else None)
         reactions = tuple(marks.get(key, ()))
         messages.append(ThreadMessage(key, row["at"], outbound, *words, *status, reactions))
-    for key in statuses.keys() - {message.id for message in messages}:
-        row = statuses[key]
+    delivered = {message.id for message in messages}
+    for key, row in statuses.items():
+        if key in delivered:
+            continue
         at = next((row[f"{step}_at"] for step in _STEPS if row[f"{step}_at"]), None)
         nothing = (None, None, None, None)
         reactions = tuple(marks.get(key, ()))
         messages.append(ThreadMessage(key, at, True, *nothing, *_status_of(row), reactions))
-    return sorted(messages, key=lambda message: (message.at or _FIRST, message.id))
+    return sorted(messages, key=lambda message: message.at or _FIRST)
 
 
 def _status_of(

@@ -26,6 +26,11 @@ def test_both_sides_in_the_order_in_which_they_were_said(inbox: Inbox) -> None:
     ]
 
 
+def test_what_was_said_in_one_second_stays_in_the_order_in_which_it_came(inbox: Inbox) -> None:
+    put(inbox, *(written({**message(n), "timestamp": "1750000000"}) for n in (3, 1, 2)))
+    assert [one.id for one in said(inbox)] == ["m3", "m1", "m2"]
+
+
 def test_a_message_of_ours_has_the_highest_status_and_when_it_came(inbox: Inbox) -> None:
     put(inbox, echoed(ours(1)), moved(status("m1", "read", 9)), moved(status("m1", "sent", 2)))
     (one,) = said(inbox)
