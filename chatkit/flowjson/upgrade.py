@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,6 @@ V5, V6, V7, V7_3 = Version(5, 0), Version(6, 0), Version(7, 0), Version(7, 3)
 _MILLISECONDS = re.compile(r"-?[0-9]{9,14}")
 _DATA = re.compile(r"\$\{data\.([\w-]+)\}")
 _DAY = 86_400_000
-_FORM_MAPS = ("init-values", "error-messages")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,6 @@ class Rewrite:
         self.source, self.target = source, target
         self.changes: list[DocumentChange] = []
         self.todo: list[Todo] = []
-        self._last: list[Callable[[], None]] = []  # what moves components, and so pointers
         self._nodes: FlowNode = read_nodes(document)
 
     def run(self) -> None:
@@ -85,8 +83,6 @@ class Rewrite:
         if self._crosses(V7_3):
             for action in self._nodes.actions:
                 self._payload(action)
-        for move in self._last:
-            move()
 
     def _ask(self, pointer: str, what: str) -> None:
         """Leave something to a person."""
@@ -215,33 +211,11 @@ class Rewrite:
                 self._ask(f"{component.pointer}/on-select-action", what)
 
     def _forms(self, screen: ScreenNode) -> None:
-        """Join the Forms of a screen: 7.0 takes one."""
+        """Ask for one Form on a screen: 7.0 takes no other."""
         forms = [component for component in screen.components if component.type == "Form"]
-        if len(forms) < 2:
-            return
-        first, *others = forms
-        layout = screen.value.get("layout")
-        children = layout.get("children") if isinstance(layout, dict) else None
-        begin, end = (int(form.pointer.rpartition("/")[2]) for form in (first, forms[-1]))
-        between = children[begin : end + 1] if isinstance(children, list) else [None]
-        allowed = {*COMPONENTS["Form"].children, "Form"}
-        maps = [form.value.get(key, {}) for form in forms for key in _FORM_MAPS]
-        simple = (
-            all(form.parent is None for form in forms)
-            and all(isinstance(form.value.get("children"), list) for form in forms)
-            and all(isinstance(one, dict) and one.get("type") in allowed for one in between)
-            and all(isinstance(each, dict) for each in maps)
-        )
-        if not simple or not isinstance(children, list):
-            for form in others:
-                what = "Put these inputs into one Form: 7.0 takes one on a screen."
-                self._ask(form.pointer, what)
-            return
-        reason = (
-            f"7.0 takes one Form on a screen: its components stand in {short_json(first.name)} now."
-        )
-        self.changes.extend(DocumentChange(f.pointer, f.value, MISSING, reason) for f in others)
-        self._last.append(lambda: _join([form.value for form in forms], children, begin, end))
+        for form in forms[1:]:
+            what = "Put these inputs into one Form: 7.0 takes one on a screen."
+            self._ask(form.pointer, what)
 
     # --- 7.3: data models -----------------------------------------------------------
 
@@ -279,18 +253,6 @@ def _of_form(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
     values = form.value.get("init-values") if form else None
     pointer = f"{form.pointer if form else ''}/init-values/{escape(component.name or '')}"
     return pointer, values if isinstance(values, dict) else {}
-
-
-def _join(forms: list[dict[str, Any]], children: list[Any], begin: int, end: int) -> None:
-    inside: list[Any] = []
-    for one in children[begin : end + 1]:
-        inside += one["children"] if one["type"] == "Form" else [one]
-    for key in _FORM_MAPS:
-        for other in forms[1:]:
-            if other.get(key):
-                forms[0][key] = other[key] | forms[0].get(key, {})
-    children[begin : end + 1] = [forms[0]]
-    forms[0]["children"] = inside
 
 
 def _typed(value: Any, kind: str) -> Any:

@@ -172,7 +172,7 @@ def flow_answers(events: Iterable[Event]) -> pd.DataFrame:
     for event in _messages_in(events):
         answered, unread = answers(event.fields)
         if answered is not None:
-            row = {name: get(event) for name, (_, get) in (_WHO | _CAME).items()}
+            row = {name: get(event) for name, (_, get) in {**_WHO, **_CAME}.items()}
             rows.append({**row, "unread": unread, "answers": answered})
     names = list(dict.fromkeys(name for row in rows for name in row["answers"]))[:_MOST_ANSWERS]
     chosen = {*names}

@@ -5,13 +5,12 @@ import json
 import keyword
 import re
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import KW_ONLY
 from itertools import count
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.errors import InputError
-from chatkit.flowjson.build.blocks import CLASSES, DataExchange, Navigate
+from chatkit.flowjson.build.blocks import DataExchange, Navigate
 from chatkit.flowjson.build.piece import (
     Action,
     Block,
@@ -29,18 +28,14 @@ from chatkit.flowjson.build.piece import (
     quoted,
     rebuilt,
     suggestion,
-    write,
 )
 from chatkit.flowjson.components import DOCUMENT, RECOMMENDED, SCREEN, Version
 from chatkit.flowjson.document import read_document
+from chatkit.flowjson.nodes import OTHER_SCREENS
 from chatkit.util.display import cut, escaped, many, short_json
 
 if TYPE_CHECKING:
     from chatkit.flowjson.lint import Findings
-
-
-_FORMLESS = Version(4, 0)  # the first version in which inputs may stand outside a Form
-_OF_FORM = {"init_value": "init_values", "error_message": "error_messages"}
 
 
 @piece_of(SCREEN)
@@ -85,37 +80,11 @@ class Screen(Piece):
         return list(all_blocks(self.children))
 
     def written(self, place: WriteContext) -> dict[str, Any]:
-        """Write it as JSON; its version may want the inputs of a built screen in a Form."""
+        """Write it as JSON; references of its components are seen from here."""
         return super().written(place._replace(screen=self.id))
-
-    def put(self, name: str, value: Any, place: WriteContext) -> Any:
-        """Write one property."""
-        if name == "children" and place.forms and self._memory is None:
-            return [write(block, place) for block in in_form(self.children)]
-        return super().put(name, value, place)
 
     def __repr__(self) -> str:
         return f"<Screen {self.id}: {many(len(self.blocks()), 'component')}>"
-
-
-def in_form(blocks: list[Block]) -> list[Block]:
-    """Put components into a Form if there are inputs outside of one.
-
-    What an input says of its start and its error is said by the Form then.
-    """
-    inside = [copy(each) for each in blocks]
-    inputs = [each for each in inside if isinstance(each, Block) and each.entered]
-    if not inputs or any(isinstance(each, CLASSES["Form"]) for each in blocks):
-        return blocks
-    form: Block = CLASSES["Form"]("form", inside)
-    for own, of_all in _OF_FORM.items():
-        values = {}
-        for each in inputs:
-            if (value := getattr(each, own, None)) is not None:
-                values[each.entered] = value
-                setattr(each, own, None)
-        setattr(form, of_all, write(values, WriteContext()) or None)
-    return [form]
 
 
 @piece_of(DOCUMENT)
@@ -123,8 +92,7 @@ class Flow(Piece):
     """A flow.
 
     `flow["CONTACT"]` is the screen of that id. A flow with an endpoint (`data_api_version`) gets
-    its `routing_model` from its actions if you give none; before version 4.0 the inputs of a
-    screen are put into a Form. Neither touches what was read from a document.
+    its `routing_model` from its actions if you give none, unless it was read from a document.
 
     >>> from chatkit.flowjson import Complete, Footer, TextBody
     >>> done = Screen("DONE", "Done", [TextBody("Bye"), Footer("OK", Complete())], terminal=True)
@@ -168,12 +136,11 @@ class Flow(Piece):
     def _place(self) -> WriteContext:
         """Return what its pieces are written with: the inputs of the flow, and their screens."""
         version, homes = Version.parse(self.version), self._homes()
-        is_early = version is not None and version < _FORMLESS
         names: dict[str, set[str]] = {}
-        for screen, block in () if is_early else self.blocks():
+        for screen, block in self.blocks() if (version or OTHER_SCREENS) >= OTHER_SCREENS else ():
             if block.entered:
                 names.setdefault(block.entered, set()).add(screen.id)
-        return WriteContext(homes=homes, names=names, forms=is_early)
+        return WriteContext(homes=homes, names=names)
 
     def _homes(self) -> dict[int, str]:
         """Return the screen of each component, by the identity of the object.
@@ -303,7 +270,8 @@ class _Module(CodeWriter):
         else:
             names = _names([screen.id for screen in flow.screens])
             for name, screen in zip(names, flow.screens, strict=True):
-                lines.append(self.statement(name, self.screen(screen, flow)))
+                self.place = self.place._replace(screen=screen.id)
+                lines.append(self.statement(name, self.piece(screen)))
             arguments = [node for node in self.arguments(flow) if node[0] != "screens"]
             lines.append(self.statement("flow", self.called("Flow", [listing(names)], arguments)))
         pictures = [f"{name} = {quoted(text)}\n" for text, name in self.pictures.items()]
@@ -322,14 +290,6 @@ class _Module(CodeWriter):
         return "".join(
             ["from chatkit.flowjson import (\n", *(f"    {name},\n" for name in names), ")\n"]
         )
-
-    def screen(self, screen: Screen, flow: Flow) -> Node:
-        """Write a screen; one whose inputs a built flow would put into a Form as JSON."""
-        version = Version.parse(flow.version)
-        if version and version < (4, 0) and in_form(screen.children) is not screen.children:
-            return self.json(screen.to_json())
-        self.place = self.place._replace(screen=screen.id)
-        return self.piece(screen)
 
 
 def _names(ids: Iterable[object]) -> list[str]:

@@ -249,7 +249,6 @@ class WriteContext(NamedTuple):
     screen: str = ""
     homes: Mapping[int, str] = MappingProxyType({})  # of each component, by its identity
     names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
-    forms: bool = False  # whether its version wants inputs in a Form
 
     def with_screen(self, match: re.Match[str]) -> str:
         """Return a reference to an input that only one other screen has with that screen."""

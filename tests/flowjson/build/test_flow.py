@@ -19,7 +19,6 @@ from chatkit.flowjson import (
     DataExchange,
     Flow,
     Footer,
-    Form,
     Navigate,
     Option,
     RadioButtonsGroup,
@@ -175,29 +174,6 @@ def test_screens_are_found_by_id_and_components_by_name() -> None:
         flow["NOWHERE"]
     with pytest.raises(KeyError, match="colour"):
         flow["ORDER"]["colour"]
-
-
-@pytest.mark.parametrize("version", ["2.1", "3.1"])
-def test_before_4_inputs_are_put_into_a_form(version: str) -> None:
-    flow = form_of_three_screens(version=version)
-    flow["WHO"]["name"].init_value = "Ann"
-    [form] = flow.to_json()["screens"][0]["layout"]["children"]
-    assert (form["type"], form["name"], form["init-values"]) == ("Form", "form", {"name": "Ann"})
-    assert [child["type"] for child in form["children"]] == ["TextInput", "TextInput", "Footer"]
-    assert "init-value" not in form["children"][0]
-    assert [child["type"] for child in flow.to_json()["screens"][2]["layout"]["children"]] == [
-        "TextBody",
-        "Footer",
-    ]
-    assert flow["WHO"]["name"].init_value == "Ann"  # your own objects stay as they are
-
-
-def test_no_form_is_put_around_a_form_nor_into_what_was_read() -> None:
-    name = TextInput("n", "N")
-    built = Flow([Screen("A", "A", [Form("mine", [name])])], version="2.1")
-    assert [b["type"] for b in built.to_json()["screens"][0]["layout"]["children"]] == ["Form"]
-    document = Flow([Screen("A", "A", [name])], version="7.3").to_json() | {"version": "2.1"}
-    assert parse(document).to_json() == document
 
 
 def test_a_flow_with_an_endpoint_gets_its_routing_model() -> None:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import pytest
 
 from chatkit.flowjson import (
-    DocumentPicker,
-    Footer,
     Form,
-    Navigate,
-    OptIn,
     Screen,
     TextBody,
     TextInput,
     example,
 )
-from chatkit.flowjson.build import in_form
 
 
 def test_a_screen_is_written_with_its_layout_last() -> None:
@@ -83,38 +78,3 @@ def test_a_component_is_found_by_name_also_in_a_form() -> None:
 
 def test_it_shows_itself_in_a_few_words() -> None:
     assert repr(Screen("A", "A", [TextBody("Hi")])) == "<Screen A: 1 component>"
-
-
-def test_a_form_takes_over_what_inputs_say_of_their_start_and_error() -> None:
-    name = TextInput("n", "N", init_value="Ann", error_message="Too short")
-    [form] = in_form([name, Footer("Go", Navigate("B"))])
-    assert isinstance(form, Form)
-    assert form.to_json() == {
-        "type": "Form",
-        "name": "form",
-        "children": [
-            {"type": "TextInput", "name": "n", "label": "N"},
-            Footer("Go", Navigate("B")).to_json(),
-        ],
-        "init-values": {"n": "Ann"},
-        "error-messages": {"n": "Too short"},
-    }
-    assert name.init_value == "Ann"
-
-
-def test_inputs_of_one_name_go_into_the_form_and_false_is_a_start() -> None:
-    [form] = in_form([OptIn("n", "N", init_value=False), DocumentPicker("n", "N")])
-    assert form.to_json()["init-values"] == {"n": False}
-    assert "init-value" not in form.to_json()["children"][0]
-
-
-def test_nothing_to_enter_needs_no_form() -> None:
-    blocks = [TextBody("Hi"), Footer("Go", Navigate("B"))]
-    assert in_form(blocks) is blocks
-
-
-def test_a_component_that_nobody_knows_goes_into_the_form_as_well() -> None:
-    unknown = {"type": "New"}
-    [form] = in_form([unknown, TextInput("n", "N")])  # type: ignore[list-item]
-    assert form.to_json()["children"][0] == unknown
-    assert in_form([unknown]) == [unknown]  # type: ignore[list-item]
