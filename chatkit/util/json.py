@@ -81,21 +81,23 @@ def changed(value: Any, way: list[str], key: str, change: Callable[[Any, str], A
 
 def item(parent: Any, key: str, missing: Any) -> Any:
     """Return what stands under a key. Raises `InputError` where no key leads to anything."""
-    if isinstance(parent, dict):
-        return parent.get(key, missing)
-    if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
-        return parent[int(key)]
-    raise nothing_at(key)
+    return parent.get(key, missing) if isinstance(parent, dict) else parent[_place(parent, key)]
 
 
 def with_value_at(parent: Any, key: str, value: Any) -> Any:
     """Return an object or a list with another value at one place; without one the value."""
     if isinstance(parent, dict):
         return {**parent, key: value}
-    if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
-        return [*parent[: int(key)], value, *parent[int(key) + 1 :]]
     if parent is None and not key:
         return value
+    place = _place(parent, key)
+    return [*parent[:place], value, *parent[place + 1 :]]
+
+
+def _place(parent: Any, key: str) -> int:
+    """Read the place of an item in a list."""
+    if isinstance(parent, list) and _PLACE.fullmatch(key) and int(key) < len(parent):
+        return int(key)
     raise nothing_at(key)
 
 
@@ -108,8 +110,8 @@ def without(parent: Any, key: str) -> Any:
     """Return an object without a key, or a list without an item."""
     if isinstance(parent, dict):
         return {name: value for name, value in parent.items() if name != key}
-    item(parent, key, None)
-    return [*parent[: int(key)], *parent[int(key) + 1 :]]
+    place = _place(parent, key)
+    return [*parent[:place], *parent[place + 1 :]]
 
 
 class PatchOperation(NamedTuple):
@@ -161,15 +163,14 @@ class JsonFault(ValueError):
         self, reason: str, kind: FaultKind, text: str = "", offset: int | None = None
     ) -> None:
         super().__init__(reason)
-        self.kind, self.offset = kind, offset
-        self._text = text
+        self.kind, self.text, self.offset = kind, text, offset
 
     @property
     def where(self) -> str:
         """The place in words, to be put after the reason; empty where it is not known."""
         if self.offset is None:
             return ""
-        before = self._text[: self.offset].split("\n")
+        before = self.text[: self.offset].split("\n")
         return f" at line {len(before)}, column {len(before[-1]) + 1}"
 
 
@@ -211,10 +212,10 @@ def read_json(
         raise JsonFault("it holds half a character", "surrogate") from None
     except RecursionError:
         raise JsonFault("it is nested too deeply", "depth") from None
-    except _BadNumber as bad:
-        places = (each.start() for each in _NUMBER.finditer(text) if each[1] == bad.digits)
-        raise JsonFault(str(bad), "number", text, next(places, None)) from None
-    except JsonFault:
+    except JsonFault as fault:
+        if fault.kind == "number":
+            places = (each.start() for each in _NUMBER.finditer(text) if each[1] == fault.text)
+            fault.text, fault.offset = text, next(places, None)
         raise
     except ValueError:  # Python reads no more than 4,300 digits
         raise JsonFault("a number has too many digits", "number") from None
@@ -239,22 +240,14 @@ def is_deeper(value: object, levels: int) -> bool:
     return bool(level)
 
 
-class _BadNumber(Exception):
-    """A number that JSON has not, or that is too large."""
-
-    def __init__(self, reason: str, digits: str) -> None:
-        super().__init__(reason)
-        self.digits = digits
-
-
 def _constant(name: str) -> NoReturn:
-    raise _BadNumber(f"{name} is not a JSON number", name)
+    raise JsonFault(f"{name} is not a JSON number", "number", name)
 
 
 def _number(digits: str) -> float:
     value = float(digits)
     if math.isinf(value):
-        raise _BadNumber(f"the number {digits[:40]} is too large", digits)
+        raise JsonFault(f"the number {digits[:40]} is too large", "number", digits)
     return value
 
 

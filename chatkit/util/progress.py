@@ -10,13 +10,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
-from chatkit.util.display import duration, many, visible
+from chatkit.util.display import duration, many
 
 #: Takes what is done, and how much there is if that is known.
 Watch = Callable[[int, int | None], object]
 
-#: More accounts than this share one progress bar, and so many of them have one of their own.
-BARS = 10
 #: Seconds of work before there is a bar.
 PATIENCE = 1.0
 #: Seconds from which on work says beforehand how long it takes.
@@ -52,30 +50,17 @@ class Progress:
         noun: What is counted, like "contacts".
         total: How many there are. It may be set and changed while the work goes on.
         watch: Called with what is done and the total, in place of a bar.
-        name: Stands before the bar, where there are several. It may change too.
-        whole: The bar of what this is a part of. It stands below that one then, and goes when its
-            work has ended.
     """
 
-    def __init__(
-        self,
-        noun: str,
-        total: int | None = None,
-        watch: Watch | None = None,
-        name: str = "",
-        *,
-        whole: Progress | None = None,
-    ) -> None:
+    def __init__(self, noun: str, total: int | None = None, watch: Watch | None = None) -> None:
         self.total = total
-        self.name = name
+        self.name = ""  #: stands before the bar, and may change too
         self._noun = noun
         self._watch = watch or _whose.get()[1]
-        self._whole = whole
         self.done = 0
         self._began = time.monotonic()
         self._bar: Any = None
         self._output: Any = None  # of a notebook, where the bar is a widget
-        self._box: Any = None  # of that widget, and of those of its parts
 
     def __enter__(self) -> Self:
         return self
@@ -84,11 +69,7 @@ class Progress:
         if self._bar is None:
             return
         line = str(self._bar)
-        self._bar.leave = self._whole is None
         self._bar.close()
-        if self._whole is not None and self._whole._box is not None:
-            kept = [each for each in self._whole._box.children if each is not self._bar.container]
-            self._whole._box.children = kept
         if self._output is not None:
             self._output.update({"text/plain": line}, raw=True)
 
@@ -121,29 +102,20 @@ class Progress:
         options = {"display": False} if issubclass(tqdm, live) else {}
         named = self.name or None
         self._bar = tqdm(total=self.total, desc=named, unit=f" {self._noun}", **options)
-        if not options or self._bar.disable:
-            return
-        if self._whole is not None and self._whole._box is not None:
-            self._whole._box.children += (self._bar.container,)
-            return
-        from IPython.display import display
-        from tqdm import notebook
+        if options and not self._bar.disable:
+            from IPython.display import display
 
-        self._box = notebook.HBox([self._bar.container], layout={"flex_flow": "column"})
-        self._output = display(self._box, display_id=True)  # type: ignore[no-untyped-call]
+            self._output = display(self._bar.container, display_id=True)  # type: ignore[no-untyped-call]
 
 
 class AccountBars:
-    """Bars of the work on several accounts at once.
-
-    Up to ten have a bar each. More have one for all together, which says how many of them are
-    done, and below it those of ten that are at work: when one is done, the next takes its place.
+    """One bar of the work on several accounts at once, which says how many of them are done.
 
     Args:
         noun: What is counted.
         accounts: What they are called.
         totals: How many each has, where that is known before its work begins.
-        watch: Called with what is done in all accounts and the total, in place of bars.
+        watch: Called with what is done in all accounts and the total, in place of a bar.
     """
 
     def __init__(
@@ -154,19 +126,15 @@ class AccountBars:
         watch: Watch | None = None,
     ) -> None:
         self._noun, self._accounts = noun, list(accounts)
-        self._totals = totals or {}
-        self._watch = watch
-        self._whole: Progress | None = None
-        self._each: dict[str, Progress] = {}
-        wide = max(map(len, map(visible, accounts)), default=0)
-        self._names = {label: visible(label).ljust(wide) for label in accounts}
+        self._totals, self._watch = totals or {}, watch
+        self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        for bar in (*self._each.values(), *filter(None, [self._whole])):
-            bar.__exit__(*error)
+    def __exit__(self, *error: object) -> None:
+        if self._bar is not None:
+            self._bar.__exit__(*error)
 
     def show(self, done: Mapping[str, tuple[int, int | None]], ended: Collection[str] = ()) -> None:
         """Show how far all are.
@@ -177,35 +145,15 @@ class AccountBars:
         """
         now = dict(done)  # other threads write it
         if not now:
-            return  # the bars begin with the work: what is loaded first does not count
-        begun = [label for label in self._accounts if label in now]
-        if self._watch is not None or len(self._accounts) > BARS:
-            over = {label for label, (count, total) in now.items() if count == total}.union(ended)
-            self._show_whole(now, len(over))
-            for label in over.intersection(self._each):
-                self._each.pop(label).__exit__(None, None, None)
-            others = [label for label in begun if label not in over and label not in self._each]
-            begun = [*self._each, *others[: max(BARS - len(self._each), 0)]]
-        for label in begun if self._watch is None else ():
-            if label not in self._each:
-                part = Progress(self._noun, name=self._names[label], whole=self._whole)
-                self._each[label] = part.__enter__()
-            self._set(self._each[label], *now[label])
-
-    def _show_whole(self, now: Mapping[str, tuple[int, int | None]], over: int) -> None:
-        """Show what is done in all of them together."""
-        if self._whole is None:
-            self._whole = Progress(self._noun, watch=self._watch).__enter__()
+            return  # the bar begins with the work: what is loaded first does not count
+        self._bar = bar = self._bar or Progress(self._noun, watch=self._watch)
+        over = {name for name, (count, total) in now.items() if count == total}.union(ended)
         totals = [now[n][1] if n in now else self._totals.get(n) for n in self._accounts]
         known = [total for total in totals if total is not None]
-        self._whole.name = f"{over:,} of {many(len(self._accounts), 'account')}"
+        bar.name = f"{len(over):,} of {many(len(self._accounts), 'account')}"
+        bar.total = sum(known) if len(known) == len(totals) else None
         count = sum(count for count, _ in now.values())
-        self._set(self._whole, count, sum(known) if len(known) == len(totals) else None)
-
-    def _set(self, bar: Progress, count: int, total: int | None) -> None:
-        """Show a count; a bar below another one, or above, may have begun to be seen."""
-        bar.total = total
-        if count > bar.done or (self._whole is not None and self._watch is None):
+        if count > bar.done or self._watch is None:
             bar.add(max(count - bar.done, 0))
 
 
