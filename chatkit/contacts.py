@@ -458,8 +458,7 @@ class Contacts(Resource[Contact], endpoints=ContactEndpoints):
 
         It finds numbers that are none, or not written as they are sent; duplicates in the
         frame and in the account; names with characters that are not seen or not what they
-        seem, or that the service would split into other parts. The account is read once at
-        most. `fix()` of the result takes the safe suggestions.
+        seem. The account is read once at most. `fix()` of the result takes the safe suggestions.
 
         Args:
             frame: What `chatkit.read_contacts` or `frame()` gave, edited or not.

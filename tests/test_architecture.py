@@ -66,7 +66,7 @@ IMPORTERS = {
     "phonenumbers": ("numbers",),
     "babel": (
         *("localization/language", "localization/translation/files", "numbers"),
-        "imports/tables/encodings",
+        "imports/tables/delimited",
     ),
     "filelock": ("util/files",),
     "ipywidgets": ("widgets",),

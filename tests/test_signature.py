@@ -66,32 +66,6 @@ def test_sha256_hex_is_the_hmac_of_the_body_alone(body: bytes) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-@given(st.data())
-def test_every_mutation_of_a_delivery_is_refused(scheme: str, data: st.DataObject) -> None:
-    given_headers = headers(scheme=scheme)
-    part = data.draw(st.sampled_from(["body", "secret", *given_headers]))
-    body, secret = BODY, SECRET
-    if part == "body":
-        spot = data.draw(st.integers(0, len(BODY) * 8 - 1))
-        flipped = bytearray(BODY)
-        flipped[spot // 8] ^= 1 << spot % 8
-        body = bytes(flipped)
-    else:
-        text = SECRET if part == "secret" else given_headers[part]
-        spot = data.draw(st.integers(0, len(text) - 1))
-        char = data.draw(st.characters().filter(lambda c: c != text[spot]))
-        text = text[:spot] + char + text[spot + 1 :]
-        if part == "secret":
-            secret = text
-        elif text.split() == given_headers[part].split():
-            return
-        else:
-            given_headers[part] = text
-    with pytest.raises(BadSignature):
-        verify(body, given_headers, secret, scheme=scheme, now=NOW)
-
-
-@pytest.mark.parametrize("scheme", SCHEMES)
 @given(
     st.dictionaries(
         st.sampled_from(

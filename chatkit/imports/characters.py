@@ -309,7 +309,7 @@ def _of_another_alphabet(text: str) -> CellFinding | None:
     """Find what an encoding of another alphabet makes of a name: Ìàðèÿ, where Мария was written."""
     if not _ACCENTED.search(text) or not set(text) <= _BYTES.keys():
         return None
-    from chatkit.imports.tables.encodings import likely_readings  # babel is slow to load
+    from chatkit.imports.tables.delimited import likely_readings  # pandas is slow to load
 
     data = bytes([_BYTES[c] for c in text])
     readings = [] if data.isascii() else likely_readings(data, lambda _: 0)

@@ -23,7 +23,6 @@ from chatkit.imports.headings import (
     heading_words,
     label_stem,
     looks_like_data,
-    mentions_country,
     parse_heading,
     read_headings,
     row_of_names,
@@ -368,8 +367,6 @@ _CHOICES: Mapping[str, Callable[[Sequence[FileColumn], Chosen], list[FileColumn]
 }
 #: What the file calls each of these; None to find out, nothing if it has none.
 Named = Mapping[str, Sequence[str] | None]
-#: Characters to point out; the line breaks only where a name or number stands.
-_UNUSUAL = {"\0": "a NUL character", "\ufffd": "�, where a letter was lost", "\n": "a line break"}
 
 
 def find_columns(table: RawTable, named_columns: Named) -> FileReading:
@@ -506,8 +503,7 @@ def _read_cells(
 
 
 def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileReading) -> None:
-    """Note cells that are read, but should be looked at."""
-    frame = reading.frame
+    """Note numbers that the file does not hold as text."""
     for name, columns in picks.items():
         rows = zip(reading.rows, enumerate(columns), strict=False)
         stored = [row for row, (n, column) in rows if column and type(column.cells[n]) is int]
@@ -516,14 +512,6 @@ def _note_cells(picks: Mapping[str, Sequence[FileColumn | None]], reading: FileR
                 f"{name} is a number in the file, not text, in {list_rows(stored)}: "
                 "a zero or + in front, if there was one, is gone"
             )
-    for name in frame.columns:
-        for character, description in _UNUSUAL.items():
-            if character != "\n" or name in FIELDS:
-                where = frame.index[frame[name].str.contains(character, regex=False, na=False)]
-                if len(where):
-                    reading.notes.append(
-                        f"{name} holds {description} in {list_rows(where.tolist())}"
-                    )
 
 
 def _note_columns(
@@ -533,7 +521,7 @@ def _note_columns(
     used: Sequence[FileColumn],
     notes: list[str],
 ) -> None:
-    """Note which columns were passed over, that there is no name, and which holds countries."""
+    """Note which columns of numbers were passed over, and that there is no name."""
     names = {column.name for column in columns}
     phones = [column for column in columns if column.heading.is_phone() and column not in used]
     passed = [c for c in columns if c in phones or "unreachable" in c.heading.roles]
@@ -543,12 +531,3 @@ def _note_columns(
         notes.append(f"not read as the number: {_listed(passed)}{another}")
     if not chosen["name"] and "name" not in named and "id" not in names:
         notes.append("no column of names was recognised: name='…' names it")
-    if not chosen["country_code"] and "country_code" not in named:
-        countries = [
-            repr(column.name)
-            for column in columns
-            if mentions_country(column.name) and column.share(_has_letter) > 0.5
-        ]
-        if countries:
-            takes = f"check(frame, region={countries[0]}) reads the numbers by it"
-            notes.append(f"{countries[0]} holds countries: {takes}")

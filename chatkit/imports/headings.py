@@ -169,11 +169,6 @@ def label_stem(name: str) -> tuple[str, ...]:
     return tuple(word for word in words if _roles().get(word) not in {"label", "value", "number"})
 
 
-def mentions_country(name: str) -> bool:
-    """Check if a heading has a word for a country."""
-    return any(_roles().get(word) == "country" for word in heading_words(name))
-
-
 def count_column_names(names: Iterable[Any]) -> int:
     """Count the texts that would be good headings. Among data there are few."""
     texts = (name for name in names if isinstance(name, str) and len(name) < 60)

@@ -1,11 +1,11 @@
 """A list as a folder of Parquet files: streamed, so that memory stays flat, and resumable.
 
-    contacts/_complete.json                                what was read; written last
-    contacts/part-000000-5f1c09d2a3b4c5d6.parquet          10,000 rows or more
+    contacts/_complete.json          what was read; written last
+    contacts/part-000000.parquet     10,000 rows or more
 
-The name of a part ends with the hash of its content, and its metadata names the read that it
-belongs to. Nothing else lists the parts, so nothing can point to a file outside the folder. Until
-all of them are there their names begin with a dot: pandas and Dask see the whole list or nothing.
+The metadata of a part names the read that it belongs to. Nothing else lists the parts, so nothing
+can point to a file outside the folder. Until all of them are there their names begin with a dot:
+pandas and Dask see the whole list or nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from hashlib import file_digest, sha256
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -40,7 +39,7 @@ PART_ROWS = 10_000
 PATIENCE = 5.0
 
 _COMPLETE = "_complete.json"
-_PART_NAME = re.compile(r"\.?part-([0-9]{6,})-([0-9a-f]{16})\.parquet")
+_PART_NAME = re.compile(r"\.?part-([0-9]{6,})\.parquet")
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
@@ -135,15 +134,13 @@ class _Export:
         """Return the parts in their order.
 
         Raises:
-            StoreError: One is missing, or is not as it was written.
+            StoreError: One is missing, or cannot be read.
             InputError: They are of another account.
         """
         numbered: dict[int, ExportedPart] = {}
         for path in sorted(self.folder.iterdir()):
             if name := _PART_NAME.fullmatch(path.name):
-                part = self._verified(path, name[2])
-                if numbered.setdefault(int(name[1]), part) is not part:
-                    path.unlink()  # killed while `finish` gave it the columns of the others
+                numbered[int(name[1])] = self._verified(path)
         parts = [part for _, part in sorted(numbered.items())]
         if missing := {*range(len(parts))} - {*numbered}:
             raise self._broken(f"Part {min(missing)} of {self.folder} is missing")
@@ -152,13 +149,10 @@ class _Export:
                 raise self._broken(f"{part.path} belongs to another read")
         return parts
 
-    def _verified(self, path: Path, digest: str) -> ExportedPart:
+    def _verified(self, path: Path) -> ExportedPart:
         if path.is_symlink() or not path.is_file():
             raise self._broken(f"{path} is a link or a folder, not a part")
         try:
-            with path.open("rb") as content:
-                if file_digest(content, "sha256").hexdigest()[: len(digest)] != digest:
-                    raise self._broken(f"{path} is damaged: its content is not what was written")
             with pq.ParquetFile(path) as file:
                 schema, rows = file.schema_arrow, file.metadata.num_rows
             origin = msgspec.json.decode((schema.metadata or {})[b"chatkit"], type=PartOrigin)
@@ -314,14 +308,10 @@ class _Export:
             b"pandas": pa.Schema.from_pandas(empty, preserve_index=True).metadata[b"pandas"],
             b"chatkit": msgspec.json.encode(origin),
         }
-        buffer = pa.BufferOutputStream()
         table = table.replace_schema_metadata(metadata)
-        pq.write_table(table, buffer, compression="zstd", row_group_size=max(len(table), 1))
-        content = buffer.getvalue()
-        digest = sha256(content).hexdigest()[:16]
-        path = self.folder / f".part-{number:06}-{digest}.parquet"
+        path = self.folder / f".part-{number:06}.parquet"
         with replacing(path, first=self.folder / ".writing") as file:
-            file.write(content)
+            pq.write_table(table, file, compression="zstd", row_group_size=max(len(table), 1))
         return ExportedPart(path, len(table), table.column_names, origin)
 
     def finish(self) -> int:
@@ -335,7 +325,6 @@ class _Export:
                 for name in (name for name in names if name not in part.columns):
                     table = table.append_column(name, pa.nulls(len(table), pa.large_string()))
                 path = self._store(number, table.select(names), part.origin).path
-                part.path.unlink()
             visible = path.rename(self.folder / path.name.removeprefix("."))
             self.parts[number] = part._replace(path=visible)
         sync_folder(self.folder)

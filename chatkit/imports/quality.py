@@ -12,7 +12,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, zip_longest
+from itertools import pairwise, starmap, zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import pandas as pd
@@ -54,7 +54,7 @@ from chatkit.report import (
     row_label,
     wrapped,
 )
-from chatkit.util.display import LONG, columns, cut, many, pair, values, visible
+from chatkit.util.display import LONG, cut, many, pair, values, visible
 
 if TYPE_CHECKING:
     from chatkit.api.transport import Transport
@@ -359,9 +359,6 @@ class AskedContacts(Protocol):
     def full(self, keys: Sequence[Any]) -> pd.DataFrame:
         """Read these contacts in full, as far as they are there."""
 
-    def resplit(self, parts: Mapping[str, Any]) -> tuple[str, ...] | None:
-        """Return the parts that a name would have if it was sent again; None for the same."""
-
 
 def check_contacts(
     resource: AskedContacts, frame: pd.DataFrame, region: str | None, plus: Plus | None = None
@@ -385,7 +382,6 @@ def check_contacts(
     with collector_paused():
         checking = _FrameCheck(resource, frame)
         checking.names()
-        checking.parts()
         if "number" in frame.columns:
             checking.numbers(region, plus)
             checking.duplicates()
@@ -434,19 +430,6 @@ class _FrameCheck:
             if name is not None:
                 for finding in of_name(name) if isinstance(name, str) else [not_text]:
                     self._add(place, name, finding)
-
-    def parts(self) -> None:
-        """Find names that would be split in another way, if they were sent again."""
-        if not {"name", *PARTS} <= {*self._frame.columns}:
-            return
-        for place, parts in enumerate(zip(*map(self._cells, PARTS), strict=True)):
-            name = self._names[place]
-            if name != " ".join(filter(None, parts)):  # edited: it is split anew anyhow
-                continue
-            if split := self._resource.resplit(dict(zip(PARTS, parts, strict=True))):
-                now, then = (" | ".join(part or "–" for part in each) for each in (parts, split))
-                reason = f"its parts are {now}; if it is sent again they become {then}"
-                self._add(place, name, CellFinding("parts", "note", "/name", reason))
 
     # --- numbers ---
 
@@ -621,16 +604,26 @@ _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
-def _html_table(
-    widths: Mapping[str, int], rows: Iterable[tuple[Iterable[str], str]], total: int, where: str
-) -> str:
-    """Make a table; each row is its texts, and the HTML of its last cells."""
-    parts = [
-        "".join(["<tbody><tr>", *(f'<td dir="auto">{marked(t)}</td>' for t in texts), last,
-                 "</tr></tbody>"])
-        for texts, last in rows
-    ]  # fmt: skip
-    return html_tables(widths, parts[:FEW], parts[FEW:], total, where)
+class _ShownCell(NamedTuple):
+    """A cell of a frame in a report: its lines of text, and the texts and the HTML of its row."""
+
+    lines: list[str]
+    texts: Sequence[str]
+    html: str
+
+
+def _cells_part(
+    widths: Mapping[str, int], cells: Iterable[_ShownCell], total: int, where: str, title: str = ""
+) -> ReportPart:
+    """Show cells: the first as text, and more of them in an HTML table."""
+    lines, rows = wrapped("", title), []
+    for n, cell in enumerate(cells):
+        lines += cell.lines if n < FEW else []
+        texts = "".join(f'<td dir="auto">{marked(text)}</td>' for text in cell.texts)
+        rows.append(f"<tbody><tr>{texts}{cell.html}</tr></tbody>")
+    if (more := total - FEW) > 0:
+        lines.append(f"  … and {more:,} more: {where} has them all")
+    return ReportPart(lines, html_tables(widths, rows[:FEW], rows[FEW:], total, where))
 
 
 class Fixed(Report):
@@ -658,25 +651,16 @@ class Fixed(Report):
     def _parts(self) -> Iterator[ReportPart]:
         done = self.done.iloc[:MANY].astype(object)
         cells = done.where(done.notna(), None).itertuples(index=False)
-        rows = [
-            ((row_label(row), cut(column, LABEL), visible(code)), pair(before, after))
-            for row, column, code, before, after in cells
-        ]
-        lines = []
-        for (row, column, _), (before, after) in rows[:FEW]:
-            lead = f"  row {row}, {column}: "
-            first, *others = both_values("", before, after, WIDTH - columns(lead))
-            lines += [lead + first, *(" " * columns(lead) + line for line in others)]
-        if (more := len(self.done) - FEW) > 0:
-            lines.append(f"  … and {more:,} more: .done has them all")
-        html_rows = [
-            (texts, html_value(before, "del") + html_value(after, "ins"))
-            for texts, (before, after) in rows
-        ]
         yield headline(self._heading())
-        yield ReportPart(lines, _html_table(_DONE, html_rows, len(self.done), ".done"))
-        if lines:
+        yield _cells_part(_DONE, starmap(self._cell, cells), len(self.done), ".done")
+        if len(self.done):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
+
+    def _cell(self, row: Any, column: str, code: str, *sides: str | None) -> _ShownCell:
+        label, name, (before, after) = row_label(row), cut(column, LABEL), pair(*sides)
+        lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
+        html = html_value(before, "del") + html_value(after, "ins")
+        return _ShownCell(lines, (label, name, visible(code)), html)
 
 
 class Quality(Report):
@@ -832,25 +816,26 @@ def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     first = [one for group in groups for one in group if id(one) in few]
     ordered = first + [one for one in findings if id(one) not in few]
     counts = ", ".join(f"{len(group):,} {visible(group[0].code)}" for group in groups)
-    lines, rows = wrapped("", f"{title}: {counts}"), []
-    for n, finding in enumerate(ordered[:MANY]):
-        value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
-        meant = finding.suggestion or ""
-        if finding.field == "name" and isinstance(finding.value, str) and meant:
-            value, meant = map(str, pair(finding.value, meant))
-        row, column = row_label(finding.row), cut(finding.field, LABEL)
-        message, mark = visible(finding.message), "*" if finding.safe else "?"
-        if n < FEW:
-            cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
-            lines += wrapped("  ", f"{cell}: {message}")
-            lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
-        # the mark stays at the end of a name in Hebrew
-        last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
-        rows.append(((row, column, value, message), f"<td>{last}</td>"))
-    if (more := len(findings) - FEW) > 0:
-        lines.append(f"  … and {more:,} more: .frame() has them all")
-    heading = f'<p class="{style}"><strong>{marked(f"{title}: {counts}")}</strong></p>'
-    return ReportPart(lines, heading + _html_table(_FINDINGS, rows, len(findings), ".frame()"))
+    heading = f"{title}: {counts}"
+    cells = map(_finding_cell, ordered[:MANY])
+    part = _cells_part(_FINDINGS, cells, len(findings), ".frame()", heading)
+    html = f'<p class="{style}"><strong>{marked(heading)}</strong></p>{part}'
+    return part._replace(html=html)
+
+
+def _finding_cell(finding: CellFinding) -> _ShownCell:
+    value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
+    meant = finding.suggestion or ""
+    if finding.field == "name" and isinstance(finding.value, str) and meant:
+        value, meant = map(str, pair(finding.value, meant))
+    row, column = row_label(finding.row), cut(finding.field, LABEL)
+    message, mark = visible(finding.message), "*" if finding.safe else "?"
+    cell = f"row {row}, {column} = {value}" if value else f"row {row}, {column}"
+    lines = wrapped("  ", f"{cell}: {message}")
+    lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
+    # the mark stays at the end of a name in Hebrew
+    last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
+    return _ShownCell(lines, (row, column, value, message), f"<td>{last}</td>")
 
 
 def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:

@@ -118,7 +118,7 @@ def ids_in(folder: Path) -> list[int]:
 
 
 def part_of(folder: Path, number: int) -> Path:
-    (path,) = [*folder.glob(f"part-{number:06}-*"), *folder.glob(f".part-{number:06}-*")]
+    (path,) = [*folder.glob(f"part-{number:06}.*"), *folder.glob(f".part-{number:06}.*")]
     return path
 
 
@@ -218,18 +218,18 @@ def test_a_kill_while_parts_get_their_columns_leaves_each_row_once(
 ) -> None:
     account = Account(range(30))
     account.more[29] = {"vip": True}
-    unlink = Path.unlink
+    rename = Path.rename
 
-    def stopped(path: Path, missing_ok: bool = False) -> None:
-        if path.name.startswith(".part"):
+    def stopped(path: Path, target: Path) -> Path:
+        if path.name.startswith(".part-000001"):
             raise KeyboardInterrupt
-        unlink(path, missing_ok)
+        return rename(path, target)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "unlink", stopped)
+        patched.setattr(Path, "rename", stopped)
         with pytest.raises(KeyboardInterrupt):
             account.read(folder)
-    assert len([*folder.glob(".part-000000-*")]) == 2
+    assert [path.name[0] for path in sorted(folder.glob("*part*"))] == [".", ".", "p"]
     assert account.read(folder) == 30
     assert ids_in(folder) == [*range(30)]
     assert "vip" in pd.read_parquet(folder).columns
@@ -384,33 +384,17 @@ def test_ids_that_are_digits_are_read_as_numbers(folder: Path) -> None:
 # --- what is refused ------------------------------------------------------------------------
 
 
-def _flip(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 1
-    path.write_bytes(content)
-
-
 def _link(path: Path) -> None:
     path.rename(path.parent.parent / "elsewhere.parquet")
     path.symlink_to(path.parent.parent / "elsewhere.parquet")
 
 
-def _other(path: Path) -> None:
-    pd.DataFrame({"id": [1]}).to_parquet(path)
-
-
-def _folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-DAMAGE = {
-    "a byte": (_flip, "is damaged"),
-    "cut": (lambda path: os.truncate(path, path.stat().st_size - 1), "is damaged"),
-    "empty": (lambda path: os.truncate(path, 0), "is damaged"),
-    "another table": (_other, "is damaged"),
+DAMAGE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "cut": (lambda path: os.truncate(path, path.stat().st_size - 1), "cannot be read"),
+    "empty": (lambda path: os.truncate(path, 0), "cannot be read"),
+    "another table": (lambda path: pd.DataFrame({"id": [1]}).to_parquet(path), "cannot be read"),
     "a link": (_link, "is a link"),
-    "a folder": (_folder, "is a link or a folder"),
+    "a folder": (lambda path: (path.unlink(), path.mkdir()), "is a link or a folder"),
 }
 
 
@@ -427,22 +411,6 @@ def test_a_damaged_part_is_named(folder: Path, damage: str, finished: bool) -> N
     assert account.asked == []
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=volume(20))
-@given(place=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
-def test_any_bit_of_a_part_that_changes_is_noticed(
-    place: float, bit: int, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("parquet") / "contacts"
-    account = Account(range(20))
-    account.read(folder)
-    path = part_of(folder, 0)
-    content = bytearray(path.read_bytes())
-    content[int(place * len(content))] ^= 1 << bit
-    path.write_bytes(content)
-    with pytest.raises(StoreError, match=f"{path.name} is damaged"):
-        account.read(folder)
-
-
 def test_missing_and_mixed_parts_are_named(folder: Path, tmp_path: Path) -> None:
     account = Account(range(40))
     account.read(folder)
@@ -451,12 +419,10 @@ def test_missing_and_mixed_parts_are_named(folder: Path, tmp_path: Path) -> None
     kept.rename(tmp_path / "kept")
     with pytest.raises(StoreError, match=r"Part 1 of .*contacts is missing"):
         account.read(folder)
-    strange = part_of(tmp_path / "other", 1)
-    strange.rename(folder / strange.name)
+    strange = part_of(tmp_path / "other", 1).rename(kept)
     with pytest.raises(StoreError, match=f"{strange.name} belongs to another read"):
         account.read(folder)
-    (folder / strange.name).unlink()
-    (tmp_path / "kept").rename(kept)
+    (tmp_path / "kept").replace(kept)
     part_of(folder, 3).unlink()
     with pytest.raises(StoreError, match=r"holds 30 rows in 3 parts, and 40 rows in 4 parts"):
         account.read(folder)

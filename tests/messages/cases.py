@@ -298,7 +298,7 @@ CASES: dict[str, tuple[str, ...]] = {
         'others.contacts.to_parquet(folder / "contacts")',
         '[p.write_text("?") for p in folder.glob("contacts/_c*.json")], '
         'client.contacts.to_parquet(folder / "contacts")',
-        '[p.rename(p.with_name("part-000000-0123456789abcdef.parquet")) '
+        '[p.rename(p.with_name("part-000000.parquet")) '
         'for p in folder.glob("contacts/p*")], '
         'client.contacts.to_parquet(folder / "contacts")',
     ),

@@ -110,21 +110,6 @@ def test_a_doubted_number_of_the_account_is_only_a_note(sandbox, client):
     ]
 
 
-def test_a_name_that_would_be_split_anew_is_noted(sandbox, client):
-    client.contacts.create(number="2025550100", country_code="+1", name="Ana Cruz")
-    frame = client.contacts.frame()
-    frame["first_name"], frame["last_name"] = "Ana María", "de la Cruz"
-    frame["name"] = "Ana María de la Cruz"
-    [one] = client.contacts.check(frame).findings
-    assert (one.code, one.severity) == ("parts", "note")
-    assert one.message == (
-        "its parts are Ana María | – | de la Cruz; if it is sent again they become "
-        "Ana | María de la | Cruz"
-    )
-    frame["name"] = "Zoë"
-    assert found(client.contacts.check(frame)) == []
-
-
 def test_a_region_is_asked_for_where_it_helps(sandbox, client):
     frame = pd.DataFrame({"number": ["98765 43210", "98765 43211"]})
     quality = client.contacts.check(frame)

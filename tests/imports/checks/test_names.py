@@ -1,17 +1,17 @@
 """What is odd about a name; and that ordinary names, of any script, are never told."""
 
-import json
 import tomllib
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from imports.checks.ordinary import NAMES
 
 from chatkit.imports.characters import (
     NAME,
+    TEXT,
     capitals,
+    garbled,
     letterless,
     of_name,
     of_text,
@@ -22,18 +22,27 @@ from chatkit.imports.characters import (
 CASES = tomllib.loads((Path(__file__).parent / "cases/names.toml").read_text("utf-8"))
 
 
+NAMES = (Path(__file__).parent / "cases/ordinary.txt").read_text("utf-8").splitlines()
+
+
 @pytest.mark.parametrize("name", NAMES)
-def test_an_ordinary_name_is_not_told(name: str) -> None:
+def test_nothing_is_found_in_an_ordinary_name(name: str) -> None:
     assert of_name(name) == ()
-    assert of_text(name) == []
+    assert run_checks(name, (*NAME, *TEXT)) == []
 
 
-@pytest.mark.parametrize(("text", "code", "suggestion", "safe"), CASES["names"])
-def test_a_name_is_checked(text: str, code: str, suggestion: str, safe: bool) -> None:
-    first = of_name(text)[0]
-    assert (first.code, first.suggestion or "", first.safe) == (code, suggestion, safe)
-    assert first.severity == "warning"
-    assert not safe or of_name(suggestion) == () or of_name(suggestion)[0].code != code
+@pytest.mark.parametrize("name", CASES["accented"])
+def test_letters_with_accents_are_left_alone(name: str) -> None:
+    assert garbled(name) is None
+
+
+@pytest.mark.parametrize("severity", ["warning", "note"])
+def test_a_name_is_checked(severity: str) -> None:
+    for text, code, suggestion, safe in CASES["names" if severity == "warning" else "notes"]:
+        first = of_name(text)[0]
+        found = (first.code, first.suggestion or "", first.safe, first.severity)
+        assert found == (code, suggestion, safe, severity), text
+        assert not safe or of_name(suggestion) == () or of_name(suggestion)[0].code != code
 
 
 @pytest.mark.parametrize(
@@ -74,21 +83,6 @@ def test_a_lost_letter_is_told_and_a_question_is_not() -> None:
         assert questionable(text) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "plain"),
-    [
-        ("MARIA CRUZ", "Maria Cruz"),
-        ("JEAN-LUC O'NEIL", "Jean-Luc O'Neil"),
-        ("ИВАН ПЕТРОВ", "Иван Петров"),
-        ("ÖMER ÇELİK", "Ömer Çeli̇k"),
-    ],
-)
-def test_capitals_are_a_note_and_never_changed_alone(text: str, plain: str) -> None:
-    odd = capitals(text)
-    assert odd is not None
-    assert (odd.severity, odd.suggestion, odd.safe) == ("note", plain, False)
-
-
 @pytest.mark.parametrize("text", ["BMW AG", "IKEA", "BO", "Maria CRUZ", "山田 太郎", "محمد علي"])
 def test_short_names_and_scripts_without_capitals_are_not_in_capitals(text: str) -> None:
     assert capitals(text) is None
@@ -100,14 +94,6 @@ def test_any_text_is_looked_at(text: str) -> None:
         assert odd.message and odd.code
         assert odd.suggestion != text
         assert odd.suggestion or not odd.safe
-
-
-def test_naughty_strings_are_looked_at(shared: Path) -> None:
-    strings = json.loads((shared / "corpora/blns/blns.json").read_text("utf-8"))
-    found = {odd.code for text in strings for odd in of_name(text)}
-    assert {"no letters", "invisible", "direction marks", "spaces", "styled letters"} <= found
-    for text in strings:
-        of_text(text)
 
 
 @given(

@@ -68,7 +68,7 @@ def test_what_was_fixed_as_text(client, messy):
         '  row 2, number: "+1 202 555 0143" → "2025550143"\n'
         '  row 3, name: "JosÃ©" → "José"\n'
         '  row 4, name: "علی⟨U+202E⟩"\n'
-        '               → "علی"\n'
+        '             → "علی"\n'
         "\n"
         ".frame is the new frame; the one that was checked is as it was."
     )

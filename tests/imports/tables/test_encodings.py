@@ -12,8 +12,7 @@ import pytest
 import chatkit
 from chatkit.errors import InputError
 from chatkit.imports.headings import count_column_names
-from chatkit.imports.tables.delimited import decode_text
-from chatkit.imports.tables.encodings import likely_readings
+from chatkit.imports.tables.delimited import decode_text, likely_readings
 
 LANGUAGES = tomllib.loads((Path(__file__).parent / "cases/encodings.toml").read_text("utf-8"))
 #: Marks of UTF-16 are in another test.

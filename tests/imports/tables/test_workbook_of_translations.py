@@ -3,11 +3,9 @@
 import io
 
 import openpyxl
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chatkit.errors import InputError
 from chatkit.imports.tables import workbook
 
 TEXTS = st.none() | st.text(st.characters(codec="utf-8"), min_size=1, max_size=12)
@@ -59,14 +57,3 @@ def test_a_workbook_is_opened_once_however_many_sheets_it_has(monkeypatch):
     data = workbook.workbook_of(["a"], {name: [("=1",)] for name in ("de", "fr", "hi")}, wide=[])
     assert len(workbook.read_sheets(data)) == 3
     assert len(opened) == 1
-
-
-def test_what_a_sheet_cannot_hold_is_refused_by_its_place():
-    with pytest.raises(InputError, match="32,767") as caught:
-        workbook.workbook_of(["a"], {"de": [("x",), ("y" * 32768,)]}, wide=[])
-    assert caught.value.problems[0].field == "de, row 3, a"
-
-
-def test_what_is_no_workbook_is_said():
-    with pytest.raises(InputError, match="not a readable XLSX file"):
-        workbook.read_sheets(b"PK\x03\x04 nothing")

@@ -18,7 +18,6 @@ from chatkit.imports import read_contacts as read
 from chatkit.imports.tables import Target
 from chatkit.imports.tables.delimited import to_csv
 from chatkit.imports.tables.workbook import to_xlsx
-from chatkit.util.display import has_half_character
 
 Write = Callable[[pd.DataFrame, Target], None]
 BOTH = pytest.mark.parametrize("write", [to_csv, to_xlsx])
@@ -156,8 +155,3 @@ def test_a_sheet_holds_no_formula_and_no_number() -> None:
     active = openpyxl.load_workbook(io.BytesIO(bytes_of(to_xlsx, frame))).active
     assert [cell.value for cell in active[2]] == ["0049", "+49", "=1+1"]
     assert {cell.data_type for row in active for cell in row} == {"s"}
-
-
-def test_half_a_character_is_seen() -> None:
-    assert has_half_character("a\ud83d")
-    assert not has_half_character("a👍")
