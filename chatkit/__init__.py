@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from chatkit.client import Client, connect
     from chatkit.errors import ChatkitError
     from chatkit.imports import read_contacts
-    from chatkit.inbox.inbox import Inbox
+    from chatkit.inbox import Inbox
     from chatkit.profile import ServiceProfile
     from chatkit.sandbox import Sandbox
     from chatkit.signature import verify
@@ -64,7 +64,7 @@ _HOME = {
     "Folder": "account.folder",
     "Form": "widgets",
     "Grid": "widgets",
-    "Inbox": "inbox.inbox",
+    "Inbox": "inbox",
     "Player": "widgets",
     "RetryPolicy": "api.retry",
     "Sandbox": "sandbox",

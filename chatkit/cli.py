@@ -495,7 +495,7 @@ def _inbox(args: _Arguments) -> None:
         --refuse-unverified: answer 401 to what is not signed rightly; else it is kept, and marked
     """
     from chatkit.errors import BadSignature
-    from chatkit.inbox.inbox import Inbox
+    from chatkit.inbox import Inbox
     from chatkit.util.background import until_signal
 
     text = sys.stdin.read() if args.secret_stdin else os.environ.get("CHATKIT_SIGNING_SECRETS", "")

@@ -39,7 +39,7 @@ LOADED = (
     *("chatkit.client", "chatkit.sandbox", "chatkit.sandbox.middleware", "chatkit.frames.frame"),
     *("chatkit.bulk.plan", "chatkit.bulk.planner", "chatkit.bulk.apply", "chatkit.bulk.undo"),
     *("chatkit.account.history", "chatkit.cli", "chatkit.account.doctor", "chatkit.account.folder"),
-    *("chatkit.inbox.inbox", "chatkit.imports"),
+    *("chatkit.inbox", "chatkit.imports"),
 )
 _LARGEST = 150_000  # bytes of one order on a socket
 _SUBREAPER = 36  # prctl: orphans among those below are given to this process

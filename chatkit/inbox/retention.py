@@ -48,24 +48,14 @@ class Deletion(Report):
         self.bytes = 0  #: how large their bodies are together
         self.first: datetime | None = None  #: when the first of them was received
         self.last: datetime | None = None  #: when the last of them was received
+        self.contacts = 0  #: how many contacts they are about
+        self.others = 0  #: how many other contacts are in those that are not about one alone
         self.mixed = 0  #: how many are about other contacts too, or only mention this one
         self.repeats = 0  #: how many have a repeat that came later and stays
         self.deleted = 0  #: how many have been deleted so far
         self._ids: list[int] = []  # of what is about these contacts alone
         self._mixed_ids: list[int] = []
-        self._contacts: set[str] = set()
-        self._others: set[str] = set()
         self._complete = False
-
-    @property
-    def contacts(self) -> int:
-        """The number of contacts that the deliveries are about."""
-        return len(self._contacts)
-
-    @property
-    def others(self) -> int:
-        """The number of other contacts in deliveries that are not about one alone."""
-        return len(self._others)
 
     def apply(self, *, mixed: bool | None = None) -> Self:
         """Delete them; stopped half-way, it goes on at the next call. Nothing brings them back.
@@ -169,21 +159,24 @@ class Deletion(Report):
 def pruning(store: InboxStore, profile: ServiceProfile, before: datetime) -> Deletion:
     """Find everything that was received before a time."""
     deletion = Deletion(store, f"received before {before:%Y-%m-%d %H:%M} UTC")
+    contacts: set[str] = set()
     with Progress("deliveries", store.last()) as progress:
         for head in store.heads_before(before, progress.add):
             deletion._ids.append(head.delivery)
             deletion._count(head.received_at, head.size)
-            deletion._contacts |= {head.contact} if head.contact else set()
+            contacts |= {head.contact} if head.contact else set()
     deletion.repeats = store.repeated_since(deletion._ids, before)
     # Of nobody, or of several: the bodies tell.
     for one in store.read(Selection(until=before, verified=None, contact="", repeats=True)):
-        deletion._contacts |= _contacts_of(one, profile)
+        contacts |= _contacts_of(one, profile)
+    deletion.contacts = len(contacts)
     return deletion
 
 
 def forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Deletion:
     """Find everything that is about one contact; all bodies are searched."""
     deletion = Deletion(store, f"about {visible(contact)}", rewrites=True)
+    others: set[str] = set()
     top, pattern = store.last(), _pattern(contact)
     every = Selection(until=top, verified=None, repeats=True)
     with Progress("deliveries", top) as progress:
@@ -192,12 +185,13 @@ def forgetting(store: InboxStore, profile: ServiceProfile, contact: str) -> Dele
                 deletion._ids.append(one.id)
             elif _mentions(one, pattern):
                 deletion._mixed_ids.append(one.id)
-                deletion._others |= _contacts_of(one, profile) - {contact}
+                others |= _contacts_of(one, profile) - {contact}
                 deletion.mixed += 1
             else:
                 continue
             deletion._count(one.received_at, len(one.body))
-    deletion._contacts = {contact, *deletion._others} if deletion.deliveries else set()
+    deletion.others = len(others)
+    deletion.contacts = len(others) + 1 if deletion.deliveries else 0
     return deletion
 
 

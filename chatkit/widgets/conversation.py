@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import traitlets
 
 from chatkit.errors import InputError, steady
-from chatkit.inbox import frames
+from chatkit.inbox import Inbox, frames
 from chatkit.inbox.events import Event, contact_of
-from chatkit.inbox.inbox import Inbox
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import joined_module, style_sheet
 from chatkit.widgets.following import Follower

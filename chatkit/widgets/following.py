@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from chatkit.errors import ChatkitError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.util.display import visible
 from chatkit.widgets.controls import Exported
 

@@ -20,9 +20,9 @@ import traitlets
 
 from chatkit.api.secret import Secret
 from chatkit.errors import ChatkitError, InputError, steady
+from chatkit.inbox import Inbox, Replayed, read_bound
 from chatkit.inbox.delivery import Delivery
 from chatkit.inbox.events import Event, contact_of, events
-from chatkit.inbox.inbox import Inbox, Replayed, read_bound
 from chatkit.profile import ServiceProfile
 from chatkit.util.display import cut, many, visible
 from chatkit.webhooks import event_kinds

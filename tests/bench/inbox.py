@@ -56,8 +56,8 @@ from inbox.bodies import change, enveloped, status, value
 from inbox.senders import SECRET, signed
 
 from chatkit.api.secret import Secret
+from chatkit.inbox import Inbox
 from chatkit.inbox.delivery import Intake, Selection
-from chatkit.inbox.inbox import Inbox
 from chatkit.inbox.receiver import Arrival, Batches
 from chatkit.inbox.store import InboxStore
 from chatkit.profile import ServiceProfile

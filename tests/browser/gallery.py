@@ -12,7 +12,7 @@ import chatkit, ipywidgets
 from chatkit.flowjson.diff import diff
 from chatkit.flowjson.graph import graph
 from chatkit.flowjson.lint import lint
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets import (BoardGrid, ContentForm, Conversation, Editor, FolderView, Form, Grid,
     PlanView, Player, Preview, QueueView, Registrations, Tail, funnel, login)
 from chatkit.widgets.controls import ActionButton, Code, Message

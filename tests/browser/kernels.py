@@ -29,7 +29,7 @@ LIBRARIES = (
         "chatkit.client",
         "chatkit.sandbox",
         "chatkit.account.history",
-        "chatkit.inbox.inbox",
+        "chatkit.inbox",
     ),
     *("chatkit.flowjson.graph", "chatkit.flowjson.diff", "chatkit.flowjson.lint"),
 )

@@ -22,7 +22,7 @@ from widgets.inbox.stored import EVIL, moved, written
 RATE, SECONDS = 100, 4
 SERVING = f"""import json, tempfile, threading
 from pathlib import Path
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets.tail import Tail
 
 folder = tempfile.TemporaryDirectory()

@@ -10,7 +10,7 @@ from browser.lab import Lab, OpenNotebook
 from playwright.sync_api import Page
 
 START = """import chatkit
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets import *
 from chatkit.widgets.planview import PlanView
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from postgres import Server
 
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.inbox.store import InboxStore
 
 

@@ -26,12 +26,12 @@ if __name__ == "__main__":
 from inbox.senders import SECRET, signed
 from postgres import postgresql
 
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 
 _FORK = multiprocessing.get_context("forkserver")
 _FORK.set_forkserver_preload(
     [
-        *("chatkit.inbox.inbox", "chatkit.inbox.receiver", "psycopg"),
+        *("chatkit.inbox", "chatkit.inbox.receiver", "psycopg"),
         *("sqlalchemy.dialects.sqlite", "sqlalchemy.dialects.postgresql"),
     ]
 )

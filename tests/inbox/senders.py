@@ -1,7 +1,6 @@
 """A sender of deliveries: signs and posts as a service does."""
 
 import http.client
-import ssl
 import time
 from urllib.parse import urlsplit
 
@@ -21,17 +20,12 @@ def post(
     url: str,
     body: bytes,
     headers: dict[str, str] | None = None,
-    tls: ssl.SSLContext | None = None,
     method: str = "POST",
 ) -> int:
     """Send one request on a connection of its own; the status of the answer."""
     parts = urlsplit(url)
     host, port = parts.hostname or "", parts.port or 0
-    connection = (
-        http.client.HTTPSConnection(host, port, timeout=20, context=tls)
-        if parts.scheme == "https"
-        else http.client.HTTPConnection(host, port, timeout=20)
-    )
+    connection = http.client.HTTPConnection(host, port, timeout=20)
     try:
         connection.request(method, parts.path, body, headers or {})
         return connection.getresponse().status

@@ -16,7 +16,7 @@ import pytest
 from inbox.senders import OTHER, SECRET, post, signed
 
 from chatkit.cli import main
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 
 BODY = b'{"event":"a","data":{}}'
 

@@ -47,12 +47,6 @@ def test_what_is_played_is_verified_and_kept(shop: Shop) -> None:
     assert shop.client.webhooks.frame()["last_delivery_status"].tolist() == ["delivered"]
 
 
-def test_without_the_secret_all_is_kept_and_nothing_shown(shop: Shop) -> None:
-    shop.talk()
-    assert len(shop.inbox.frame()) == 0
-    assert len(shop.inbox.frame(verified=False)) == 6
-
-
 def test_what_came_between_create_and_accept_is_verified_when_the_secret_is_told(
     shop: Shop,
 ) -> None:

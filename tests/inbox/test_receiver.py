@@ -92,12 +92,6 @@ def test_a_secret_is_changed_without_losing_a_delivery(store: InboxStore) -> Non
         assert post(at.url, BODY, signed(BODY, "d", OTHER)) == 200
 
 
-def test_a_repeat_is_acknowledged_kept_and_left_out(store: InboxStore) -> None:
-    with receiver(store) as at:
-        assert [post(at.url, BODY, signed(BODY)) for _ in range(3)] == [200] * 3
-    assert (len([*store.read(Selection())]), len([*store.read(Selection(repeats=True))])) == (1, 3)
-
-
 def test_what_cannot_be_stored_is_answered_503(store: InboxStore, monkeypatch) -> None:
     def fail(entries: list[ReceivedDelivery]) -> None:
         raise StoreError("the disk is full of secrets")
@@ -144,15 +138,6 @@ def test_a_body_that_is_too_large_is_refused(store: InboxStore, monkeypatch, chu
         large = iter([b"x" * 6000] * 2) if chunked else b"x" * 10_001
         assert post(at.url, large) == 413
     assert store.last() == 1
-
-
-def test_a_delivery_of_the_3_megabytes_that_the_platform_sends_at_most_is_kept(
-    store: InboxStore,
-) -> None:
-    body = b'{"text": "' + b"x" * 3_000_000 + b'"}'
-    with receiver(store) as at:
-        assert post(at.url, body, signed(body)) == 200
-    assert [len(one.body) for one in store.read(Selection())] == [len(body)]
 
 
 def test_who_was_refused_a_body_is_told_that_the_connection_ends(store: InboxStore) -> None:
@@ -216,13 +201,6 @@ def test_many_at_once_are_all_stored(url: str) -> None:
         assert {*pool.map(send, range(200))} == {200}
         assert sorted(one.body for one in store.read(Selection(verified=True))) == sorted(bodies)
     store.close()
-
-
-def test_a_taken_port_is_an_error_and_leaves_no_thread(store: InboxStore) -> None:
-    with receiver(store) as at:
-        port = int(at.url.rsplit(":", 1)[1].strip("/"))
-        with pytest.raises(OSError, match="in use"):
-            receiver(store, port=port)
 
 
 @pytest.mark.parametrize(

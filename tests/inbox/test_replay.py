@@ -15,7 +15,7 @@ from inbox.senders import SECRET
 
 from chatkit.api.secret import MASK
 from chatkit.errors import InputError
-from chatkit.inbox.inbox import Inbox, Replayed
+from chatkit.inbox import Inbox, Replayed
 from chatkit.signature import BadSignature, verify
 
 BODY = b"\x00\xff body"

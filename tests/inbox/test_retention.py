@@ -1,7 +1,7 @@
 """What is old, or about one person, is deleted: told before, and nothing of it stays in a file."""
 
-import base64
 import json
+import tomllib
 from contextlib import closing
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
@@ -17,7 +17,7 @@ from inbox.bodies import BEN, START, keep, message, moved, status
 from inbox.senders import SECRET, post, signed
 
 from chatkit.errors import InputError, PlanRefused, StoreError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.inbox.store import InboxStore
 
 CARA = "4915112345678"
@@ -227,64 +227,10 @@ def test_a_person_is_found_however_their_number_is_written(
     assert len(list(inbox._deliveries(contact=notation))) == 1
 
 
-def escaped(text: str, form: str = "\\u{:04x}") -> str:
-    return "".join(form.format(ord(character)) for character in text)
-
-
-def digits_from(zero: int) -> str:
-    return CARA.translate({48 + n: zero + n for n in range(10)})
-
-
-#: A number as JSON writers, programs and people write it.
-SPELLINGS = {
-    "plain": f'{{"x":"{CARA}"}}',
-    "a number": f'{{"x":{CARA}}}',
-    "a number with a fraction": f'{{"x":{CARA}.0}}',
-    "a number with an exponent": '{"x":4.915112345678e12}',
-    "an exponent without a sign": '{"x":[4915112345.678E+3]}',
-    "escaped": f'{{"x":"{escaped(CARA)}"}}',
-    "escaped, capitals": f'{{"x":"{escaped(CARA, chr(92) + "u{:04X}")}"}}',
-    "one digit escaped": f'{{"x":"{escaped("4")}{CARA[1:]}"}}',
-    "plus escaped": f'{{"x":"\\u002b{CARA}"}}',
-    "a letter before it, escaped": f'{{"x":"\\u0061{CARA}\\u0061"}}',
-    "after an escaped line break": f'{{"x":"call\\n{CARA}\\tnow"}}',
-    "slashes escaped": f'{{"x":"https:\\/\\/wa.me\\/{CARA}"}}',
-    "slashes within": '{"x":"+49\\/151\\/12345678"}',
-    "JSON in JSON": json.dumps({"x": json.dumps({"y": f"+{CARA}"})}),
-    "JSON in JSON in JSON, escaped": json.dumps(json.dumps(f'{{"y":"{escaped(CARA)}"}}')),
-    "a key": f'{{"{CARA}":1}}',
-    "an address": f'{{"x":"tel:+{CARA}@example"}}',
-    "a form": f"to=%2B{CARA}&x=1",
-    "a form, escaped": "to=" + "".join(f"%{ord(c):02x}" for c in CARA),
-    "HTML": '{"x":"' + "".join(f"&#{ord(c)};" for c in CARA) + '"}',
-    "base64 of JSON": base64.b64encode(f'{{"to":"{CARA}"}}'.encode()).decode(),
-    "base64 in JSON": f'{{"x":"{base64.urlsafe_b64encode(b"~?~?" + CARA.encode()).decode()}"}}',
-    "a message id": json.dumps(
-        {"id": "wamid." + base64.b64encode(b"\x1c\x18\r" + CARA.encode() + b"\x15\2").decode()}
-    ),
-    "spaces": '{"x":"+49 151 1234 5678"}',
-    "spaces that do not break": '{"x":"+49\\u00a0151\\u202f12345678"}',
-    "dashes": '{"x":"+49-151-1234-5678"}',
-    "long dashes": '{"x":"49–151–12345678"}',
-    "brackets": '{"x":"+49 (151) 123 456 78"}',
-    "a zero in brackets": '{"x":"+49 (0) 151 / 12345678"}',
-    "dots": '{"x":"+49.151.12.34.56.78"}',
-    "zeros before it": '{"x":"0049 151 12345678"}',
-    "marks of direction": '{"x":"\\u202a+49 151 12345678\\u202c"}',
-    "digits of full width": json.dumps({"x": digits_from(0xFF10)}),
-    "Arabic digits": f'{{"x":"{digits_from(0x0660)}"}}',
-    "digits outside the first plane": json.dumps({"x": digits_from(0x1D7CE)}),
-}  # fmt: skip
-OTHERS = {
-    "another": f'{{"x":"{BEN}"}}',
-    "longer": f'{{"x":"{CARA}9"}}',
-    "longer, escaped": f'{{"x":"{CARA}\\u0039"}}',
-    "longer before": f'{{"x":1{CARA}}}',
-    "another exponent": '{"x":4.915112345678e13}',
-    "a huge exponent": '{"x":4.915112345678e99, "y":1e999999999}',
-    "parts of a list": '{"x":["49","151","12345678"]}',
-    "deep": "[" * 100_000,
-}
+#: A number as JSON writers, programs and people write it, and what is not about it.
+CASES = tomllib.loads((Path(__file__).parent / "cases/mentions.toml").read_text("utf-8"))
+SPELLINGS: dict[str, str] = CASES["found"]
+OTHERS: dict[str, str] = {**CASES["others"], "deep": "[" * 100_000}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32-be"])

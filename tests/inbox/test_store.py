@@ -70,11 +70,6 @@ def test_a_filter_chooses_in_the_database(store: InboxStore) -> None:
     assert len([*store.read(Selection(kinds=["a"], verified=True))]) == 2
 
 
-def test_a_piece_of_the_body_is_looked_for_in_the_database(store: InboxStore) -> None:
-    bodies = [b"\x00\xffabc", b"abd", b"ABC", b"", b"xabcx%_"]
-    store.write([entry(n, body=body) for n, body in enumerate(bodies)])
-
-
 def test_pages_follow_each_other_without_a_gap(store: InboxStore) -> None:
     store.write([entry(n, kind="rare" if n % 700 == 5 else "often") for n in range(2000)])
     assert ids(store) == [*range(1, 2001)]
@@ -174,16 +169,6 @@ def test_processes_that_start_together_make_one_inbox(tmp_path: Path) -> None:
                 process.stdin.flush()
             said = [process.stdout.readline() for process in processes]
             assert said == ["opened\n"] * 4, f"round {number}"
-
-
-def test_threads_that_start_together_make_one_inbox(url: str) -> None:
-    with ThreadPoolExecutor(6) as pool:
-        stores = [*pool.map(InboxStore, [url] * 6)]
-    for number, store in enumerate(stores):
-        store.write([entry(number)])
-    assert len(ids(stores[0])) == 6
-    for store in stores:
-        store.close()
 
 
 def test_a_new_file_that_another_process_has_is_waited_for(

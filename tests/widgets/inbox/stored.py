@@ -9,7 +9,7 @@ from inbox.bodies import change, enveloped, keep, value
 
 import chatkit
 from chatkit.client import Client
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 
 EVIL = '<img src=x onerror="document.title=1">\u202e'
 

@@ -9,7 +9,7 @@ from widgets.inbox.test_thread import ours
 from widgets.screen import static, tell
 
 from chatkit.errors import InputError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets.conversation import Conversation
 
 __all__ = ["inbox", "no_thread_is_left"]

@@ -8,7 +8,7 @@ from widgets.inbox.stored import inbox, moved, put, written
 from widgets.screen import page_of
 
 from chatkit.errors import InputError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets.tail import funnel
 
 __all__ = ["inbox"]

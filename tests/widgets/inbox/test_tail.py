@@ -15,7 +15,7 @@ from widgets.inbox.stored import EVIL, inbox, moved, put, written
 from widgets.screen import page_of, static, tell
 
 from chatkit.errors import InputError, StoreError
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets.tail import Tail
 
 __all__ = ["inbox"]

@@ -3,7 +3,7 @@
 from inbox.bodies import ANA, message, status
 from widgets.inbox.stored import echoed, inbox, moved, put, written
 
-from chatkit.inbox.inbox import Inbox
+from chatkit.inbox import Inbox
 from chatkit.widgets.conversation import ThreadMessage, thread
 
 __all__ = ["inbox"]
