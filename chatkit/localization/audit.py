@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from chatkit.localization import language
 from chatkit.localization.checks import findings
 from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
-from chatkit.localization.rules import SCOPES, Case, ContentFinding, Flaw, Scope
-from chatkit.localization.table import frame_of
+from chatkit.localization.rules import SCOPES, Case, ContentFinding, Scope, flaw
+from chatkit.localization.table import attribute_frame
 from chatkit.report import (
     FEW,
     LABEL,
@@ -107,7 +108,7 @@ class Audit(FindingSequence[ContentFinding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the findings as a DataFrame, one row each."""
-        return frame_of(self._findings, _COLUMNS)
+        return attribute_frame(self._findings, _COLUMNS)
 
     def _with(self, findings: Iterable[ContentFinding]) -> Audit:
         return Audit(findings, self.checked, self.unseen, self.silent)
@@ -180,7 +181,9 @@ def check_contents(
     members = entries(contents)
     reported: list[ContentFinding] = []
     silent: list[ContentFinding] = []
-    for each in _findings(members, source, SCOPES, glossary):
+    for each in chain.from_iterable(
+        case[2] for case in reviewed(members, source, glossary=glossary)
+    ):
         place = each.code, each.lang_code, each.template_code, each.field
         silenced = ledger is not None and not each.refused and ledger.is_silent(*place)
         (silent if silenced else reported).append(each)
@@ -188,40 +191,34 @@ def check_contents(
     return Audit(reported, checked, fields_missing(members), silent)
 
 
-def decisive(contents: Contents, source: str = "en") -> list[ContentFinding]:
-    """Find what decides on the state of each content, and nothing else.
-
-    That is what `check_contents` reports as refused, and where a content is not as its source
-    (`rules.STRUCTURE`), in the same words and order.
-
-    Raises:
-        InputError: They are no contents, or a frame has no languages.
-    """
-    findings = _findings(entries(contents), source, ("content", "state"))
-    return [each for each in findings if each.decides]
-
-
 def fields_missing(contents: Sequence[Entry]) -> list[str]:
     """Return the fields that some contents do not have, so that they could not be checked."""
     return [name for name in _LOOKED_AT if any(name not in entry.raw for entry in contents)]
 
 
-def _findings(
+def reviewed(
     contents: Sequence[Entry],
     source: str,
-    scopes: Collection[Scope],
+    scopes: Collection[Scope] = SCOPES,
     glossary: Glossary | None = None,
-) -> Iterator[ContentFinding]:
+) -> Iterator[tuple[Entry, Entry | None, list[ContentFinding]]]:
+    """Yield each content, the one that it is translated from, if any, and its findings.
+
+    Args:
+        contents: All contents of their templates.
+        source: The language that the others are translated from.
+        scopes: The scopes of the checks.
+        glossary: The words that translations use and never use.
+    """
     firsts: dict[tuple[str, ...], Entry] = {}
     for members in grouped(contents).values():
         original = source_of(members, source)
         for entry in members:
             compared = None if entry is original else original
-            yield from findings(Case(entry, firsts, compared, source, glossary), scopes)
-        if original is None and len(members) > 1:
-            message = f"the template has no content in {source}, so its languages are not compared"
-            hint = "Name another language with source=."
-            yield Flaw("no source", "lang_code", message, hint).of(members[0])
+            found = list(findings(Case(entry, firsts, compared, source, glossary), scopes))
+            if original is None and entry is members[-1] and len(members) > 1:
+                found.append(flaw("no source", "lang_code", source=source).of(members[0]))
+            yield entry, compared, found
 
 
 # --- what is shown ------------------------------------------------------------------------

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from html import escape
+from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from chatkit.errors import InputError
@@ -22,12 +24,12 @@ from chatkit.localization import language
 from chatkit.localization.audit import (
     Audit,
     check_contents,
-    decisive,
     fields_missing,
     missing_note,
     notes_of,
+    reviewed,
 )
-from chatkit.localization.content import Contents, Entry, entries, enumerated, grouped, source_of
+from chatkit.localization.content import Contents, Entry, entries, enumerated
 from chatkit.localization.ledger import (
     Ledger,
     Provenance,
@@ -35,8 +37,8 @@ from chatkit.localization.ledger import (
     marked_changes,
     worded_changes,
 )
-from chatkit.localization.rules import AGREED, ContentFinding
-from chatkit.localization.table import frame_of, states_of
+from chatkit.localization.rules import AGREED, STRUCTURE, ContentFinding
+from chatkit.localization.table import attribute_frame, frame_of, states_of
 from chatkit.report import (
     FEW,
     LABEL,
@@ -115,40 +117,24 @@ class ContentChange(NamedTuple):
     fields: str  #: those that were sent
 
 
-class _SourceRow(NamedTuple):
-    template_code: str
-    lang_code: str
-    field: str
-    before: str
-    after: str
-
-
+@dataclass(eq=False, repr=False)
 class Board(Report):
     """The states of all templates in all languages, by template code and language."""
 
     _name, _style = "chatkit-board", _STYLE
 
-    def __init__(
-        self,
-        cells: Mapping[tuple[str, str], BoardCell],
-        codes: Sequence[str],
-        languages: Sequence[str],
-        source: str,
-        *,
-        contents: Sequence[Entry] = (),
-        ledger: Ledger | None = None,
-        glossary: Glossary | None = None,
-        since: datetime | None = None,
-        changed: Sequence[ContentChange] = (),
-    ) -> None:
-        self._cells = dict(cells)
-        self.codes = tuple(codes)
-        #: The languages: the source first, then by code.
-        self.languages = tuple(languages)
-        self.source = source
-        self._contents, self._ledger, self._glossary = contents, ledger, glossary
-        self.since = since  #: the time since when something was changed in each template shown
-        self._changed = tuple(changed)
+    _cells: Mapping[tuple[str, str], BoardCell]
+    codes: Sequence[str]
+    languages: Sequence[str]  #: the source first, then by code
+    source: str
+    _: KW_ONLY
+    _contents: Sequence[Entry] = ()
+    _ledger: Ledger | None = None
+    _glossary: Glossary | None = None
+    since: datetime | None = (
+        None  #: the time since when something was changed in each template shown
+    )
+    _changed: Sequence[ContentChange] = ()
 
     def __getitem__(self, place: tuple[str, str]) -> BoardCell:
         code, lang = place
@@ -188,7 +174,8 @@ class Board(Report):
         Args:
             *states: Only those in these states.
         """
-        return frame_of([c for c in self if not states or c.state in states], _COLUMNS)
+        cells = [cell for cell in self if not states or cell.state in states]
+        return attribute_frame(cells, _COLUMNS)
 
     def changes(self) -> pd.DataFrame:
         """Return a DataFrame of what was changed since the time that the board was asked for.
@@ -212,11 +199,11 @@ class Board(Report):
         made from, `after` the source of today, empty if it was taken out.
         """
         rows = [
-            _SourceRow(cell.template_code, cell.lang_code, each.field, each.before, each.after)
+            (cell.template_code, cell.lang_code, each.field, each.before, each.after)
             for cell in self
             for each in cell.changes
         ]
-        return frame_of(rows, _SourceRow._fields)
+        return frame_of(rows, ("template_code", "lang_code", "field", "before", "after"))
 
     def _parts(self) -> list[ReportPart]:
         """Return signs below the languages, in as many tables as the text needs."""
@@ -305,17 +292,12 @@ def board(
     if isinstance(codes, str) or isinstance(languages, str):
         raise InputError("Pass codes and languages as lists: codes=['order_ready'].")
     members = entries(contents)
-    findings: dict[tuple[str, str], list[ContentFinding]] = {}
-    for each in decisive(members, source):
-        findings.setdefault((each.template_code, each.lang_code), []).append(each)
     cells: dict[tuple[str, str], BoardCell] = {}
-    for code, group in grouped(members).items():
-        original = source_of(group, source)
-        for entry in group:
-            compared = None if entry is original else original
-            cell = _cell(entry, compared, findings.get((code, entry.lang_code), []), ledger)
-            # of two that mean the same language the first counts; the audit has both
-            cells.setdefault((code, language.normal(entry.lang_code)), cell)
+    for entry, original, findings in reviewed(members, source, ("content", "state")):
+        place = entry.template_code, language.normal(entry.lang_code)
+        # of two that mean the same language the first counts; the audit has both
+        if place not in cells:
+            cells[place] = _cell(entry, original, findings, ledger)
     rows = list(dict.fromkeys((*(code for code, _ in cells), *codes)))
     used = {*map(language.normal, languages), *(lang for _, lang in cells)}
     if since is not None:
@@ -323,17 +305,15 @@ def board(
         touched = {each.template_code for each in changed}
         rows = [code for code in rows if code in touched]
     columns = language.in_order(used, source)
-    places = [(code, lang) for code in rows for lang in columns]
+    places = product(rows, columns)
     return Board(
         {place: cells.get(place) or BoardCell(*place, "missing") for place in places},
-        rows,
-        columns,
-        source,
-        contents=members,
-        ledger=ledger,
-        glossary=glossary,
+        *(tuple(rows), tuple(columns), source),
+        _contents=members,
+        _ledger=ledger,
+        _glossary=glossary,
         since=since,
-        changed=changed,
+        _changed=changed,
     )
 
 
@@ -377,7 +357,7 @@ def _cell(
 ) -> BoardCell:
     """Find the state of one content; the gravest reason comes first, and all of them are listed."""
     refused = [f"{each.code}: {each.message}" for each in findings if each.refused]
-    differs = [each for each in findings if not each.refused]
+    differs = [each for each in findings if each.code in STRUCTURE]
     record = Provenance()
     reasons = ["it is a draft"] if entry.is_draft else []
     older = False

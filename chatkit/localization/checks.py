@@ -28,7 +28,7 @@ from chatkit.localization.content import (
 )
 from chatkit.localization.glossary import check_glossary
 from chatkit.localization.markup import check_markup
-from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope
+from chatkit.localization.rules import SCOPES, Case, Check, ContentFinding, Flaw, Scope, flaw
 from chatkit.localization.typography import check_characters, check_typography, emoji
 from chatkit.util.display import cut, many, values
 
@@ -49,7 +49,7 @@ def check_content(content: Mapping[str, Any]) -> list[ContentFinding]:
 def check_types(case: Case) -> Iterator[Flaw]:
     """Find fields of another type than the API document says."""
     for field, expected in case.entry.wrong.items():
-        yield Flaw("wrong type", field, f"it must be {expected}", "The service would not take it.")
+        yield flaw("wrong type", field, expected=expected)
 
 
 # --- lengths ------------------------------------------------------------------------------
@@ -123,27 +123,22 @@ def check_lengths(case: Case) -> Iterator[Flaw]:
     entry = case.entry
     for field, name, text, limit in _limited(entry):
         count = len(text)
+        parts = {"name": name, "count": f"{count:,}", "limit": f"{limit:,}"}
         if count > limit:
-            message = f"{name} has {count:,} characters, at most {limit:,} are allowed"
-            yield Flaw("length", field, message, f"Take away {count - limit:,}.", limit)
+            yield flaw("length", field, limit, more=f"{count - limit:,}", **parts)
         elif count * 2 > limit and (units := utf16(text)) > limit:
-            message = (
-                f"{name} has {count:,} characters, but {units:,} if emoji count as two or more"
-            )
-            message += f"; at most {limit:,} are allowed"
-            hint = "A shorter text is within it however it is counted."
-            yield Flaw("length unclear", field, message, hint)
+            yield flaw("length unclear", field, units=f"{units:,}", **parts)
         elif count >= NEAR * limit and not field.startswith("buttons"):
-            message = f"{name} has {count / limit:.0%} of its {limit:,} characters"
-            yield Flaw("length near", field, message)
+            yield flaw("length near", field, share=f"{count / limit:.0%}", **parts)
     samples = _texts(entry.variables)
     filled = len(entry.text) + sum(
         len(samples.get(slot.name, "")) - (slot.end - slot.start) for slot in entry.slots
     )
     if filled > TEXT_LIMIT >= len(entry.text):
-        message = f"with its samples filled in the text has {many(filled, 'character')}"
-        hint = "A message as long as this may not arrive: shorten the text."
-        yield Flaw("length with samples", "text", f"{message}, more than {TEXT_LIMIT:,}", hint)
+        limit_text = f"{TEXT_LIMIT:,}"
+        yield flaw(
+            "length with samples", "text", characters=many(filled, "character"), limit=limit_text
+        )
 
 
 # --- the text, its placeholders and their samples -----------------------------------------
@@ -162,8 +157,7 @@ def check_text(case: Case) -> Iterator[Flaw]:
     entry = case.entry
     if "text" in entry.raw and not entry.text.strip() and not entry.authenticates:
         if "text" not in entry.wrong:
-            hint = "Write one: a content cannot be without."
-            yield Flaw("text empty", "text", "there must be text", hint)
+            yield flaw("text empty", "text")
         return
     named = entry.fields.get("parameter_format") not in (None, "", "TEXT")
     yield from _placeholders(entry.text, "text", entry.slots, named=named)
@@ -175,8 +169,7 @@ def check_text(case: Case) -> Iterator[Flaw]:
         yield from _samples(entry)
     offer = any(button.get("type") == "copy_offer_code" for button in entry.buttons)
     if offer and len(entry.text) > OFFER_LIMIT:
-        message = f"the text has {len(entry.text):,} characters; a limited-time offer may have "
-        yield Flaw("length of an offer", "text", f"{message}{OFFER_LIMIT}")
+        yield flaw("length of an offer", "text", count=f"{len(entry.text):,}", limit=OFFER_LIMIT)
 
 
 def _placeholders(
@@ -184,22 +177,17 @@ def _placeholders(
 ) -> Iterator[Flaw]:
     """Check how the placeholders of a text are written and numbered."""
     if (at := stray(text)) is not None:
-        message = f"a brace stands alone in “{cut(text[max(at - 3, 0) : at + 9], 12)}”"
-        yield Flaw("placeholder braces", field, message, "A placeholder is written {{1}}.", at)
+        yield flaw("placeholder braces", field, at, part=cut(text[max(at - 3, 0) : at + 9], 12))
     numbers = [slot.number for slot in placeholders]
     if named and not all(numbers):
         return  # the API document shows numbers only, but says that there may be other formats
     for slot, number in zip(placeholders, numbers, strict=True):
         if not number:
-            message = f"{cut(str(slot), 30)} is not a placeholder"
-            tidy = meant(slot)
-            hint = f"Write {tidy}." if tidy else "Placeholders are numbered: {{1}}, {{2}}, …"
-            yield Flaw("placeholder name", field, message, hint, slot.start)
+            rule = "placeholder name/meant" if (tidy := meant(slot)) else "placeholder name"
+            yield flaw(rule, field, slot.start, slot=cut(str(slot), 30), tidy=tidy)
     if missing := gaps(numbers):
-        last = numbers.index(max(number or 0 for number in numbers))
-        message = f"{placeholders[last]} is there, but not {', '.join(missing)}"
-        hint = "Number from 1, without a gap."
-        yield Flaw("placeholder gap", field, message, hint, placeholders[last].start)
+        last = placeholders[numbers.index(max(number or 0 for number in numbers))]
+        yield flaw("placeholder gap", field, last.start, last=last, missing=", ".join(missing))
 
 
 def stray(text: str) -> int | None:
@@ -229,28 +217,21 @@ def _positions(entry: Entry) -> Iterator[Flaw]:
     text, placeholders = entry.text, entry.slots
     for one, other in pairwise(placeholders):
         if not text[one.end : other.start].strip():
-            message = f"nothing stands between {cut(str(one), 20)} and {cut(str(other), 20)}"
-            hint = "Put a word between them."
-            yield Flaw("placeholder adjacent", "text", message, hint, one.start)
+            names = {"one": cut(str(one), 20), "other": cut(str(other), 20)}
+            yield flaw("placeholder adjacent", "text", one.start, **names)
     edges = (
         (placeholders[0], text[: placeholders[0].start], "before", "first"),
         (placeholders[-1], text[placeholders[-1].end :], "after", "last"),
     )
     for slot, rest, where, order in edges:
-        if _READ.search(rest):
-            continue
-        if not rest.strip():
-            message, hint = f"{cut(str(slot), 20)} stands {order}", f"Put words {where} it."
-            yield Flaw("placeholder edge", "text", message, hint, slot.start)
-        else:
-            message = f"only punctuation stands {where} {cut(str(slot), 20)}"
-            hint = "The platform was seen to refuse this as well: put a word there."
-            yield Flaw("placeholder beside punctuation", "text", message, hint, slot.start)
+        if not _READ.search(rest):
+            rule = "placeholder beside punctuation" if rest.strip() else "placeholder edge"
+            short = cut(str(slot), 20)
+            yield flaw(rule, "text", slot.start, slot=short, where=where, order=order)
     enough = _WORDS * len(placeholders)
     if language.spaced(entry.lang_code) and (count := words(text, enough + 1)) <= enough:
-        message = f"{many(count, 'word')} for {many(len(placeholders), 'placeholder')}"
-        hint = "The limit is not published; with two words for each a text was refused."
-        yield Flaw("placeholder ratio", "text", message, hint)
+        counts = many(count, "word"), many(len(placeholders), "placeholder")
+        yield flaw("placeholder ratio", "text", words=counts[0], placeholders=counts[1])
 
 
 def _samples(entry: Entry) -> Iterator[Flaw]:
@@ -258,25 +239,20 @@ def _samples(entry: Entry) -> Iterator[Flaw]:
     names = dict.fromkeys(slot.name for slot in entry.slots)
     for name in names:
         value, short = entry.variables.get(name), cut(name, 20)
+        field = f"variables.{short}"
         if isinstance(value, str) and value.strip():
             if match := _UNEVEN.search(value):
                 what = "a line break or a tab" if match[0].strip(" ") else "several spaces in a row"
-                message = f"the sample of {{{{{short}}}}} has {what}"
-                hint = "No value may have line breaks, tabs or more than four spaces in a row."
-                code = "sample format" if match["refused"] else "doubled spaces"
-                yield Flaw(code, f"variables.{short}", message, hint, match.start())
-            continue
-        if value is not None and not isinstance(value, str):
-            message, hint = "it must be text", "Write it in quotes."
-            yield Flaw("wrong type", f"variables.{short}", message, hint)
+                rule = "sample format" if match["refused"] else "doubled spaces/sample"
+                yield flaw(rule, field, match.start(), name=short, what=what)
+        elif value is not None and not isinstance(value, str):
+            yield flaw("wrong type/sample", field)
         else:
-            message, hint = f"{{{{{short}}}}} has no sample", "Say what may stand there, like a "
-            yield Flaw("sample missing", f"variables.{short}", message, f"{hint}name.")
+            yield flaw("sample missing", field, name=short)
     for name in entry.variables:
         if name not in names:
             short = cut(str(name), 20)
-            message = f"there is a sample for {{{{{short}}}}}, which is not in the text"
-            yield Flaw("sample surplus", f"variables.{short}", message, "Take it away, or use it.")
+            yield flaw("sample surplus", f"variables.{short}", name=short)
 
 
 # --- header and footer --------------------------------------------------------------------
@@ -301,8 +277,7 @@ def check_header(case: Case) -> Iterator[Flaw]:
     """Check the header and the footer."""
     entry = case.entry
     if len(entry.headers) > 1:
-        message = f"there are {len(entry.headers)} headers"
-        yield Flaw("header count", "headers", message, "A content has one at most: keep the first.")
+        yield flaw("header count", "headers", count=len(entry.headers))
     for number, header in enumerate(entry.headers):
         field, kind = f"headers.{number}", header.get("type")
         if field in entry.wrong:
@@ -312,56 +287,46 @@ def check_header(case: Case) -> Iterator[Flaw]:
         elif kind in MEDIA:
             yield from _header_media(header, field)
         else:
-            message = f"{values(kind)} is not a type of header"
-            hint = f"It is text, {', '.join(MEDIA[:-1])} or document."
-            yield Flaw("header type", f"{field}.type", message, hint)
+            media = f"{', '.join(MEDIA[:-1])} or {MEDIA[-1]}"
+            yield flaw("header type", f"{field}.type", kind=values(kind), media=media)
     for slot in entry.placeholders.get("footer", [])[:1]:
-        message = f"{cut(str(slot), 20)} is in the footer"
-        hint = "A footer takes no placeholder: move it into the text."
-        yield Flaw("footer placeholder", "footer", message, hint, slot.start)
+        yield flaw("footer placeholder", "footer", slot.start, slot=cut(str(slot), 20))
 
 
 def _header_line(header: Mapping[str, Any], place: str, entry: Entry) -> Iterator[Flaw]:
     text = header.get("text")
     if text is not None and not isinstance(text, str):
-        yield Flaw("wrong type", place, "it must be text")
+        yield flaw("wrong type/text", place)
         return
     if not text or not text.strip():
-        yield Flaw("header empty", place, "the header is a line of text without one", "Write it.")
+        yield flaw("header empty", place)
         return
     placeholders = entry.placeholders.get(place, [])
     yield from _placeholders(text, place, placeholders)
     if len(placeholders) > 1:
-        message = f"the header has {len(placeholders)} placeholders, at most one is allowed"
-        hint = "Move the others down."
-        yield Flaw("header placeholders", place, message, hint, placeholders[1].start)
+        yield flaw("header placeholders", place, placeholders[1].start, count=len(placeholders))
     # it is not documented in which of the two fields the sample stands: either will do
     if placeholders and not (header.get("text_variable") or header.get("parameter")):
-        message = f"{cut(str(placeholders[0]), 20)} of the header has no sample"
-        yield Flaw("sample missing", f"{place}_variable", message, "Say what may stand there.")
+        yield flaw("sample missing/header", f"{place}_variable", slot=cut(str(placeholders[0]), 20))
 
 
 def _header_media(header: Mapping[str, Any], field: str) -> Iterator[Flaw]:
     kind, link, place = header["type"], header.get("link"), f"{field}.link"
     a_kind = f"{'an' if kind == 'image' else 'a'} {kind}"
     if link is not None and not isinstance(link, str):
-        yield Flaw("wrong type", place, "it must be text")
+        yield flaw("wrong type/text", place)
     elif not link and not header.get("parameter"):
-        message = f"the {kind} of the header has no sample"
-        yield Flaw("header media", place, message, f"Give the address of {a_kind}.")
+        yield flaw("header media/sample", place, kind=kind, a_kind=a_kind)
     elif link and not _ADDRESS.fullmatch(link):
-        message = f"{values(link)} is not a web address"
-        yield Flaw("header media", place, message, "It begins with https://.")
+        yield flaw("header media/address", place, link=values(link))
     for name, file in _texts(header).items():
         suffix = _SUFFIX.search(file) if name in ("link", "file_name") else None
         end, taken = suffix[1].lower() if suffix else "", _FILES[kind].split()
         if end in _KNOWN_FILES and end not in taken:
-            message = f"the header is {a_kind}, and {cut(file, 60)} ends in .{end}"
-            hint = f"It may end in {', '.join(taken)}: take such a file, or correct the type."
-            yield Flaw("header media", f"{field}.{name}", message, hint)
+            parts = {"a_kind": a_kind, "file": cut(file, 60), "end": end}
+            yield flaw("header media/file", f"{field}.{name}", taken=", ".join(taken), **parts)
     if _texts(header).get("text", "").strip():
-        message = f"the header is {a_kind}, its line of text is not shown"
-        yield Flaw("header surplus", f"{field}.text", message, "Move it into the text.")
+        yield flaw("header surplus", f"{field}.text", a_kind=a_kind)
 
 
 # --- buttons: how many of each kind, in which order, and their fields ---------------------
@@ -398,24 +363,23 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
         if field in entry.wrong:
             continue
         if not isinstance(kind, str) or kind not in TYPES:
-            message, hint = f"{values(kind)} is not a type of button", ", ".join(TYPES)
-            yield Flaw("button type", f"{field}.type", message, f"It is one of {hint}.")
+            types = ", ".join(TYPES)
+            yield flaw("button type", f"{field}.type", kind=values(kind), types=types)
             continue
         texts = _texts(button)
         for each in ("label", "value", "country_code", "url_type"):
             if not isinstance(button.get(each), str | None):
-                yield Flaw("wrong type", f"{field}.{each}", "it must be text")
+                yield flaw("wrong type/text", f"{field}.{each}")
         label, place = texts.get("label", "").strip().casefold(), f"{field}.label"
         for slot in entry.placeholders.get(place, [])[:1]:
-            message, hint = f"{cut(str(slot), 20)} is in the label of {name}", "A label takes none."
-            yield Flaw("button label placeholder", place, message, hint, slot.start)
+            short = cut(str(slot), 20)
+            yield flaw("button label placeholder", place, slot.start, slot=short, name=name)
         if label in labels:
-            message = f"{name} has the same label as another one"
-            yield Flaw("button label twice", place, message, "Nobody can tell them apart.")
+            yield flaw("button label twice", place, name=name)
         elif label:
             labels.add(label)
         elif isinstance(button.get("label"), str | None) and kind not in _FIXED:
-            yield Flaw("button label", place, f"{name} has no label", "Write what stands on it.")
+            yield flaw("button label", place, name=name)
         if kind == "visit_website":
             yield from _website(button, texts, field, name)
         elif kind == "call_phone":
@@ -423,31 +387,25 @@ def check_buttons(case: Case) -> Iterator[Flaw]:
         elif kind == "copy_offer_code" and not (
             texts.get("value", "").strip() or entry.authenticates
         ):
-            hint = "Give one as a sample."
-            yield Flaw("button code", f"{field}.value", f"{name} has no code", hint)
+            yield flaw("button code", f"{field}.value", name=name)
 
 
 def _together(kinds: list[Any]) -> Iterator[Flaw]:
     if len(kinds) > MOST:
-        message = f"there are {len(kinds)} buttons"
-        yield Flaw("button count", "buttons", message, f"{MOST} are allowed.")
+        yield flaw("button count", "buttons", count=len(kinds), most=MOST)
     count = Counter(kind for kind in kinds if isinstance(kind, str) and kind in TYPES)
     for kind, times in count.items():
         if times > TYPES[kind]:
-            message = f"{times} buttons are {kind}"
-            yield Flaw("button mix", "buttons", message, f"{TYPES[kind]} may be.")
+            yield flaw("button mix", "buttons", times=times, kind=kind, most=TYPES[kind])
     if count["view_catalog"] and len(kinds) > 1:
-        message = f"view_catalog stands beside {many(len(kinds) - 1, 'other button')}"
-        yield Flaw("button mix", "buttons", message, "It stands alone.")
+        yield flaw("button mix/catalog", "buttons", others=many(len(kinds) - 1, "other button"))
     quick = [number for number, kind in enumerate(kinds) if kind == "custom"]
     if quick and quick[-1] - quick[0] >= len(quick):
-        message = "other buttons stand between those of type custom"
-        yield Flaw("button grouping", "buttons", message, "Put all of type custom together.")
+        yield flaw("button grouping", "buttons")
     mixed = 0 < len(quick) < len(kinds)
     if len(kinds) >= _DESKTOP or mixed:
         why = "custom and other buttons are mixed" if mixed else f"it has {len(kinds)} buttons"
-        message = f"on a computer the message is not shown, as {why}"
-        yield Flaw("button on desktop", "buttons", message)
+        yield flaw("button on desktop", "buttons", why=why)
 
 
 _SHORTENERS = """
@@ -476,14 +434,13 @@ def _website(
     value, kind = texts.get("value", ""), texts.get("url_type")
     place, type_place = f"{field}.value", f"{field}.url_type"
     if not _ADDRESS.fullmatch(value.strip()):
-        message = f"{name} leads to {values(value)}" if value else f"{name} has no address"
-        yield Flaw("button url", place, message, "It begins with https://.")
+        rule = "button url/address" if value else "button url/missing"
+        yield flaw(rule, place, name=name, value=values(value))
         return
     placeholders, sample, host = slots(value), button.get("dynamic_url"), _host(value)
     yield from _placeholders(value, place, placeholders)
     if host in _SHORT_LINKS:
-        message = f"{name} leads to {host}, which hides where it goes"
-        yield Flaw("button short link", place, message, "Write the whole address of your own page.")
+        yield flaw("button short link", place, name=name, host=host)
     if isinstance(sample, str) and sample and kind != "static" and "{" not in host:
         begin = value[: placeholders[0].start] if placeholders else ""
         wrong = ""
@@ -494,51 +451,47 @@ def _website(
         elif not sample.strip().casefold().startswith(begin.casefold()):
             wrong = f"does not begin with {cut(begin, 60)}"
         if wrong:
-            message = f"the sample of the address of {name}, {cut(sample, 60)}, {wrong}"
-            hint = "Give a whole address, as it will be with a value in place of the placeholder."
-            yield Flaw("button url sample", f"{field}.dynamic_url", message, hint)
+            sample_place, short = f"{field}.dynamic_url", cut(sample, 60)
+            yield flaw("button url sample", sample_place, name=name, sample=short, wrong=wrong)
     if not placeholders:
         if kind == "dynamic":
-            message = f"{name} is dynamic, but its address has no placeholder"
-            yield Flaw("button url type", type_place, message, "End the address with {{1}}.")
+            yield flaw("button url type/dynamic", type_place, name=name)
         return
     if "{" in host:
-        message = f"a placeholder is in the host of the address of {name}"
-        yield Flaw("button url", place, message, "Write the host, like https://shop.example/{{1}}.")
+        yield flaw("button url/host", place, name=name)
     elif len(placeholders) > 1 or placeholders[-1].end != len(value.rstrip()):
-        message = f"the address of {name} may have one placeholder, at its end"
-        yield Flaw("button url", place, message, "Move it to the end.", placeholders[0].start)
+        yield flaw("button url/end", place, placeholders[0].start, name=name)
     if not sample:
-        message = f"the placeholder in the address of {name} has no sample"
-        hint = "Give a whole address as a sample."
-        yield Flaw("button url", f"{field}.dynamic_url", message, hint)
+        yield flaw("button url/sample", f"{field}.dynamic_url", name=name)
     if kind == "static":
-        message = f"{name} is static, but its address has a placeholder"
-        yield Flaw("button url type", type_place, message, "Make it dynamic, or take it out.")
+        yield flaw("button url type/static", type_place, name=name)
 
 
 def _number(texts: Mapping[str, str], field: str, name: str) -> Iterator[Flaw]:
     """Read the number of a button as that of a contact."""
     value, code = texts.get("value", ""), texts.get("country_code", "")
     country = numbers.country_of(code) if re.fullmatch(r"\+[1-9][0-9]{0,2}", code) else None
+    place = f"{field}.value"
     if not value:
-        yield Flaw("button number", f"{field}.value", f"{name} has no number", "Write digits only.")
+        yield flaw("button number/missing", place, name=name)
     elif country:
         number = numbers.read(value, country)
         pair = (number.country_code, number.number) if number.e164 else number.suggested
         if number.verdict not in numbers.CERTAIN or pair != (code, value):
-            message = f"{name} calls {values(value)}"
-            message += f": {number.reason}" if number.reason else ""
-            hint = "Correct it: digits only, after the country code."
-            if pair not in (None, (code, value)):
-                hint = "Write the country code {} and the number {}.".format(*pair)
-            yield Flaw("button number", f"{field}.value", message, hint)
+            parts = {"name": name, "value": values(value)}
+            parts["reason"] = f": {number.reason}" if number.reason else ""
+            if pair in (None, (code, value)):
+                yield flaw("button number", place, **parts)
+            else:
+                meant_code, meant_number = pair
+                yield flaw(
+                    "button number/meant", place, code=meant_code, number=meant_number, **parts
+                )
     elif not re.fullmatch("[0-9]+", value):
-        message = f"{name} calls {values(value)}"
-        yield Flaw("button number", f"{field}.value", message, "Write digits only.")
+        yield flaw("button number/digits", place, name=name, value=values(value))
     if country is None:
-        message = f"{values(code)} is not a country code" if code else f"{name} has no country code"
-        yield Flaw("button number", f"{field}.country_code", message, "Write it like +44.")
+        rule = "button number/country" if code else "button number/no country"
+        yield flaw(rule, f"{field}.country_code", name=name, code=values(code))
 
 
 # --- settings: authentication codes, validity, catalogs -----------------------------------
@@ -568,86 +521,78 @@ def check_settings(case: Case) -> Iterator[Flaw]:
         yield from _validity(entry)
     kinds, catalog = [b.get("type") for b in entry.buttons], entry.fields.get("is_catalog")
     if catalog and "buttons" in entry.raw and "view_catalog" not in kinds:
-        message = "it shows a catalog, but has no button view_catalog"
-        yield Flaw("catalog", "buttons", message, "Add the button, or set is_catalog to False.")
+        yield flaw("catalog", "buttons")
     for number, kind in enumerate(kinds if catalog is False else ()):
         if kind == "view_catalog":
-            message = f"button {number + 1} shows a catalog, but is_catalog is False"
-            yield Flaw("catalog", f"buttons.{number}.type", message, "Set is_catalog to True.")
+            yield flaw("catalog/button", f"buttons.{number}.type", number=number + 1)
 
 
 def _authentication(entry: Entry) -> Iterator[Flaw]:
-    none = "An authentication content takes none."
-    plain = "An authentication content takes no addresses, media and emoji."
     if entry.headers:
-        yield Flaw("authentication", "headers", "it has a header", none)
+        yield flaw("authentication/header", "headers")
     if entry.fields.get("is_catalog"):
-        yield Flaw("authentication", "is_catalog", "it shows a catalog", "Set is_catalog to False.")
+        yield flaw("authentication/catalog", "is_catalog")
     if match := _LINK.search(entry.text):
-        yield Flaw("authentication", "text", "an address is in the text", plain, match.start())
+        yield flaw("authentication/address", "text", match.start())
     if match := emoji(entry.text):
-        yield Flaw("authentication", "text", "an emoji is in the text", plain, match.start())
+        yield flaw("authentication/emoji", "text", match.start())
     method = entry.fields.get("auth_delivery_method")
     if method in ("one_tap", "zero_tap") and "auth_apps" in entry.raw and not entry.apps:
-        message = f"{method} hands the code to an app, and none is named"
-        yield Flaw("app count", "auth_apps", message, "Name its package and its signature hash.")
+        yield flaw("app count/none", "auth_apps", method=method)
+
+
+def _bounds(allowed: range) -> dict[str, str]:
+    return {"least": str(allowed.start), "most": f"{allowed.stop - 1:,}"}
 
 
 def _expiry(entry: Entry) -> Iterator[Flaw]:
     field, added = "auth_code_expiration_seconds", entry.fields.get("auth_add_code_expiration")
     seconds = entry.fields[field]
-    limits = f"{EXPIRY.start} to {EXPIRY.stop - 1:,} seconds are allowed."
     if added and seconds is None:
-        yield Flaw("code expiry", field, "it does not say when the code expires", limits)
+        yield flaw("code expiry/missing", field, **_bounds(EXPIRY))
     elif added and seconds not in EXPIRY:
-        yield Flaw("code expiry", field, f"the code expires after {seconds:,} seconds", limits)
+        yield flaw("code expiry", field, seconds=f"{seconds:,}", **_bounds(EXPIRY))
     elif added and seconds % 60:
-        message, hint = f"{seconds:,} seconds are not whole minutes", "The platform takes minutes."
-        yield Flaw("code expiry", field, message, hint, severity="note")
+        minutes = flaw("code expiry/minutes", field, seconds=f"{seconds:,}")
+        yield minutes._replace(severity="note")
     elif seconds is not None and added is False:
-        message = f"{seconds:,} seconds do not count, as auth_add_code_expiration is False"
-        yield Flaw("code expiry unused", field, message)
+        yield flaw("code expiry unused", field, seconds=f"{seconds:,}")
 
 
 def _apps(entry: Entry) -> Iterator[Flaw]:
     if len(entry.apps) > APPS:
-        message = f"there are {many(len(entry.apps), 'app')}"
-        yield Flaw("app count", "auth_apps", message, f"{APPS} are allowed.")
+        yield flaw("app count", "auth_apps", apps=many(len(entry.apps), "app"), most=APPS)
     for number, app in enumerate(entry.apps):
         field = f"auth_apps.{number}"
         if field in entry.wrong:
             continue
         package, signature = part(app, "package_name"), part(app, "signature_hash")
         if len(package) > _PACKAGE_LENGTH or not _PACKAGE.fullmatch(package):
-            message = f"{values(package)} is not a package name"
-            yield Flaw("app", f"{field}.package_name", message, "Write it like com.example.shop.")
+            yield flaw("app/package", f"{field}.package_name", package=values(package))
         if not _HASH.fullmatch(signature):
-            message = f"the hash has {many(len(signature), 'character')}"
-            hint = "It has 11: letters, digits, +, / and =."
-            yield Flaw("app", f"{field}.signature_hash", message, hint)
+            characters = many(len(signature), "character")
+            yield flaw("app/hash", f"{field}.signature_hash", characters=characters)
 
 
 def _validity(entry: Entry) -> Iterator[Flaw]:
     field, custom = "validity_period_seconds", entry.fields.get("is_custom_validity_period")
     seconds = entry.fields[field]
     allowed = AUTHENTICATION_VALIDITY if entry.authenticates else VALIDITY
+    if seconds is None:
+        if custom:
+            yield flaw("validity/missing", field)
+        return
+    counted = f"{seconds:,}"
     if not custom:
-        if seconds is not None and custom is False:
-            message = f"{seconds:,} seconds do not count, as is_custom_validity_period is False"
-            yield Flaw("validity unused", field, message)
-    elif seconds is None:
-        yield Flaw("validity", field, "it does not say how long the message is valid", "Say it.")
+        if custom is False:
+            yield flaw("validity unused", field, seconds=counted)
     elif seconds == FOREVER:
-        yield Flaw("validity category", field, "-1 means 30 days, but not for marketing")
+        yield flaw("validity category/forever", field)
     elif seconds not in allowed:
-        message = f"the message is valid for {seconds:,} seconds"
-        hint = f"{allowed.start} to {allowed.stop - 1:,} are allowed."
-        yield Flaw("validity", field, message, hint)
-    elif not entry.authenticates and seconds < MARKETING:
-        yield Flaw("validity category", field, f"{seconds:,} seconds are too few for marketing")
-    elif not entry.authenticates and seconds > MARKETING:
-        message = f"{seconds:,} seconds are allowed for marketing only"
-        yield Flaw("validity category", field, message)
+        yield flaw("validity", field, seconds=counted, **_bounds(allowed))
+    elif not entry.authenticates and seconds != MARKETING:
+        short = "short" if seconds < MARKETING else "long"
+        yield flaw(f"validity category/{short}", field, seconds=counted)
 
 
 # --- compared with the source language ----------------------------------------------------
@@ -659,8 +604,6 @@ _SETTINGS = (
     *("auth_delivery_method", "auth_add_security_recommendation", "auth_add_code_expiration"),
     *("auth_code_expiration_seconds", "parameter_format"),
 )
-_VALUES = "Messages are sent with the same values in every language."
-_ORDER = "Messages are sent with the same buttons in every language."
 _LETTER = re.compile(r"[^\W\d_]")
 _SENTENCE = re.compile(r"(?<=[.!?…])\s+|\n+")
 _MOST = 50  #: sentences that are looked for
@@ -692,7 +635,7 @@ def _same_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
         parts.append(f"{_named(more)} {'is' if len(more) == 1 else 'are'} not in {lang}")
     if parts:
         first = min((slot.start for slot in entry.slots if slot.name in more), default=None)
-        yield Flaw("placeholders differ", "text", " and ".join(parts), _VALUES, first)
+        yield flaw("placeholders differ", "text", first, what=" and ".join(parts))
 
 
 def _named(names: Iterable[str]) -> str:
@@ -711,24 +654,21 @@ def _same_headers(entry: Entry, original: Entry) -> Iterator[Flaw]:
         counts.append([len(each.placeholders.get(field, ())) for field in fields])
     mine, other = (kind or "none" for kind in kinds)
     if mine != other:
-        message = f"the header is {mine}, that in {original.lang_code} is {other}"
-        yield Flaw("header differs", "headers", message)
+        yield flaw("header differs", "headers", mine=mine, other=other, lang=original.lang_code)
     elif counts[0] != counts[1]:
-        message = f"the header has other placeholders than that in {original.lang_code}"
-        yield Flaw("header differs", "headers.0.text", message, _VALUES)
+        yield flaw("header differs/placeholders", "headers.0.text", lang=original.lang_code)
 
 
 def _same_buttons(entry: Entry, original: Entry) -> Iterator[Flaw]:
     mine, others = ([button.get("type") for button in one.buttons] for one in (entry, original))
     lang = original.lang_code
     if len(mine) != len(others):
-        message = f"it has {many(len(mine), 'button')}, that in {lang} has {len(others)}"
-        yield Flaw("buttons differ", "buttons", message, _ORDER)
+        count = many(len(mine), "button")
+        yield flaw("buttons differ", "buttons", mine=count, other=len(others), lang=lang)
     elif mine != others:
         order = sorted(map(repr, mine)) == sorted(map(repr, others))
-        kind = "in another order" if order else "of other types"
-        message = f"the buttons are {kind} than in {lang}"
-        yield Flaw("buttons differ", "buttons", message, _ORDER)
+        how = "in another order" if order else "of other types"
+        yield flaw("buttons differ/kinds", "buttons", how=how, lang=lang)
     else:
         for number, pair in enumerate(zip(entry.buttons, original.buttons, strict=True)):
             yield from _same_button(*pair, number, lang)
@@ -743,19 +683,17 @@ def _same_button(
         asks = [{slot.name for slot in slots(one.get("value", ""))} for one in (mine, others)]
         if asks[0] != asks[1]:
             has = "has a placeholder" if asks[0] else "has no placeholder"
-            message = f"the address of {name} {has}, unlike that in {lang}"
-            yield Flaw("buttons differ", f"{field}.value", message, _VALUES)
+            yield flaw("buttons differ/address", f"{field}.value", name=name, has=has, lang=lang)
         elif mine.get("url_type", "") != others.get("url_type", ""):
-            types = values(button.get("url_type")), values(other.get("url_type"))
-            message = f"the address of {name} is {types[0]}, and {types[1]} in {lang}"
-            yield Flaw("buttons differ", f"{field}.url_type", message)
+            types = {"mine": button.get("url_type"), "other": other.get("url_type")}
+            parts = {side: values(kind) for side, kind in types.items()}
+            yield flaw("buttons differ/type", f"{field}.url_type", name=name, lang=lang, **parts)
     elif kind != "custom":
         for each in ("country_code", "value"):
             one, two = button.get(each), other.get(each)
             if ("" if one is None else str(one)) != ("" if two is None else str(two)):
-                message = f"{name} has {values(one)}, and {values(two)} in {lang}"
-                hint = "It may be meant so."
-                yield Flaw("button value differs", f"{field}.{each}", message, hint)
+                parts = {"name": name, "mine": values(one), "other": values(two)}
+                yield flaw("button value differs", f"{field}.{each}", lang=lang, **parts)
                 break
 
 
@@ -767,14 +705,13 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     lang, mine, other = original.lang_code, entry.footer.strip(), original.footer.strip()
     if "footer" in entry.raw and "footer" in original.raw and bool(mine) != bool(other):
         has = ("a footer", "none") if mine else ("no footer", "one")
-        message = f"it has {has[0]}, that in {lang} has {has[1]}"
-        yield Flaw("footer differs", "footer", message)
+        yield flaw("footer differs", "footer", mine=has[0], other=has[1], lang=lang)
     for name in _SETTINGS:
         if name in entry.raw and name in original.raw:
             setting, expected = entry.fields.get(name), original.fields.get(name)
             if setting != expected:
-                message = f"it is {values(setting)}, and {values(expected)} in {lang}"
-                yield Flaw("settings differ", name, message)
+                parts = {"mine": values(setting), "other": values(expected)}
+                yield flaw("settings differ", name, lang=lang, **parts)
     if language.base(entry.lang_code) == language.base(lang):
         return
     if entry.text:
@@ -782,23 +719,19 @@ def check_parity(case: Case) -> Iterator[Flaw]:
     for field, what, text in entry.pieces:
         same = original.texts.get(field, "").strip() == text.strip()
         if field != "text" and same and field in original.texts and _has_words(text):
-            message = f"{what} is that of {lang}"
-            if may_be_alike(field, text, lang):
-                yield Flaw("same as source", field, message)
-            else:
-                yield Flaw("untranslated", field, message, "Translate it.")
+            rule = "same as source" if may_be_alike(field, text, lang) else "untranslated"
+            yield flaw(rule, field, name=what, lang=lang)
 
 
 def _untranslated_text(entry: Entry, original: Entry) -> Iterator[Flaw]:
     """Find a text, or its first sentence, that is still that of the source language."""
-    lang, hint = original.lang_code, "Translate it."
+    lang = original.lang_code
     if entry.text.strip() == original.text.strip() and _has_words(entry.text):
-        yield Flaw("untranslated", "text", f"the text is that of {lang}", hint)
+        yield flaw("untranslated", "text", name="the text", lang=lang)
         return
     for sentence in sentences(original):
         if (at := entry.text.find(sentence)) >= 0:
-            message = f"“{cut(sentence, 40)}” stands as in {lang}"
-            yield Flaw("untranslated", "text", message, hint, at)
+            yield flaw("untranslated/sentence", "text", at, sentence=cut(sentence, 40), lang=lang)
             return
 
 
@@ -827,22 +760,17 @@ def check_language(case: Case) -> Iterator[Flaw]:
     """Check that the platform has the language, and that a template has it once."""
     code = case.entry.lang_code
     if not code.strip():
-        hint = "Write it like en or en_US."
-        yield Flaw("wrong type", "lang_code", "it must be a language", hint)
+        yield flaw("wrong type/language", "lang_code")
         return
     form = language.normal(code)
     first = case.firsts.setdefault((case.entry.template_code, form), case.entry)
     if first is not case.entry:
-        message = f"{first.lang_code:.20} is there already"
-        if first.lang_code != code:
-            message += f", and is the same language as {code:.20}"
-        yield Flaw("language twice", "lang_code", message, "Keep one of them.")
+        rule = "language twice" if first.lang_code == code else "language twice/form"
+        yield flaw(rule, "lang_code", first=first.lang_code[:20], lang=code[:20])
     if not language.supported(code):
-        message = f"the platform has no language {code:.20}"
-        hint = "templates(code).languages() has those it takes."
-        yield Flaw("language", "lang_code", message, hint)
+        yield flaw("language", "lang_code", lang=code[:20])
     elif form != code:
-        yield Flaw("language form", "lang_code", f"the API writes {form}", "Write it so.")
+        yield flaw("language form", "lang_code", form=form)
 
 
 def check_duplicate(case: Case) -> Iterator[Flaw]:
@@ -855,8 +783,7 @@ def check_duplicate(case: Case) -> Iterator[Flaw]:
     form = language.normal(entry.lang_code)
     first = case.firsts.setdefault((form, entry.text, entry.footer), entry).template_code
     if first != entry.template_code:
-        message = f"text and footer are those of {first:.40}"
-        yield Flaw("duplicate", "text", message, "The platform refuses the second one.")
+        yield flaw("duplicate", "text", first=first[:40])
 
 
 # --- the registry ---------------------------------------------------------------------------
@@ -877,5 +804,5 @@ CHECKS: Mapping[Check, Scope] = {
 def findings(case: Case, scopes: Collection[Scope] = SCOPES) -> Iterator[ContentFinding]:
     """Yield the findings of the checks with these scopes in a content."""
     for check, scope in CHECKS.items():
-        for flaw in check(case) if scope in scopes else ():
-            yield flaw.of(case.entry)
+        for each in check(case) if scope in scopes else ():
+            yield each.of(case.entry)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from chatkit.errors import InputError, Problem
 from chatkit.localization import language
 from chatkit.localization.content import without_slots
-from chatkit.localization.rules import Case, Flaw
+from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.util.display import cut, values, visible
 
 if TYPE_CHECKING:
@@ -121,8 +121,8 @@ def check_glossary(case: Case) -> Iterator[Flaw]:
     texts = {} if original is None else original.texts
     for field, name, text in entry.pieces:
         source = texts.get(field, "")
-        for flaw in case.glossary.breaches(source, text, entry.lang_code, case.source):
-            yield flaw._replace(field=field, message=f"{name}: {flaw.message}")
+        for each in case.glossary.breaches(source, text, entry.lang_code, case.source):
+            yield each._replace(field=field, message=f"{name}: {each.message}")
 
 
 def _of_terms(
@@ -133,21 +133,19 @@ def _of_terms(
         term = cut(row.term, 40)
         if row.term and row.keep:
             if _word(row.term, source_code).search(original) and row.term not in target:
-                message = f"“{term}” is not left as it is"
-                yield Flaw("glossary", "", message, f"The glossary keeps it: write {term}.")
+                yield flaw("glossary/kept", "", term=term)
             continue
         named = row.term and _word(row.term, source_code, forms=True).search(original)
         if named and row.use and not any(word.casefold() in mine for word in row.use):
-            expected = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
-            message = f"“{term}” is not translated as the glossary says"
-            yield Flaw("glossary", "", message, f"It says {expected}.")
+            own = " or ".join(f"“{cut(word, 40)}”" for word in row.use)
+            yield flaw("glossary/translated", "", term=term, own=own)
         if row.term and not named:
             continue
         for word in row.never:
             if match := _word(word, lang_code, capitals=False).search(target):
                 instead = f"It says “{cut(row.use[0], 40)}”." if row.use else "Take it out."
-                message = f"the glossary has “{cut(match[0], 40)}” as never used"
-                yield Flaw("glossary", "", message, instead, match.start())
+                short = cut(match[0], 40)
+                yield flaw("glossary/never", "", match.start(), part=short, instead=instead)
 
 
 def _word(
@@ -161,31 +159,6 @@ def _word(
     return re.compile(rf"(?<!\w){re.escape(word)}{plural}(?!\w)", ignore)
 
 
-#: How people are addressed, formally and informally; `*` stands for any ending. A word with a
-#: capital is meant so, and is not counted where a sentence begins: there it may mean others.
-_FORMS = {
-    "de": (
-        "Sie Ihnen Ihr Ihre Ihrem Ihren Ihrer Ihres",
-        "du dich dir dein deine deinem deinen deiner deines euch euer eure eurem euren eurer eures",
-    ),
-    "fr": ("vous votre vos", "tu toi ton ta tes"),
-    "es": ("usted ustedes", "tú tu tus ti contigo"),
-    "it": ("Lei Suo Sua Suoi Sue", "tu ti tuo tua tuoi tue"),
-    "nl": ("u uw", "je jij jou jouw"),
-    "pt": (
-        "você vocês senhor senhora senhores senhoras",
-        "tu te ti teu tua teus tuas contigo",
-    ),
-    # in Brazil você is neither: shops say it to everybody
-    "pt_BR": ("senhor senhora senhores senhoras", "tu te ti teu tua teus tuas contigo"),
-    "pl": ("Pan Pani Pana Panu Panią Państwo Państwa", "ty ciebie tobie cię twój twoj*"),
-    "ru": ("вы вас вам вами ваш*", "ты тебя тебе тобой твой твоя твоё твои твоего твоей"),
-    "uk": ("ви вас вам вами ваш*", "ти тебе тобі тобою твій твоя твоє твої твого твоєї"),
-    "cs": ("vy vás vám vámi váš vaš*", "ty tebe tobě tě tvůj tvá tvé tvoje tvého"),
-    "tr": ("siz sizin size sizi", "sen senin sana seni"),
-}
-
-
 def _pattern(words: str) -> re.Pattern[str]:
     proper = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].isupper())
     others = "|".join(word.replace("*", r"\w*") for word in words.split() if word[0].islower())
@@ -193,7 +166,11 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile("|".join(filter(None, (inside, others and rf"(?i:\b(?:{others})\b)"))))
 
 
-_ADDRESSES = {code: (_pattern(formal), _pattern(other)) for code, (formal, other) in _FORMS.items()}
+#: What addresses people formally, and informally, by language.
+_ADDRESSES = {
+    code: (_pattern(formal), _pattern(other))
+    for code, (formal, other) in language.DATA["address"].items()
+}
 
 
 def _of_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
@@ -203,9 +180,8 @@ def _of_address(address: str, target: str, lang_code: str) -> Iterator[Flaw]:
         return
     other = patterns[address == "formal"]
     if match := other.search(without_slots(target)):
-        wrong = "informally" if address == "formal" else "formally"
-        message = f"“{match[0]}” addresses the reader {wrong}"
-        yield Flaw("formality", "", message, f"The glossary says {address} for {lang_code}.")
+        how = "informally" if address == "formal" else "formally"
+        yield flaw("formality", "", part=match[0], how=how, address=address, lang=lang_code)
 
 
 # --- from what is given -------------------------------------------------------------------

@@ -7,10 +7,12 @@ upstream deliveries print `en-US`. So two codes are compared in one form, and ne
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from babel import Locale, UnknownLocaleError
@@ -18,17 +20,9 @@ from babel.core import get_global
 
 Direction = Literal["ltr", "rtl"]
 
-_LISTED = """
-af sq ar ar_EG ar_LB ar_MA ar_QA ar_SA ar_AE az be_BY bn bn_IN bg ca zh_CN zh_HK zh_TW hr cs da
-prs_AF nl nl_BE en en_AU en_CA en_GH en_IN en_IE en_JM en_MY en_NZ en_QA en_SG en_AE en_UG en_GB
-en_US en_ZA et fil fi fr fr_BE fr_CA fr_CH fr_CI fr_MA ka de de_AT de_CH el gu ha he hi hu id ga
-it ja kn kk rw_RW ko ky_KG lo lv lt mk ms ml mr nb ps_AF fa pl pt_BR pt_PT pa ro ru sr si_LK sk
-sl es es_AR es_CL es_CO es_CR es_DO es_EC es_HN es_MX es_PA es_PE es_ES es_UY es_VE sw sv ta te
-th tr uk ur uz vi zu
-"""
-#: The 113 codes of the platform: 111 of its page of 2025-11-04, and two that a client library
-#: has besides (ar_SA, es_VE). The lookup of an account has the last word.
-SUPPORTED = tuple(_LISTED.split())
+#: What is known of languages beside CLDR.
+DATA = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
+SUPPORTED = tuple(DATA["listed"].split())  #: the codes of the platform
 _SUPPORTED = frozenset(SUPPORTED)
 
 _CODE = re.compile("([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}|[0-9]{3}))?")
@@ -43,17 +37,8 @@ _UNSPACED = frozenset(("Hans", "Hant", "Jpan", "Khmr", "Laoo", "Mymr", "Thai"))
 #: What is written where Norwegian is meant: the platform has Bokmål.
 _NORWEGIAN = {"no": "nb", "nn": "nb"}
 _FEW = 3  #: so many codes are named of those that may be meant
-#: Scripts, and the names by which Unicode calls their letters.
-_LETTER_NAMES = """
-Arab ARABIC, Armn ARMENIAN, Beng BENGALI, Cyrl CYRILLIC, Deva DEVANAGARI, Ethi ETHIOPIC,
-Geor GEORGIAN, Grek GREEK, Gujr GUJARATI, Guru GURMUKHI, Hans CJK BOPOMOFO, Hant CJK BOPOMOFO,
-Hebr HEBREW, Jpan CJK HIRAGANA KATAKANA, Khmr KHMER, Knda KANNADA, Kore HANGUL CJK, Laoo LAO,
-Latn LATIN, Mlym MALAYALAM, Mong MONGOLIAN, Mymr MYANMAR, Orya ORIYA, Sinh SINHALA, Taml TAMIL,
-Telu TELUGU, Thaa THAANA, Thai THAI, Tibt TIBETAN
-"""
-_LETTERS = {
-    script: tuple(names) for script, *names in (line.split() for line in _LETTER_NAMES.split(","))
-}
+#: The names of the letters of each script.
+_LETTERS = {script: tuple(names.split()) for script, names in DATA["letters"].items()}
 #: The names of the letters of all these scripts.
 KNOWN_LETTERS = frozenset(name for names in _LETTERS.values() for name in names)
 

@@ -125,9 +125,14 @@ class Annotation(NamedTuple):
 _KINDS: dict[str, tuple[int, type[Origin | Annotation]]] = {
     "made": (len(TranslationKey._fields), Origin),
     "comment": (3, Annotation),
-    "silenced": (2, Annotation),
-    "silenced text": (4, Annotation),
+    "silenced": (4, Annotation),
 }
+
+
+_COLUMNS = (
+    *("template_code", "lang_code", "field", "source_code", "source", "at", "how", "run", "by"),
+    "target",
+)
 
 
 class Ledger:
@@ -141,15 +146,12 @@ class Ledger:
         self.origins: dict[TranslationKey, Origin] = {}
         #: Comments by template, language and field.
         self.comments: dict[tuple[str, ...], Annotation] = {}
-        #: Silenced findings by code and language; "" is every language.
+        #: Silenced findings by code, language, template and field; "" is every one.
         self.silenced: dict[tuple[str, ...], Annotation] = {}
-        #: Those of some texts only, by code, language, template and field; "" is every one.
-        self.silenced_texts: dict[tuple[str, ...], Annotation] = {}
         self._records: dict[str, dict[Any, Any]] = {
             "made": self.origins,
             "comment": self.comments,
             "silenced": self.silenced,
-            "silenced text": self.silenced_texts,
         }
 
     def __eq__(self, other: object) -> bool:
@@ -287,12 +289,8 @@ class Ledger:
         off: bool = False,
     ) -> None:
         """Write down that findings of this code are silenced; what is empty means every one."""
-        place = code, language.normal(lang_code)
-        annotation = Annotation(_now(), "" if off else "yes", person())
-        if template_code or field:
-            self.silenced_texts[*place, template_code, field] = annotation
-        else:
-            self.silenced[place] = annotation
+        place = code, language.normal(lang_code), template_code, field
+        self.silenced[place] = Annotation(_now(), "" if off else "yes", person())
 
     # --- look up ----------------------------------------------------------------------
 
@@ -306,8 +304,7 @@ class Ledger:
         """
         languages = language.normal(lang_code), ""
         for template, lang, name in product((template_code, ""), languages, (field, "")):
-            place = (code, lang, template, name) if template or name else (code, lang)
-            if annotation := (self.silenced.get(place) or self.silenced_texts.get(place)):
+            if annotation := self.silenced.get((code, lang, template, name)):
                 return bool(annotation.text)
         return False
 
@@ -318,15 +315,8 @@ class Ledger:
 
     def silences(self) -> pd.DataFrame:
         """Return what is silenced, a row each; an empty cell means every one."""
-        everywhere = {(*place, "", ""): annotation for place, annotation in self.silenced.items()}
-        rows = [
-            _Silenced(code, lang_code, template_code, field, annotation.at)
-            for (code, lang_code, template_code, field), annotation in sorted(
-                (everywhere | self.silenced_texts).items()
-            )
-            if annotation.text
-        ]
-        return frame_of(rows, _Silenced._fields)
+        rows = [(*place, each.at) for place, each in sorted(self.silenced.items()) if each.text]
+        return frame_of(rows, ("code", "lang_code", "template_code", "field", "at"))
 
     def provenance(self, entry: Entry, original: Entry) -> Provenance:
         """Compare the sources that a content was made from with its source as it is now."""
@@ -356,31 +346,10 @@ class Ledger:
     def frame(self) -> pd.DataFrame:
         """Return it as a DataFrame, a row for each translation, in the order of its lines."""
         rows = [
-            _Row(*key[:4], self.sources.get(origin.source, ""), *origin[:1], *origin[2:], key[4])
+            (*key[:4], self.sources.get(origin.source, ""), origin.at, *origin[2:], key.target)
             for key, origin in sorted(self.origins.items())
         ]
-        return frame_of(rows, _Row._fields)
-
-
-class _Row(NamedTuple):
-    template_code: str
-    lang_code: str
-    field: str
-    source_code: str
-    source: str
-    at: str
-    how: str
-    run: str
-    by: str
-    target: str
-
-
-class _Silenced(NamedTuple):
-    code: str
-    lang_code: str
-    template_code: str
-    field: str
-    at: str
+        return frame_of(rows, _COLUMNS)
 
 
 def translation_key(entry: Entry, field: str, source_code: str, text: str) -> TranslationKey:
@@ -417,13 +386,6 @@ def sources_of(contents: Contents, source: str) -> Ledger:
     return ledger
 
 
-class _Accepted(NamedTuple):
-    template_code: str
-    lang_code: str
-    texts: int
-    before: str
-
-
 def accepted(
     contents: Contents, languages: str | Iterable[str] | None, source: str, known: Ledger
 ) -> tuple[pd.DataFrame, Ledger]:
@@ -437,7 +399,7 @@ def accepted(
     """
     members = entries(contents)
     named = languages_meant(members, languages)
-    new, rows, sources, at = Ledger(), list[_Accepted](), 0, _now()
+    new, rows, sources, at = Ledger(), list[tuple[str, str, int, str]](), 0, _now()
     for group in grouped(members).values():
         original = source_of(group, source)
         sources += original is not None
@@ -454,7 +416,7 @@ def accepted(
                 for field, text in entry.texts.items()
                 if original.texts.get(field)
             }
-            rows.append(_Accepted(entry.template_code, entry.lang_code, len(made), before))
+            rows.append((entry.template_code, entry.lang_code, len(made), before))
             structure = _structure(entry), _structure(original)
             if structure[0] != structure[1] and not entry.is_draft:  # a draft may lack them for now
                 made[_STRUCTURE] = structure
@@ -463,7 +425,7 @@ def accepted(
                 new.note(key, origin, "accept", known, at=at)
     if not sources:
         raise InputError(no_source(members, source))
-    return frame_of(rows, _Accepted._fields), new
+    return frame_of(rows, ("template_code", "lang_code", "texts", "before")), new
 
 
 def languages_meant(
@@ -525,7 +487,14 @@ class WrittenText(NamedTuple):
     carried_source: str = ""
 
 
-def note_written(ledger: Ledger, known: Ledger, written: Iterable[Sequence[str]], run: str) -> None:
+def note_written(
+    ledger: Ledger,
+    known: Ledger,
+    written: Iterable[Sequence[str]],
+    run: str,
+    *,
+    add: bool = False,
+) -> None:
     """Write down what a run writes.
 
     Args:
@@ -533,10 +502,13 @@ def note_written(ledger: Ledger, known: Ledger, written: Iterable[Sequence[str]]
         known: What was written down before.
         written: What the plan said, each a `WrittenText`.
         run: The name of the run.
+        add: Leave what was written down of the same translations.
     """
     at = _now()
     for one in map(WrittenText._make, written):
         key, source = TranslationKey(*one[:5]), one.source
+        if add and key in known.origins:
+            continue
         how: How = one.how if one.how in _HOWS else "apply"
         if one.carried:
             origin = known.origins.get(key._replace(target=one.carried))

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from chatkit.localization.content import slots
-from chatkit.localization.rules import Case, Flaw
+from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.localization.typography import ADDRESS, UNSPACED, emoji
 from chatkit.util.display import cut
 
@@ -210,13 +210,9 @@ def check_markup(case: Case) -> Iterator[Flaw]:
         code = CODES[field.partition(".")[0]]
         if field == "text":
             if match := _LINE_BREAKS.search(text):
-                what = (
-                    "has three line breaks in a row"
-                    if match.start()
-                    else "begins with a line break"
-                )
-                hint = "The platform refuses this: take it out."
-                yield Flaw("line breaks", field, f"{name} {what}", hint, match.start())
+                what = "has three line breaks in a row"
+                what = what if match.start() else "begins with a line break"
+                yield flaw("line breaks", field, match.start(), name=name, what=what)
         else:
             if match := _LINE_BREAK.search(text):
                 message = f"a line break is in {name}"
@@ -237,6 +233,4 @@ def check_markup(case: Case) -> Iterator[Flaw]:
                 message = f"“{cut(text[start:end], 20)}” is shown as it is written"
                 yield Flaw(code, field, message, _HINTS[kind], start)
         for match in residue(text)[:1]:
-            message = f"“{cut(match[0], 20)}” is shown as it is written"
-            hint = "A program has left it: write what it stands for, or take it out."
-            yield Flaw("residue", field, message, hint, match.start())
+            yield flaw("residue", field, match.start(), part=cut(match[0], 20))

@@ -62,18 +62,10 @@ _WIDTHS = {
 }
 
 
-class _QueueRow(NamedTuple):
-    template_code: str
-    lang_code: str
-    field: str
-    state: str
-    source_before: str
-    source: str
-    translation: str
-    answer: str
-    new_translation: str
-    comment: str
-    limit: int | None
+_COLUMNS = (
+    *("template_code", "lang_code", "field", "state", "source_before", "source", "translation"),
+    *("answer", "new_translation", "comment", "limit"),
+)
 
 
 class QueueItem:
@@ -111,15 +103,6 @@ class QueueItem:
     def text(self) -> str:
         """The translation as it is to be."""
         return self.new_translation or self.unit.target
-
-    @property
-    def row(self) -> _QueueRow:
-        """The row of the text in the frame of its queue."""
-        unit = self.unit
-        return _QueueRow(
-            *(*unit.text_key, self.state, self.source_before, unit.source, unit.target),
-            *(self.answer, self.new_translation, self.comment, unit.limit),
-        )
 
 
 class Queue(Report):
@@ -179,7 +162,15 @@ class Queue(Report):
 
     def frame(self) -> pd.DataFrame:
         """Return the texts as a DataFrame, a row each: both texts, the state and the answer."""
-        return frame_of([item.row for item in self.items], _QueueRow._fields)
+        rows = [
+            (
+                *(*item.unit.text_key, item.state, item.source_before, item.unit.source),
+                *(item.unit.target, item.answer, item.new_translation, item.comment),
+                item.unit.limit,
+            )
+            for item in self.items
+        ]
+        return frame_of(rows, _COLUMNS)
 
     # --- answer -----------------------------------------------------------------------
 

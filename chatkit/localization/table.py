@@ -14,15 +14,15 @@ _COUNTS = ("characters", "utf16", "limit", "templates", "texts", "words")
 _KINDS = {"position": "Int64", "refused": "bool", "share": "float64"}
 
 
-def frame_of(rows: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
-    """Make a DataFrame, one row for each, of these attributes; all but numbers are text."""
-    rows = list(rows)
-    frame = pd.DataFrame(
-        {
-            name: pd.Series([_stored(getattr(row, name)) for row in rows], dtype=object)
-            for name in columns
-        }
-    )
+def attribute_frame(objects: Iterable[Any], columns: Sequence[str]) -> pd.DataFrame:
+    """Make a DataFrame of these attributes, one row for each object."""
+    return frame_of(([getattr(each, name) for name in columns] for each in objects), columns)
+
+
+def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[str]) -> pd.DataFrame:
+    """Make a DataFrame of these columns; all but numbers are text."""
+    stored = [list(map(_stored, row)) for row in rows]
+    frame = pd.DataFrame(stored, columns=list(columns), dtype=object)
     remember(frame)
     kinds = _KINDS | dict.fromkeys(_COUNTS, "int64")
     return frame.astype({name: kinds.get(name, "str") for name in columns})

@@ -23,7 +23,7 @@ from chatkit.imports.characters import both_directions, of_text
 from chatkit.localization import language
 from chatkit.localization.content import Entry, part, slots, without_slots
 from chatkit.localization.language import Conventions
-from chatkit.localization.rules import Case, Flaw
+from chatkit.localization.rules import Case, Flaw, flaw
 from chatkit.util.display import cut, right_to_left, unseen, values
 
 
@@ -37,7 +37,7 @@ def check_characters(case: Case) -> Iterator[Flaw]:
             yield from _script(text, field, name, entry.lang_code, own)
         if not text.isascii() and right_to_left(text):
             if finding := both_directions(_without_names(text)):
-                yield Flaw("both directions", field, f"{name}: {finding.message}")
+                yield flaw("both directions", field, name=name, message=finding.message)
             if field == "text" or field.startswith("headers"):
                 yield from _direction(text, field, name, language.direction(entry.lang_code))
     for key, sample in entry.variables.items():
@@ -95,9 +95,8 @@ def emoji(text: str) -> re.Match[str] | None:
 def _emoji(text: str, field: str, name: str) -> Iterator[Flaw]:
     matches = [*_EMOJI.finditer(text)] if field == "text" and not text.isascii() else []
     if len(matches) > EMOJI:
-        message = f"there are {len(matches)} emoji in {name}"
-        yield Flaw(
-            "emoji", field, message, f"{EMOJI} were seen to be taken.", matches[EMOJI].start()
+        yield flaw(
+            "emoji", field, matches[EMOJI].start(), count=len(matches), name=name, most=EMOJI
         )
 
 
@@ -121,13 +120,12 @@ def _script(text: str, field: str, name: str, code: str, own: frozenset[str]) ->
     others = [letter for letter, _ in count.most_common() if letter not in own]
     if not others or total < _ABOUT:
         return
-    scripts, named = " and ".join(letter.title() for letter in others), language.name(code)
+    scripts = " and ".join(letter.title() for letter in others)
+    parts = {"name": name, "language": language.name(code), "scripts": scripts}
     if field == "text" and mine < _HALF * total:
-        message = f"{(total - mine) / total:.0%} of the letters are {scripts}"
-        hint = "Translate it, or correct its lang_code."
-        yield Flaw("wrong script", field, f"{name} is in {named}, and {message}", hint)
+        yield flaw("wrong script", field, share=f"{(total - mine) / total:.0%}", **parts)
     elif not mine or any(count[each] >= _WORD and each != "LATIN" for each in others):
-        yield Flaw("other script", field, f"{name} is in {named}, and has {scripts} letters")
+        yield flaw("other script", field, **parts)
 
 
 def _direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
@@ -136,10 +134,8 @@ def _direction(text: str, field: str, name: str, way: str) -> Iterator[Flaw]:
         kind = unicodedata.bidirectional(c)
         if kind in ("L", "R", "AL"):
             if (way == "ltr") != (kind == "L"):
-                message = f"{name} begins with {cut(c, 10)}, so it is laid out from the wrong side"
                 mark = ", or with the mark U+200F" if way == "rtl" else ""
-                hint = f"Begin with a word of the language{mark}."
-                yield Flaw("direction", field, message, hint, at)
+                yield flaw("direction", field, at, name=name, letter=cut(c, 10), mark=mark)
             return
 
 
@@ -202,8 +198,9 @@ class _TextLine(NamedTuple):
     def language(self) -> str:
         return language.name(self.code)
 
-    def flaw(self, code: str, match: re.Match[str], message: str, hint: str) -> Flaw:
-        return Flaw(code, self.field, message, hint, match.start())
+    def flaw(self, code: str, match: re.Match[str], **parts: str) -> Flaw:
+        own = {"name": self.name, "language": self.language, "part": match[0]}
+        return flaw(code, self.field, match.start(), **(own | parts))
 
 
 _DOUBLED = re.compile(r"(?<=\S)[ \u00a0]{2,}(?=\S)")
@@ -216,34 +213,19 @@ _TIGHT_COLON = re.compile(r"(?<=[\w)\]»%\ue000]):(?=\s|\Z)|«(?=\S)|(?<=[^\s«]
 
 def _spaces(line: _TextLine) -> Iterator[Flaw]:
     if match := _DOUBLED.search(line.text):
-        yield line.flaw("doubled spaces", match, f"{line.name} has doubled spaces", "Leave one.")
+        yield line.flaw("doubled spaces", match)
     if match := _EDGE.search(line.text):
-        message = f"{line.name} has a space at the end or the beginning of a line"
-        yield line.flaw("space at the edge", match, message, "Take it out.")
+        yield line.flaw("space at the edge", match)
     french, form = line.base == "fr", language.normal(line.code)
     tight = {"fr_CH": None, "fr_CA": _TIGHT_COLON}.get(form, _TIGHT) if french else None
     if match := (_BEFORE_COMMA if french else _BEFORE).search(line.text):
-        message = f"a space stands before “{match[0].strip()}” in {line.name}"
-        yield line.flaw("punctuation", match, message, f"{line.language} has none there.")
+        yield line.flaw("punctuation/space", match, mark=match[0].strip())
     elif tight and (match := tight.search(line.text)):
-        message = f"no space stands beside “{match[0]}” in {line.name}"
-        hint = "has one there, best one that does not break (U+202F or U+00A0)."
-        yield line.flaw("punctuation", match, message, f"{line.language} {hint}")
+        yield line.flaw("punctuation/tight", match, mark=match[0])
 
 
-#: The quotation marks of languages, outer and inner ones; ’ is an apostrophe too, and in all.
-_QUOTES = {
-    "„“‚‘»«›‹": ("de", "bg", "hr", "cs", "mk", "sk", "sl", "sr", "et", "lt", "lv", "ka"),
-    "„”«»": ("pl", "hu", "ro"),
-    "«»„“": ("be", "ru", "uk"),
-    "«»“”‘": ("sq", "ca", "el", "it", "es", "pt_PT", "nb", "fa", "az", "kk", "uz", "ps", "prs"),
-    "«»‹›": ("fr",),
-    "”»": ("sv", "fi"),
-    "“”‘»«": ("da",),
-    "“”‘„": ("nl", "af", "he", "ar"),
-    "「」『』“”": ("ja", "zh_TW", "zh_HK"),
-}  # fmt: skip
-_OF = {code: marks for marks, codes in _QUOTES.items() for code in codes}
+#: The quotation marks of each language.
+_OF = {code: marks for marks, codes in language.DATA["quotes"].items() for code in codes.split()}
 #: Straight ones, which stand for those of a language where these look otherwise. That of an inch
 #: is none of a pair.
 _STRAIGHT = re.compile(r'(?<![\w"])"(?=[^\s"])[^"\n]*(?<=\S)"(?![\w"])')
@@ -254,11 +236,9 @@ def _quotes(line: _TextLine) -> Iterator[Flaw]:
     own = _OF.get(language.normal(line.code)) or _OF.get(line.base, "“”‘")
     others = (match for match in _QUOTE.finditer(line.text) if match[0] not in own)
     if match := next(others, None):
-        message = f"“{match[0]}” in {line.name} is not a quotation mark of {line.language}"
-        yield line.flaw("quotes", match, message, f"It has {' '.join(own)}.")
+        yield line.flaw("quotes", match, mark=match[0], own=" ".join(own))
     elif own[0] not in "“”" and (match := _STRAIGHT.search(line.text)):
-        message = f"{line.name} has straight quotation marks"
-        yield line.flaw("quotes", match, message, f"{line.language} has {' '.join(own)}.")
+        yield line.flaw("quotes/straight", match, own=" ".join(own))
 
 
 _ARABIC = {"?": "؟", ",": "،", ";": "؛"}
@@ -279,14 +259,11 @@ _SENTENCE = re.compile(r"(?<![^.!?\n])[^.!?\n]*([!?])")
 def _punctuation(line: _TextLine) -> Iterator[Flaw]:
     where, marks = _MARKS.get(line.base, (None, {}))
     if where and (match := where.search(line.text)):
-        own = marks[match[0]]
-        message = f"{line.name} has “{match[0]}”, and {line.language} writes “{own}”"
-        yield line.flaw("punctuation", match, message, f"Write “{own}”.")
+        yield line.flaw("punctuation/other", match, mark=match[0], own=marks[match[0]])
     for match in _SENTENCE.finditer(line.text) if line.base == "es" else ():
         opening = "¿" if match[1] == "?" else "¡"
         if re.search(r"\w", match[0]) and not re.search("[¿¡]", match[0]):
-            message = f"{line.name} has a sentence with “{match[1]}” and without “{opening}”"
-            yield line.flaw("punctuation", match, message, f"It begins with {opening} in Spanish.")
+            yield line.flaw("punctuation/opening", match, mark=match[1], own=opening)
             return
 
 
@@ -316,8 +293,8 @@ def _ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     if mine != other and not (line.base in _STOPLESS and stop in (mine, other)):
         ends = [f"ends {'without a mark' if end == 'none' else f'with {end}'}"
                 for end in (mine, other)]  # fmt: skip
-        message = f"{line.name} {ends[0]}, and that in {source} {ends[1]}"
-        yield Flaw("ending differs", line.field, message, "It may be meant so.")
+        sides = {"mine": ends[0], "other": ends[1], "lang": source}
+        yield flaw("ending differs", line.field, name=line.name, **sides)
 
 
 _NUMBER = re.compile(
@@ -335,18 +312,15 @@ def _numbers(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     numbers = {match[0] for match in _NUMBER.finditer(original)}
     for match in _NUMBER.finditer(line.text):
         own = _rewritten(match[0], source_form, here)
-        if own not in (None, match[0]) and match[0] in numbers:
-            message = f"{match[0]} in {line.name} is written as in {source}"
-            yield line.flaw("number form", match, message, f"{line.language} writes {own}.")
+        if own and own != match[0] and match[0] in numbers:
+            yield line.flaw("number form", match, lang=source, own=own)
             break
     dates = (
         {match[0] for match in _DATE.finditer(original)} if here.date != source_form.date else ()
     )
     for match in _DATE.finditer(line.text):
         if match[0] in dates:
-            message = f"{match[0]} in {line.name} is written as in {source}"
-            hint = f"{line.language} writes {_spelled(here.date)}, and it may be read otherwise."
-            yield line.flaw("date form", match, message, hint)
+            yield line.flaw("date form/order", match, lang=source, own=_spelled(here.date))
             break
 
 
@@ -407,16 +381,14 @@ def _months(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
             continue
         written = language.written_day(line.code, month, day)
         if borrowed or written[0].isdigit() != bool(match["after"]):  # the day stands elsewhere
-            message = f"{match[0]} in {line.name} is written as in {source}"
-            yield line.flaw("date form", match, message, f"{line.language} writes {written}.")
+            yield line.flaw("date form", match, lang=source, own=written)
             return
 
 
 def _times(line: _TextLine) -> Iterator[Flaw]:
     here = language.conventions(line.code)
     if here is not None and not here.noon and (match := _CLOCK.search(line.text)):
-        message = f"{line.name} has {match[0].strip()}"
-        yield line.flaw("date form", match, message, f"{line.language} counts the hours to 24.")
+        yield line.flaw("date form/time", match, part=match[0].strip())
 
 
 _LEADS = "visit_website"
@@ -431,9 +403,9 @@ def _addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
             continue
         alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
         if alike and _neutral(mine, codes) != _neutral(other, codes):
-            message = f"button {number + 1} leads to {cut(mine, 60)}, and in {codes[1]} to "
+            sides = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
-            yield Flaw("addresses differ", field, message + cut(other, 60), "It may be meant so.")
+            yield flaw("addresses differ/button", field, number=number + 1, **sides)
     links = {_neutral(each.address, codes): each for each in reversed(_links(entry, original))}
     known = {_neutral(each.address, codes): each for each in reversed(_links(original, entry))}
     lost = [known[address] for address in reversed(known) if address not in links][:1]
@@ -442,8 +414,7 @@ def _addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
     parts += [f"{cut(each.address, 60)} is not in {codes[1]}" for each in more]
     if parts:
         field, at = (more[0].field, more[0].at) if more else (lost[0].field, None)
-        message = f"the address {' and '.join(parts)}"
-        yield Flaw("addresses differ", field, message, "It may be meant so.", at)
+        yield flaw("addresses differ", field, at, what=" and ".join(parts))
 
 
 class _Link(NamedTuple):
@@ -489,7 +460,5 @@ def _isolates(entry: Entry) -> Iterator[Flaw]:
             before and before in _DIRECTION_MARKS and after and after in _DIRECTION_MARKS
         ):
             continue
-        message = f"the value of {slot} may be read from left to right, like its sample"
-        hint = "Put it between U+2068 and U+2069: else its neighbours may change places."
-        yield Flaw("isolation", "text", message, hint, slot.start)
+        yield flaw("isolation", "text", slot.start, slot=slot)
         return

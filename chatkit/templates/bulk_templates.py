@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias, Unpack, cast
 
@@ -169,7 +168,7 @@ class BulkTemplates:
         frame: pd.DataFrame | Iterable[Mapping[str, Any]],
         *,
         base: pd.DataFrame | None = None,
-        notes: Callable[[], list[str]] = list,
+        notes: Sequence[str] = (),
         source: str = "en",
         expected: Collection[str] = (),
         how: How = "apply",
@@ -196,7 +195,7 @@ class BulkTemplates:
         any_of_them.source, any_of_them.expected = source, expected
         any_of_them.how, any_of_them.by_rule = how, by_rule
         plan = make_plan(self, any_of_them, frame, base=base, **options)
-        plan.notes[:0] = notes()
+        plan.notes[:0] = notes
         plan._drawn |= drawn or {}
         return plan
 
@@ -354,15 +353,6 @@ def _row(error: Exception, most: int) -> int:
     """Read the number of the row out of what is wrong with it."""
     match = _ROW.search(str(error))
     return min(int(match[1]), most - 1) if match else most - 1
-
-
-def frame_of_contents(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
-    """Make a frame of contents that say their template code and language, for a plan."""
-    from chatkit.frames.frame import Columns, kinds, with_level
-
-    columns = Columns(kinds(Content, ContentBody.updatable()))
-    columns.add(json.dumps([{n: v for n, v in row.items() if n != CODE} for row in rows]).encode())
-    return with_level(columns.frame(LANG), CODE, [row[CODE] for row in rows])
 
 
 def _listed(codes: Sequence[str]) -> str:

@@ -11,7 +11,6 @@ from typing import (
     Any,
     ClassVar,
     Literal,
-    NamedTuple,
     TypeAlias,
 )
 
@@ -406,50 +405,29 @@ class Contents(Resource[Content], endpoints=ContentEndpoints):
 
     def _took_effect(self, before: Content | None, made: Content, sent: Mapping[str, Any]) -> None:
         """Write into the ledger from which source the texts were made, as a plan does."""
-        from chatkit.localization.content import texts_in
-        from chatkit.localization.ledger import LedgerFile, TranslationKey, WrittenText
-
-        if not _TEXTS & sent.keys():
-            return
-        was = {} if before is None else texts_in(before.model_dump(exclude_unset=True))
-        new = {
-            field: text
-            for field, text in texts_in(made.model_dump(exclude_unset=True)).items()
-            if field.partition(".")[0] in sent and was.get(field) != text
-        }
-        original = self._source_of(made.lang_code) if new else None
-        if original is None:
-            return
-        source = texts_in(original.model_dump(exclude_unset=True))
-        places = self.code, made.lang_code, original.lang_code
-        written = translated_texts(*places, new, source, how="apply")
-        if before is None:  # whether these texts are new is not known: what is recorded stays
-            try:
-                recorded = {*LedgerFile(self._endpoints.transport.connection).read().origins}
-            except (OSError, InputError):
-                recorded = set()  # who writes it says so
-            written = [
-                each for each in written if TranslationKey(*WrittenText(*each)[:5]) not in recorded
-            ]
-        keep_written(self._endpoints.transport.connection, written, "")
-
-    def _source_of(self, lang_code: str) -> Content | None:
-        """Read the content that one in this language is translated from; None if it is none."""
+        from chatkit.bulk.changes import Change
         from chatkit.localization import language
 
-        endpoints = self._endpoints
-        if language.same(lang_code, endpoints.source):
-            return None
+        endpoints, own = self._endpoints, [name for name in sent if name in _TEXTS]
+        known, now = (
+            {} if each is None else each.model_dump(include={*own}, exclude_unset=True)
+            for each in (before, made)
+        )
+        if known == now or language.same(made.lang_code, endpoints.source):
+            return
+        change = Change(
+            row=0, kind="update", key=made.lang_code, label="",
+            before=known, after=now, code=self.code,
+        )  # fmt: skip
         try:
-            call = endpoints.list_call()
-            contents = endpoints.many(call, endpoints.transport.send(call).data)
-            code = language.find(endpoints.source, [one.lang_code for one in contents])
-            return None if code is None or code == lang_code else self.get(code)
+            written = endpoints.written([change], self._frame(full=False), endpoints.full)
         except CallError as error:
             print_line(
                 f"It is not recorded from which source this translation is made: {error.reason}."
             )
-            return None
+            return
+        # without the texts before it is not known which are new: what is recorded of them stays
+        keep_written(endpoints.transport.connection, written, "", add=before is None)
 
     # --- all contents of the template -----------------------------------------------
 
@@ -667,15 +645,10 @@ def check_edit(fields: Mapping[str, Any], live: Mapping[str, Any] | None) -> lis
     """
     from chatkit.localization.audit import check_contents
 
-    before = live or {}
-    known = (
-        {_finding_key(each) for each in check_contents([{"lang_code": "en", **before}])}
-        if before
-        else set()
-    )
-    content = {"lang_code": "en", **before, **fields}
-    edit = _Edit(before, content, fields, known)
-    return [edit.placed(each) for each in check_contents([content]).refused]
+    before = {"lang_code": "en", **(live or {})}
+    known = {_finding_key(each) for each in check_contents([before])} if live else set()
+    refused = check_contents([{**before, **fields}]).refused
+    return [_placed(each, before, fields, known) for each in refused]
 
 
 class _PlannedContents:
@@ -684,18 +657,16 @@ class _PlannedContents:
     def __init__(
         self, changes: Sequence[Planned], base: pd.DataFrame, full: ReadFull | None
     ) -> None:
-        self.edits: dict[tuple[str, str], tuple[int, Planned]] = {}
-        deleted = set()
-        for n, change in enumerate(changes):
-            place = change.code or "", str(change.key)
-            if change.kind == "delete":
-                deleted.add(place)
-            else:
-                self.edits[place] = n, change
+        places = [(change.code or "", str(change.key)) for change in changes]
+        self.edits = {
+            place: (n, change)
+            for n, (place, change) in enumerate(zip(places, changes, strict=True))
+            if change.kind != "delete"
+        }
+        self._deleted = {*places} - self.edits.keys()
         self._several, self._full = base.index.nlevels > 1, full
         self._codes = {change.code or "" for change in changes}
-        self.before = dict(_contents_of(base, self._codes))
-        self._deleted = deleted
+        self.before = _contents_of(base, self._codes)
 
     def read(self, places: Iterable[tuple[str, str]]) -> None:
         """Read some contents in full, of which lists show a part."""
@@ -756,44 +727,37 @@ def check_plan(
         place = each.template_code, each.lang_code
         if place in contents.edits and each.severity != "note" and each.code not in expected:
             n, change = contents.edits[place]
-            before, after = contents.before.get(place, {}), contents.after(place)
-            edit = _Edit(before, after, change.after, known.get(place, set()))
-            findings.setdefault(n, []).append(edit.placed(each))
+            before, same = contents.before.get(place, {}), known.get(place, set())
+            findings.setdefault(n, []).append(_placed(each, before, change.after, same))
     return findings
 
 
-class _Edit(NamedTuple):
-    """A content before and after it is sent, and what was found in it before."""
+def _placed(
+    finding: ContentFinding,
+    before: Mapping[str, Any],
+    sent: Mapping[str, Any],
+    known: Collection[FindingKey],
+) -> Finding:
+    """Call a finding an error if it stops the change, and else a warning.
 
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
-    sent: Mapping[str, Any]
-    known: Collection[FindingKey]
+    It does if the service refuses it, or the platform a live content with it; but an edit of
+    something else does not stop at what is live with it already.
 
-    def placed(self, finding: ContentFinding) -> Finding:
-        """Call it an error if it stops the change, and else a warning."""
-        return replace(finding, severity="error" if self._stops(finding) else "warning")
-
-    def _stops(self, finding: ContentFinding) -> bool:
-        """Return whether the service refuses it, or the platform a live content with it.
-
-        An edit of something else does not stop at what is live with it already.
-        """
-        if finding.severity == "error":
-            return finding.field.partition(".")[0] in self.sent
-        live = self.after.get("is_draft") is not True
-        if not finding.refused or not live:
-            return False
-        return (
-            "is_draft" in self.sent
-            or _finding_key(finding) not in self.known
-            or self._touches(finding)
-        )
-
-    def _touches(self, finding: ContentFinding) -> bool:
-        return repr(value_at(self.before, finding.pointer)) != repr(
-            value_at(self.after, finding.pointer)
-        )
+    Args:
+        finding: In the content as it would be.
+        before: The content as it is.
+        sent: The fields that change.
+        known: The findings in the content as it is.
+    """
+    after = {**before, **sent}
+    if finding.severity == "error":
+        stops = finding.field.partition(".")[0] in sent
+    else:
+        live = after.get("is_draft") is not True
+        new = "is_draft" in sent or _finding_key(finding) not in known
+        sides = (repr(value_at(each, finding.pointer)) for each in (before, after))
+        stops = finding.refused and live and (new or len({*sides}) > 1)
+    return replace(finding, severity="error" if stops else "warning")
 
 
 def _finding_key(finding: ContentFinding) -> FindingKey:
@@ -802,19 +766,18 @@ def _finding_key(finding: ContentFinding) -> FindingKey:
 
 def _contents_of(
     base: pd.DataFrame, codes: Collection[str | None]
-) -> list[tuple[tuple[str, str], dict[str, Any]]]:
+) -> dict[tuple[str, str], dict[str, Any]]:
     """Take the contents of some templates out of a frame; of one template it has no codes."""
     from chatkit.frames.frame import records
 
-    keys = base.index.tolist()
-    many = base.index.nlevels > 1
     one = next(iter(codes), "") or ""
-    places = [(key[0], key[1]) if many else (one, str(key)) for key in keys]
+    several = base.index.nlevels > 1
+    places = [(key[0], key[1]) if several else (one, str(key)) for key in base.index.tolist()]
     rows = [row for row, place in enumerate(places) if place[0] in codes]
-    return [
-        (places[row], {**fields, "template_code": places[row][0], "lang_code": places[row][1]})
+    return {
+        places[row]: {**fields, "template_code": places[row][0], "lang_code": places[row][1]}
         for row, fields in zip(rows, records(base, rows), strict=True)
-    ]
+    }
 
 
 # --- from which source translations are made ---------------------------------------------
@@ -844,76 +807,48 @@ def written_texts(
     """
     from chatkit.localization import language
     from chatkit.localization.content import texts_in
+    from chatkit.localization.ledger import WrittenText, text_digest
 
     contents = _PlannedContents(changes, base, full)
     languages: dict[str, list[str]] = {}
     for code, lang in dict.fromkeys([*contents.before, *contents.edits]):
         languages.setdefault(code, []).append(lang)
-    texts: dict[tuple[str, str], tuple[tuple[str, str], dict[str, str], dict[str, str]]] = {}
+    new: dict[tuple[str, str], dict[str, str]] = {}
+    originals: dict[tuple[str, str], tuple[str, str]] = {}
     for place, (_, change) in contents.edits.items():
         original = language.find(source, languages[place[0]])
-        if original is None or original == place[1]:
-            continue
         before, after = map(texts_in, (change.before, change.after))
-        if new := {field: text for field, text in after.items() if before.get(field) != text}:
-            texts[place] = (place[0], original), before, new
-    contents.read(
-        dict.fromkeys(
-            place
-            for place, _, new in texts.values()
-            if new.keys() - {"text"}
-            and _TEXTS - contents.before.get(place, dict.fromkeys(_TEXTS)).keys()
-        )
+        texts = {field: text for field, text in after.items() if before.get(field) != text}
+        if texts and original and original != place[1]:
+            new[place], originals[place] = texts, (place[0], original)
+    unread = (
+        originals[place]
+        for place, texts in new.items()
+        if texts.keys() - {"text"}
+        and _TEXTS - contents.before.get(originals[place], dict.fromkeys(_TEXTS)).keys()
     )
+    contents.read(dict.fromkeys(unread))
     written = []
-    for (code, lang), (place, before, new) in texts.items():
-        read = texts_in(contents.before.get(place, {}))
-        written += translated_texts(
-            *(code, lang, place[1], new, texts_in(contents.after(place))),
-            how=how,
-            carried=(before, read) if by_rule else ({}, {}),
-        )
+    for place, texts in new.items():
+        source_place = originals[place]
+        sources = texts_in(contents.after(source_place))
+        # where texts are only replaced, each is as up to date as the one before
+        before = texts_in(contents.edits[place][1].before) if by_rule else {}
+        first = texts_in(contents.before.get(source_place, {}))
+        written += [
+            WrittenText(
+                *(place[0], language.normal(place[1]), field, language.normal(source_place[1])),
+                *(text_digest(text), sources[field], how),
+                *(
+                    map(text_digest, (before[field], first[field]))
+                    if field in before and field in first
+                    else ()
+                ),
+            )
+            for field, text in texts.items()
+            if sources.get(field)
+        ]
     return written
-
-
-def translated_texts(
-    code: str,
-    lang: str,
-    source: str,
-    new: Mapping[str, str],
-    originals: Mapping[str, str],
-    *,
-    how: str,
-    carried: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
-) -> list[WrittenText]:
-    """Return from which source text each of these texts is made, where there is one.
-
-    Args:
-        code: The template code.
-        lang: The language of the texts.
-        source: The language that they are translated from.
-        new: The texts by field.
-        originals: The texts of the source by field.
-        how: What writes them.
-        carried: The texts before and those of their source, where they are only replaced.
-    """
-    from chatkit.localization import language
-    from chatkit.localization.ledger import WrittenText, text_digest
-
-    place, own = (code, language.normal(lang)), language.normal(source)
-    before, first = carried
-    return [
-        WrittenText(
-            *(*place, field, own, text_digest(text), originals[field], how),
-            *(
-                (text_digest(before[field]), text_digest(first[field]))
-                if field in before and field in first
-                else ()
-            ),
-        )
-        for field, text in new.items()
-        if originals.get(field)
-    ]
 
 
 def origin_of(transport: Transport) -> dict[str, str]:
@@ -921,17 +856,20 @@ def origin_of(transport: Transport) -> dict[str, str]:
     return {"account": transport.connection.account, "noun": ContentEndpoints.noun}
 
 
-def keep_written(connection: Connection, written: Sequence[Sequence[str]], run: str) -> None:
+def keep_written(
+    connection: Connection, written: Sequence[Sequence[str]], run: str, *, add: bool = False
+) -> None:
     """Write down from which source the translations of a run are made.
 
     The run goes on if that is impossible: its translations are then unknown on the board.
+    `add` leaves what is recorded of a translation.
     """
     from chatkit.localization.ledger import Ledger, LedgerFile, note_written
 
     file = LedgerFile(connection)
     try:
         new = Ledger()
-        note_written(new, file.read(), written, run)
+        note_written(new, file.read(), written, run, add=add)
         file.add(new)
     except (OSError, InputError) as error:
         print_line(f"It is not recorded from which source these translations are made: {error}")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import records
 from chatkit.localization import language
 from chatkit.localization.content import (
     Entry,
@@ -16,10 +15,12 @@ from chatkit.localization.content import (
     entries,
     enumerated,
     grouped,
+    part,
     slots,
     source_of,
 )
-from chatkit.templates.contents import ContentBody
+from chatkit.localization.table import assembled
+from chatkit.localization.translation.units import new_draft, with_texts
 from chatkit.util.display import cut, escaped, has_half_character, many, values, visible
 
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ _BUTTONS: dict[str, dict[str, Field]] = {
     "call_phone": {"label": "label", "value": "number"},
 }
 _LABEL: dict[str, Field] = {"label": "label"}
-_TEXTS: dict[str, Field] = {"text": "text", "footer": "footer"}
 _FEW = 5
 _LINE = 400  #: characters of a message
 
@@ -73,21 +73,22 @@ class Replacement:
         self._old, self._new = old, new
         self.times = 0
         self.left: list[str] = []
-        self._touched: set[tuple[str, str]] = set()
-        self._key = ("", "")
+        self._touched: list[Entry] = []
 
     def frame(self, contents: pd.DataFrame) -> pd.DataFrame:
         """Return an edited copy of a frame of contents."""
-        edited = contents.copy(deep=False)
-        for name in ("text", "footer", "headers", "buttons"):
-            before = contents[name].tolist() if name in contents else []
-            after = []
-            for self._key, cell in zip(contents.index.tolist(), before, strict=False):
-                after.append(self._cell(name, cell))
-            if any(new is not old for new, old in zip(after, before, strict=True)):
-                edited[name] = after
-                edited[name] = edited[name].astype(contents[name].dtype)
-        return edited
+        edits: dict[int, dict[str, Any]] = {}
+        for row, entry in enumerate(entries(contents)):
+            label, new = f"{entry.template_code}/{entry.lang_code}", dict[str, str]()
+            for field, place, text in _texts(entry):
+                if text and field in self._fields:
+                    after = self._replaced(text, f"{label} {field}")
+                    if after != text:
+                        new[place] = after
+            if new:
+                edits[row] = with_texts(entry.raw, entry, new)
+                self._touched.append(entry)
+        return assembled(contents, edits, [])
 
     def notes(self) -> list[str]:
         """Count the replacements in words, and list the places that were left alone."""
@@ -97,7 +98,7 @@ class Replacement:
             why = "stands in placeholders only" if self.left else "does not occur"
             notes = [f"Nothing is replaced: {old} {why} (searched: {where})."]
         else:
-            codes = {key[0] for key in self._touched}
+            codes = {entry.template_code for entry in self._touched}
             notes = [
                 f"{old} becomes {values(self._new)}: {many(self.times, 'time')} in "
                 f"{many(len(self._touched), 'content')} of {many(len(codes), 'template')}."
@@ -109,42 +110,22 @@ class Replacement:
             notes.append(f"Left as they are, because a placeholder would change: {places}{rest}.")
         return notes
 
-    # --- cells ----------------------------------------------------------------------
-
-    def _cell(self, name: str, cell: Any) -> Any:
-        """Change a cell of a column; it is returned itself when nothing changes."""
-        if field := _TEXTS.get(name):
-            return self._text(field, cell)
-        items = cell if isinstance(cell, list) else []
-        after = [self._item(name, item) if isinstance(item, dict) else item for item in items]
-        return after if any(new is not old for new, old in zip(after, items, strict=True)) else cell
-
-    def _item(self, name: str, item: dict[str, Any]) -> dict[str, Any]:
-        fields = _HEADER if name == "headers" else _BUTTONS.get(str(item.get("type")), _LABEL)
-        after = {each: self._text(field, item.get(each)) for each, field in fields.items()}
-        changed = {each: new for each, new in after.items() if new is not item.get(each)}
-        return item | changed if changed else item
-
-    def _text(self, field: Field, value: Any) -> Any:
-        """Replace in one text; it is returned itself when nothing changes."""
-        if field not in self._fields or not isinstance(value, str) or not value:
-            return value
-        before = slots(value)
-        parts, end, times = [], 0, 0
-        for match in re.finditer(re.escape(self._old), value):
+    def _replaced(self, text: str, place: str) -> str:
+        """Replace in one text; where a placeholder would change, leave it and note the place."""
+        before = slots(text)
+        parts, end, left = [], 0, False
+        for match in re.finditer(re.escape(self._old), text):
             if not self._keeps_placeholders(match, before):
-                self._leave(field)
+                left = True
             elif self._new != self._old:
-                parts += [value[end : match.start()], self._new]
-                end, times = match.end(), times + 1
-        if not times:
-            return value
-        after = "".join([*parts, value[end:]])
+                parts += [text[end : match.start()], self._new]
+                end = match.end()
+        after = "".join([*parts, text[end:]])
         if _names(slots(after)) != _names(before):  # made of what stood beside each other
-            self._leave(field)
-            return value
-        self.times += times
-        self._touched.add(self._key)
+            after, parts, left = text, [], True
+        if left and place not in self.left:
+            self.left.append(place)
+        self.times += len(parts) // 2
         return after
 
     def _keeps_placeholders(self, match: re.Match[str], placeholders: Sequence[Slot]) -> bool:
@@ -158,10 +139,17 @@ class Replacement:
                 return False
         return _names(slots(self._new)) == _names(inside)
 
-    def _leave(self, field: Field) -> None:
-        place = f"{'/'.join(map(str, self._key))} {field}"
-        if place not in self.left:
-            self.left.append(place)
+
+def _texts(entry: Entry) -> Iterator[tuple[Field, str, str]]:
+    """Yield the texts in which can be replaced: where, the field as in the API, the text."""
+    yield "text", "text", entry.text
+    yield "footer", "footer", entry.footer
+    for number, header in enumerate(entry.headers):
+        for name, field in _HEADER.items():
+            yield field, f"headers.{number}.{name}", part(header, name)
+    for number, button in enumerate(entry.buttons):
+        for name, field in _BUTTONS.get(str(button.get("type")), _LABEL).items():
+            yield field, f"buttons.{number}.{name}", part(button, name)
 
 
 def _names(placeholders: Iterable[Slot]) -> Counter[str]:
@@ -181,66 +169,54 @@ def _fields(fields: Iterable[Field] | None) -> tuple[Field, ...]:
 # --- drafts -----------------------------------------------------------------------------
 
 
-class Drafts:
-    """Drafts of contents that are missing, made from those of the source language.
-
-    Args:
-        languages: Which languages each template is to have.
-        source: The language that the others are translated from.
+def languages_to_draft(languages: str | Iterable[str]) -> list[str]:
+    """Return the languages that each template is to have, each once.
 
     Raises:
         InputError: No language is named, or one is not written as the API writes it.
     """
+    named, problems = language.listed(languages), []
+    for code in named:
+        form = language.normal(code) if isinstance(code, str) else ""
+        if not isinstance(code, str) or not code.strip():
+            problems.append(Problem("languages", values(code), "is not a language code"))
+        elif form != code:
+            problems.append(Problem("languages", values(code), f"the API writes {form}"))
+    if problems or not named:
+        end = ":" if problems else "."
+        raise InputError(f"Name the languages to draft, like ['de', 'pt_BR']{end}", problems)
+    return list(dict.fromkeys(named))
 
-    def __init__(self, languages: Iterable[str], source: str) -> None:
-        self._languages, self._source = list(languages), source
-        problems = []
-        for code in self._languages:
-            form = language.normal(code) if isinstance(code, str) else ""
-            if not isinstance(code, str) or not code.strip():
-                problems.append(Problem("languages", values(code), "is not a language code"))
-            elif form != code:
-                problems.append(Problem("languages", values(code), f"the API writes {form}"))
-        if problems or not self._languages:
-            end = ":" if problems else "."
-            raise InputError(f"Name the languages to draft, like ['de', 'pt_BR']{end}", problems)
-        self.sourceless: list[str] = []  #: codes that have nothing to draft from
-        self.rows: list[dict[str, Any]] = []
 
-    def add(self, contents: pd.DataFrame, codes: Iterable[str]) -> None:
-        """Draft what is missing beside these contents, read in full."""
-        rows: dict[str, dict[str, int]] = {code: {} for code in codes}
-        for row, (code, lang) in enumerate(contents.index.tolist()):
-            rows[code][lang] = row
-        missing: list[tuple[str, int]] = []
-        for code, known in rows.items():
-            original = language.find(self._source, known)
-            if original is None:
-                self.sourceless.append(code)
-                continue
-            present = {language.normal(lang) for lang in known}
-            missing += [
-                (lang, known[original])
-                for lang in dict.fromkeys(self._languages)
-                if language.normal(lang) not in present
-            ]
-        missing.sort(key=lambda each: self._languages.index(each[0]))
-        sources = records(contents, [row for _, row in missing])
-        for (lang, row), fields in zip(missing, sources, strict=True):
-            kept = {n: fields[n] for n in ContentBody.updatable() if fields.get(n) is not None}
-            own = {"template_code": contents.index[row][0], "lang_code": lang, "is_draft": True}
-            self.rows.append(kept | own)
+def drafted(
+    contents: pd.DataFrame, codes: Iterable[str], languages: Sequence[str], source: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Add drafts of the contents that are missing, made from those of the source language.
 
-    def notes(self) -> list[str]:
-        """Count the drafts in words, and list the templates without a source."""
-        notes = [f"Nothing is missing in {', '.join(self._languages)}."]
-        if self.rows:
-            drafts = many(len(self.rows), "draft")
-            notes = [f"{drafts} with the words of {self._source}: to be translated."]
-        if self.sourceless:
-            codes = visible(", ".join(self.sourceless))
-            notes.append(f"Without a content in {self._source}, left alone: {codes}.")
-        return notes
+    Args:
+        contents: The contents of these templates, in full.
+        codes: The templates.
+        languages: Which languages each of them is to have.
+        source: The language that the others are translated from.
+
+    Returns:
+        The contents with the drafts, and notes that count these in words.
+    """
+    templates = grouped(entries(contents))
+    originals = {code: source_of(templates.get(code, []), source) for code in codes}
+    rows = [
+        new_draft(original, lang)
+        for lang in languages
+        for code, original in originals.items()
+        if original and not any(language.same(lang, each.lang_code) for each in templates[code])
+    ]
+    notes = [f"Nothing is missing in {', '.join(languages)}."]
+    if rows:
+        notes = [f"{many(len(rows), 'draft')} with the words of {source}: to be translated."]
+    if sourceless := [code for code, original in originals.items() if original is None]:
+        named = visible(", ".join(sourceless))
+        notes.append(f"Without a content in {source}, left alone: {named}.")
+    return assembled(contents, {}, rows), notes
 
 
 _SEEN = 12  #: messages that a plan shows as customers will see them
@@ -304,7 +280,7 @@ def publication(
     Raises:
         InputError: No content is in one of the languages.
     """
-    from chatkit.localization.audit import check_contents
+    from chatkit.localization.audit import reviewed
     from chatkit.localization.board import board
     from chatkit.localization.ledger import languages_meant
     from chatkit.localization.rules import AGREED, STRUCTURE
@@ -312,24 +288,20 @@ def publication(
     members = entries(contents)
     named = languages_meant(members, languages)
     states = board(members, source, ledger=ledger)
-    findings: dict[tuple[str, str], list[ContentFinding]] = {}
-    # what is silenced holds back a draft, too
-    for each in check_contents(members, source, glossary=glossary):
-        findings.setdefault((each.template_code, each.lang_code), []).append(each)
-    sources = {code: source_of(group, source) for code, group in grouped(members).items()}
     drafts, live = list[_Draft](), 0
-    for entry in members:
+    # what is silenced holds back a draft, too
+    for entry, original, findings in reviewed(members, source, glossary=glossary):
         if named is not None and language.normal(entry.lang_code) not in named:
             continue
         if not entry.is_draft:
             live += 1
             continue
-        place, original = (entry.template_code, entry.lang_code), sources[entry.template_code]
-        draft = _Draft(entry, findings.get(place, []), {})
+        place = entry.template_code, entry.lang_code
+        draft = _Draft(entry, findings, {})
         drafts.append(draft)
         if states[place].state == "broken" and not broken:
             draft.reasons["broken"] = draft.place
-        if original is None or original is entry:
+        if original is None:
             continue
         differs = STRUCTURE & {each.code for each in draft.findings}
         if ledger.agrees(entry, original):
@@ -400,15 +372,9 @@ class Publication(NamedTuple):
 
     def frame(self) -> pd.DataFrame:
         """Return a copy of the contents in which these drafts are none."""
-        edited = self.contents.copy(deep=False)
-        before = edited["is_draft"]
         ready = {id(draft.entry) for draft in self.drafts if not draft.reasons}
-        edited["is_draft"] = [
-            False if id(entry) in ready else is_draft
-            for entry, is_draft in zip(self.members, before.tolist(), strict=True)
-        ]
-        edited["is_draft"] = edited["is_draft"].astype(before.dtype)
-        return edited
+        rows = [row for row, entry in enumerate(self.members) if id(entry) in ready]
+        return assembled(self.contents, {row: {"is_draft": False} for row in rows}, [])
 
     def notes(self) -> list[str]:
         """Show the messages as customers will see them, and list the drafts that are left out."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from chatkit.api.transport import Transport
 from chatkit.errors import HelpPage, InputError, steady
-from chatkit.frames.snapshot import inherit_origin
 from chatkit.report import FEW
 from chatkit.templates.bulk_templates import BulkTemplates
 from chatkit.templates.codes import NONE, Codes, Remembered, template_codes
@@ -531,7 +530,7 @@ class Templates(metaclass=HelpPage):
         edited = replacement.frame(self.frame(codes, full=True))
         return self._bulk.planned(
             edited,
-            notes=replacement.notes,
+            notes=replacement.notes(),
             by_rule=True,
             skip_invalid=skip_invalid,
             broken=broken,
@@ -560,20 +559,15 @@ class Templates(metaclass=HelpPage):
         Raises:
             InputError: No language or code is named, or one is not written as the API does.
         """
-        from chatkit.localization import language
-        from chatkit.templates.bulk_templates import frame_of_contents
         from chatkit.templates.contents import COPIED
-        from chatkit.templates.edits import Drafts
+        from chatkit.templates.edits import drafted, languages_to_draft
 
-        drafts = Drafts(language.listed(languages), source)
-        named = self._codes(codes)
+        wanted, named = languages_to_draft(languages), self._codes(codes)
         contents = self._bulk.kept(self._bulk.reader(named).frame(full=True))
-        drafts.add(contents, named)
-        frame = frame_of_contents(drafts.rows)
-        inherit_origin(frame, contents)  # they come beside what was just read
+        frame, notes = drafted(contents, named, wanted, source)
         return self._bulk.planned(
             frame,
-            notes=drafts.notes,
+            notes=notes,
             source=source,
             expected=COPIED,
             skip_invalid=skip_invalid,
@@ -622,7 +616,7 @@ class Templates(metaclass=HelpPage):
         ready = publication(contents, languages, source, known, glossary=words, broken=broken)
         return self._bulk.planned(
             ready.frame(),
-            notes=ready.notes,
+            notes=ready.notes(),
             drawn=ready.drawn,
             source=source,
             expected=AGAINST_GLOSSARY,
@@ -639,7 +633,6 @@ class Templates(metaclass=HelpPage):
         *,
         languages: str | Iterable[str] | None = None,
         only: Only | Collection[Only] = "missing",
-        since: Paths | None = None,
         replace: bool = False,
     ) -> pd.DataFrame:
         """Write texts into files for translators; `read_translations` takes them back.
@@ -659,9 +652,7 @@ class Templates(metaclass=HelpPage):
             source: The language to translate from.
             languages: One language to translate into, or several; without it all that are there.
             only: Texts in these states, one or several: "missing" without a translation, "stale"
-                made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
-                those of the files in `since` whose source is not as it was when they went out.
-            since: Files that went out before.
+                made from another source text, "unknown", "draft", "live"; or "all".
             replace: Write over files that are there.
 
         Returns:
@@ -683,7 +674,6 @@ class Templates(metaclass=HelpPage):
             source=source,
             languages=self._into(languages, frame),
             only=only,
-            since=since,
             replace=replace,
             ledger=self.ledger.read(),
         )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from localization.contents import CONTENT, button, content, demo, frame, naughty  # noqa: F401
 
 from chatkit.errors import InputError
-from chatkit.localization.audit import Audit, check_contents, decisive
+from chatkit.localization.audit import Audit, check_contents, reviewed
+from chatkit.localization.content import Contents, entries
 from chatkit.localization.rules import RULES, STRUCTURE, ContentFinding
 
 
@@ -120,23 +122,29 @@ def test_the_contents_are_not_changed(demo):
 
 
 @settings(max_examples=100)
-def as_decisive(found: Audit) -> list[ContentFinding]:
-    """What of an audit decides on the states of contents."""
+def deciding(found: Iterable[ContentFinding]) -> list[ContentFinding]:
+    """What decides on the states of contents."""
     return [each for each in found if each.refused or each.code in STRUCTURE]
+
+
+def for_states(contents: Contents) -> Iterator[ContentFinding]:
+    """What is found for a board."""
+    for _, _, found in reviewed(entries(contents), "en", ("content", "state")):
+        yield from found
 
 
 def test_what_decides_on_states_is_found_as_among_all_the_rest(demo, shared):
     texts = ["a \ud800", "Ã¤ \ud800", *naughty(shared)]
     given = [content(text=text, footer=text[:30], variables={"1": text}) for text in texts]
     for contents in (demo, given):
-        found = decisive(contents)
+        found = deciding(for_states(contents))
         assert found
-        assert found == as_decisive(check_contents(contents))
+        assert found == deciding(check_contents(contents))
 
 
 @given(st.lists(CONTENT, max_size=4))
 def test_what_decides_on_states_is_found_in_whatever_stands_there(contents):
-    assert decisive(contents) == as_decisive(check_contents(contents))
+    assert deciding(for_states(contents)) == deciding(check_contents(contents))
 
 
 @given(st.lists(CONTENT, max_size=4))

@@ -32,6 +32,7 @@ from chatkit.localization.ledger import (
     translation_key,
 )
 from chatkit.localization.translation.importer import Returned, Translations
+from chatkit.localization.translation.units import Stamp, Unit
 from chatkit.resource import endpoints_of
 
 GERMAN = "Hallo {{1}}, deine Bestellung {{2}} ist fertig, komm heute vorbei und hol sie ab."
@@ -334,7 +335,7 @@ def test_each_line_says_who_recorded_it(monkeypatch):
     old = [
         f'["comment","a","de","text","{at}","too long",""]',
         f'["made","a","de","text","en","{"0" * 20}","{at}","{text_digest("Hello")}","apply","",""]',
-        f'["silenced","quotes","","{at}","yes",""]',
+        f'["silenced","quotes","","","","{at}","yes",""]',
     ]
     known = Ledger.of_text("\n".join(old))
     assert known.origins[key].by == known.comments["a", "de", "text"].by == ""
@@ -416,7 +417,7 @@ def test_lines_of_two_put_together_in_any_order_are_both(a, b, random):
         '["source","0000"]',
         '["comment"]',
         '["comment","a","de","text",5,"x"]',
-        '["silenced","a","","2026-01-01T00:00:00.000000+00:00","yes","x","y"]',
+        '["silenced","a","","2026-01-01T00:00:00.000000+00:00","yes","x"]',
         '["comment","a","2026-01-01T00:00:00.000000+00:00","x"]',
         '[5,"a"]',
         "[]",
@@ -545,9 +546,8 @@ def test_what_a_run_writes_is_noted_with_its_name_and_how():
 
 
 def returned(comment, sent="", field="text"):
-    empty = dict.fromkeys(Returned._fields, "")
-    place = {"template_code": "a", "lang_code": "pt-br", "field": field}
-    return Returned(**empty | place | {"comment": comment, "sent": sent})
+    unit, stamp = Unit("a", "pt-br", field, "", "", comment=comment), Stamp("", "", "", sent)
+    return Returned(unit, "", stamp, None, None, "", "", "")
 
 
 def commented(known, texts):

@@ -10,7 +10,7 @@ import pytest
 
 from chatkit.localization import checks
 from chatkit.localization.markup import CODES
-from chatkit.localization.rules import API, RULES, STRUCTURE, rule_of
+from chatkit.localization.rules import RULES, STRUCTURE, rule_of
 
 PACKAGE = Path(checks.__file__).parent
 
@@ -58,28 +58,30 @@ def test_times_and_apps_are_those_of_the_facts(facts):
     assert (own.start, own.stop - 1) == (30, ttl["AUTHENTICATION"]["max"])
 
 
-def told() -> set[str]:
-    """Every code that the package tells of, as its source says."""
-    named = {
-        call.args[0].value
+def test_every_message_belongs_to_a_check_and_every_check_has_its_message():
+    texts = {
+        node.value
         for path in PACKAGE.glob("*.py")
-        for call in ast.walk(ast.parse(path.read_text()))
-        if isinstance(call, ast.Call)
-        and getattr(call.func, "id", getattr(call.func, "attr", "")) in ("Flaw", "flaw")
-        and call.args
-        and isinstance(call.args[0], ast.Constant)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    return named | {*CODES.values(), "sample format"}
-
-
-def test_every_code_that_is_told_has_a_rule_and_every_rule_is_told():
-    assert told() == RULES.keys()
+    names = {
+        code if name == "says" else f"{code}/{name}"
+        for code, rule in RULES.items()
+        for name in rule.messages
+    }
+    assert names - texts == {"validity category/short", "validity category/long"}
+    assert {code for code, rule in RULES.items() if not rule.messages} == {*CODES.values()}
+    assert {text for text in texts if text.partition("/")[0] in RULES and "/" in text} <= {
+        *names,
+        "validity category/",
+    }
 
 
 def test_only_what_the_api_document_states_is_an_error():
     errors = {code for code, rule in RULES.items() if rule.severity == "error"}
     assert errors == {"wrong type", "header type", "button type", "placeholder name"}
-    assert all(RULES[code].source == API for code in errors)
+    assert {RULES[code].source for code in errors} == {"API document, Template content"}
 
 
 def test_every_rule_names_a_source():

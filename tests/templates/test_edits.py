@@ -19,7 +19,7 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.localization.content import slots
-from chatkit.templates.edits import FIELDS, Drafts, Replacement
+from chatkit.templates.edits import FIELDS, Replacement, drafted, languages_to_draft
 
 __all__ = ["demo"]
 
@@ -250,89 +250,59 @@ def test_a_text_without_placeholders_is_replaced_as_python_does(before, old, new
 # --- drafts ---------------------------------------------------------------------------------
 
 
-def drafted(contents, languages, source="en", codes=DEMO, **options):
-    drafts = Drafts(languages, source, **options)
-    drafts.add(contents, codes)
-    return drafts
+def new_rows(contents, languages, source="en", codes=DEMO):
+    edited, notes = drafted(contents, codes, languages, source)
+    return edited.iloc[len(contents) :], notes
 
 
-def places(drafts):
-    return {(row["template_code"], row["lang_code"]) for row in drafts.rows}
-
-
-def test_only_what_is_missing_is_drafted(demo):
-    drafts = drafted(demo, ["de", "nl", "nl"])
-    there = set(demo.index)
-    assert places(drafts) == {(code, lang) for code in DEMO for lang in ("de", "nl")} - there
-    assert len(drafts.rows) == len(places(drafts))
-
-
-def test_a_draft_is_a_copy_of_its_source_and_says_so(demo):
-    for row in drafted(demo, ["nl"]).rows:
-        source = demo.loc[row["template_code"], "en"]
-        assert row["is_draft"] is True
+def test_only_what_is_missing_is_drafted_as_a_copy_of_its_source(demo):
+    rows, _ = new_rows(demo, ["de", "nl"])
+    missing = {(code, lang) for code in DEMO for lang in ("de", "nl")} - set(demo.index)
+    assert sorted(rows.index) == sorted(missing)
+    assert rows.is_draft.all() and rows.id.isna().all()
+    for code, _ in rows.index:
+        source = demo.loc[code, "en"]
         for name in ("text", "variables", "footer", "headers", "buttons", "parameter_format"):
-            assert row[name] == source[name]
-        assert not {"id", "created_at", "updated_at"} & row.keys()
+            assert rows.loc[(code, "nl"), name] == source[name]
 
 
 def test_a_language_in_another_form_is_there_already(demo):
     renamed = demo.rename({"pt_BR": "pt-br", "de": "DE"}, level="lang_code")
-    assert {lang for _, lang in places(drafted(renamed, ["pt_BR", "de", "nl"]))} >= {"nl"}
-    both = places(drafted(renamed, ["pt_BR", "de"]))
-    there = {(code, lang) for code, lang in renamed.index}
-    assert not {(code, "de") for code, lang in there if lang == "DE"} & both
-
-
-def test_a_template_without_the_source_is_left_alone_and_told(demo):
-    drafts = drafted(demo, ["nl"], source="ja", codes=[*DEMO, "nothing"])
-    assert "nothing" in drafts.sourceless
-    assert not {code for code, _ in places(drafts)} & set(drafts.sourceless)
-    assert drafts.notes()[-1].startswith("Without a content in ja, left alone: ")
-    assert drafts.notes()[-1].endswith("nothing.")
+    made = new_rows(renamed, ["pt_BR", "de", "nl"])[0].index
+    assert not {
+        (code, {"DE": "de", "pt-br": "pt_BR"}.get(lang)) for code, lang in renamed.index
+    } & {*made}
+    assert {code for code, lang in made if lang == "nl"} == {*DEMO}
 
 
 def test_a_near_source_is_taken_when_it_is_the_only_one():
-    contents = frame(content(lang_code="en_GB"))
-    assert places(drafted(contents, ["de"], codes=["order_ready"])) == {("order_ready", "de")}
+    rows, notes = new_rows(frame(content(lang_code="en_GB")), ["de"], codes=["order_ready"])
+    assert rows.index.tolist() == [("order_ready", "de")]
+    assert notes == ["1 draft with the words of en: to be translated."]
 
 
-def test_nothing_missing_is_said():
-    contents = frame(content(), content(lang_code="de"))
-    assert drafted(contents, ["de"], codes=["order_ready"]).notes() == ["Nothing is missing in de."]
-
-
-def test_every_language_that_is_none_is_named_at_once():
-    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]:") as caught:
-        Drafts(["de", "pt-BR", 7, ""], "en")
-    assert [(each.value, each.reason) for each in caught.value.problems] == [
-        ('"pt-BR"', "the API writes pt_BR"),
-        ("7", "is not a language code"),
-        ("(empty)", "is not a language code"),
-    ]
-    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]\.$"):
-        Drafts([], "en")
-
-
-def test_what_was_drafted_is_counted():
+def test_what_was_drafted_is_counted_and_a_template_without_the_source_is_named():
     contents = frame(content(), content(template_code="b", lang_code="fr"))
-    drafts = drafted(contents, ["de", "nl"], codes=["order_ready", "b", "c"])
-    assert drafts.notes() == [
+    rows, notes = new_rows(contents, ["nl", "de"], codes=["order_ready", "b", "c"])
+    assert [lang for _, lang in rows.index] == ["nl", "de"]
+    assert notes == [
         "2 drafts with the words of en: to be translated.",
         "Without a content in en, left alone: b, c.",
     ]
+    contents = frame(content(), content(lang_code="de"))
+    assert new_rows(contents, ["de"], codes=["order_ready"])[1] == ["Nothing is missing in de."]
 
 
-@pytest.mark.parametrize(
-    ("languages", "said"),
-    [
-        ([], "Name the languages"),
-        (["de", "pt-BR"], "the API writes pt_BR"),
-        (["EN_us"], "the API writes en_US"),
-        ([7], "is not a language code"),
-        ([" "], "is not a language code"),
-    ],
-)
-def test_languages_are_written_as_the_api_does(languages, said):
-    with pytest.raises(InputError, match=said):
-        Drafts(languages, "en")
+def test_languages_are_written_as_the_api_does_and_all_that_are_not_are_named():
+    assert languages_to_draft("de") == languages_to_draft(["de", "de"]) == ["de"]
+    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]:") as caught:
+        languages_to_draft(["de", "pt-BR", "EN_us", 7, "", " "])
+    assert [(each.value, each.reason) for each in caught.value.problems] == [
+        ('"pt-BR"', "the API writes pt_BR"),
+        ('"EN_us"', "the API writes en_US"),
+        ("7", "is not a language code"),
+        ("(empty)", "is not a language code"),
+        ('"␣"', "is not a language code"),
+    ]
+    with pytest.raises(InputError, match=r"like \['de', 'pt_BR'\]\.$"):
+        languages_to_draft([])

@@ -13,7 +13,6 @@ from chatkit.api.call import Call
 from chatkit.api.connection import Connection
 from chatkit.api.secret import Secret
 from chatkit.api.transport import Transport
-from chatkit.templates.bulk_templates import CODE, LANG, frame_of_contents
 from chatkit.util import progress
 
 __all__ = ["client", "sandbox"]
@@ -246,24 +245,6 @@ def test_a_field_that_the_document_does_not_know_is_kept():
         warnings.simplefilter("error")
         frame = read.frame(["a", "b"])
     assert frame.mood.tolist() == [None, "good"]
-
-
-# --- rows ---------------------------------------------------------------------------------
-
-
-def test_rows_become_a_frame_of_the_kinds_that_a_plan_reads():
-    frame = frame_of_contents([
-        {CODE: "a", LANG: "en", "text": "Hi {{1}}", "buttons": [{"type": "custom"}]},
-        {CODE: "b", LANG: "de", "is_draft": True, "variables": {"1": "Ana"}},
-    ])  # fmt: skip
-    assert list(frame.index) == [("a", "en"), ("b", "de")]
-    assert frame.index.names == [CODE, LANG]
-    assert frame.buttons.tolist() == [[{"type": "custom"}], None]
-    assert frame.is_draft.isna().tolist() == [True, False]
-
-
-def test_no_rows_become_an_empty_frame():
-    assert frame_of_contents([]).empty
 
 
 def test_what_others_made_is_read_too():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from chatkit.errors import InputError, Problem
 from chatkit.imports.tables import write_file
@@ -15,12 +15,10 @@ from chatkit.localization.content import Entry, enumerated, grouped, source_of, 
 from chatkit.localization.ledger import Ledger, TranslationKey, no_source, text_digest
 from chatkit.localization.table import frame_of
 from chatkit.localization.translation import files
-from chatkit.localization.translation.files import Paths
 from chatkit.localization.translation.units import (
     Unit,
     contents,
     group_of,
-    stamp_of,
     stamp_time,
     stamped,
     translator_note,
@@ -35,17 +33,7 @@ if TYPE_CHECKING:
 #: What is in a text of a translation, as far as the ledger knows.
 UnitState = Literal["missing", "stale", "unknown", "draft", "live"]
 UNIT_STATES: tuple[UnitState, ...] = get_args(UnitState)
-Only = Literal["missing", "stale", "unknown", "draft", "live", "all", "changed"]
-
-
-class _Line(NamedTuple):
-    """One language in one file, and how much there is to do."""
-
-    path: str
-    lang_code: str
-    templates: int
-    texts: int
-    words: int
+Only = Literal["missing", "stale", "unknown", "draft", "live", "all"]
 
 
 def export(
@@ -55,7 +43,6 @@ def export(
     source: str = "en",
     languages: Iterable[str] | None = None,
     only: Only | Collection[Only] = "missing",
-    since: Paths | None = None,
     replace: bool = False,
     ledger: Ledger | None = None,
 ) -> pd.DataFrame:
@@ -71,9 +58,7 @@ def export(
         languages: The languages to translate into, also those that no content has yet; without
             it all that the frame has.
         only: Texts in these states, one or several: "missing" without a translation, "stale"
-            made from another source text, "unknown", "draft", "live"; "all"; or "changed" for
-            those of the files in `since` whose source is not as it was when they went out.
-        since: Files that went out before.
+            made from another source text, "unknown", "draft", "live"; or "all".
         replace: Write over files that are there; they may hold the work of a translator.
         ledger: What is recorded of sources, and what people say of texts.
 
@@ -87,7 +72,7 @@ def export(
     path = Path(target).expanduser()
     form = files.form_of(path)
     units, homeless = gather(frame, source, languages, ledger)
-    units = chosen(units, only, None if since is None else files.read_units(since))
+    units = chosen(units, only)
     made = files.written_units(units, path, form, source) if units else {}
     if existing := [each.name for each in made if each.exists() and not replace]:
         raise InputError(
@@ -101,7 +86,7 @@ def export(
             mine = [unit for unit in part if unit.lang_code == code]
             templates = len({unit.template_code for unit in mine})
             count = sum(words(unit.source) for unit in mine)
-            lines.append(_Line(str(each), code, templates, len(mine), count))
+            lines.append((str(each), code, templates, len(mine), count))
     across = many(len({unit.lang_code for unit in units}), "language")
     names = enumerated([visible(each.name) for each in made], 3)
     texts = f"{many(len(units), 'text')} in {across} → {names}"
@@ -109,7 +94,7 @@ def export(
     if homeless:
         some = enumerated(list(map(visible, homeless)), 3)
         print_line(f"  left out, for another kind of header or button stands there: {some}")
-    return frame_of(lines, _Line._fields)
+    return frame_of(lines, ("path", "lang_code", "templates", "texts", "words"))
 
 
 # --- the texts to translate -------------------------------------------------------------
@@ -235,41 +220,17 @@ def _refuse(units: Sequence[Unit], source: str, languages_read: Collection[str])
         raise InputError("This cannot be translated as it is:", problems)
 
 
-def chosen(
-    units: Iterable[Unit], only: Only | Collection[Only], since: Iterable[Unit] | None
-) -> list[Unit]:
-    """Keep the units that are wanted.
-
-    Args:
-        units: All of them.
-        only: Those in these states, all, or those that went out before and whose source is not
-            as it was.
-        since: What went out before, for "changed".
+def chosen(units: Iterable[Unit], only: Only | Collection[Only]) -> list[Unit]:
+    """Keep the units in these states, or all.
 
     Raises:
-        InputError: `only` is none of these, or it cannot be told what changed.
+        InputError: `only` is none of these.
     """
     states = {only} if isinstance(only, str) else set(only)
     if states == {"all"}:
         return list(units)
-    if states and states <= {*UNIT_STATES}:
-        return [unit for unit in units if unit.state in states]
-    if states != {"changed"}:
+    if not states or states - {*UNIT_STATES}:
         raise InputError(
-            f'only= takes "all", "changed", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
+            f'only= takes "all", or some of {", ".join(UNIT_STATES)}, not {only!r:.60}.'
         )
-    if since is None:
-        raise InputError(
-            'What changed can only be told against files that went out before: only="changed", '
-            "since=[their paths]."
-        )
-    stamps = [stamp for unit in since if (stamp := stamp_of(unit.stamp))]
-    before: dict[str, set[str]] = {}
-    for stamp in stamps:
-        before.setdefault(stamp.key, set()).add(stamp.source)
-    return [
-        unit
-        for unit in units
-        if (stamp := stamp_of(unit.stamp))
-        and stamp.source not in before.get(stamp.key, {stamp.source})
-    ]
+    return [unit for unit in units if unit.state in states]

@@ -265,7 +265,7 @@ def read_workbook(data: bytes) -> list[Unit]:
         if head.known:
             ours = True
             units += [
-                unit._replace(struck=unit.cell("translation") in table.struck)
+                unit._replace(struck=unit.cells.get("translation") in table.struck)
                 for unit in _units_of_table(table, f"{sheet}, ", head)
             ]
         elif row := next(exported, None):
@@ -358,7 +358,8 @@ def _units_of_table(table: RawTable, where: str, head: _Head | None) -> Iterator
         filled = place > head.place and any(cell not in (None, " ") for cell in cells)
         # above them stands a title, or texts that were sorted with the names
         if filled or (place < head.place and _has_stamp(cells)):
-            yield _unit_of_row(cells, head.columns, letters, f"{where}row {number}", number)
+            names = {name: f"{letter}{number}" for name, letter in letters.items()}
+            yield _unit_of_row(cells, head.columns, names, f"{where}row {number}")
     for number, _, reason in table.broken:
         yield Unit("", "", "", "", "", place=f"{where}row {number}", trouble=reason)
 
@@ -366,9 +367,8 @@ def _units_of_table(table: RawTable, where: str, head: _Head | None) -> Iterator
 def _unit_of_row(
     cells: Sequence[Any],
     columns: Mapping[str, int],
-    letters: Mapping[str, str],
+    names: Mapping[str, str],
     place: str,
-    row: int,
 ) -> Unit:
     trouble, texts = "", dict[str, Any]()
     for name in _TAKEN:
@@ -377,11 +377,11 @@ def _unit_of_row(
         text, reason = read_word(value)
         if reason:
             if name in _NEEDED:
-                trouble = f"the {name} ({letters[name]}{row}) {reason}"
+                trouble = f"the {name} ({names[name]}) {reason}"
             text = value.text if isinstance(value, BadCell) else as_text(value)
         texts[name] = unescape_controls(text or "")
     target = texts.pop("translation")
-    return Unit(**texts, target=target, place=place, trouble=trouble, row=row, letters=letters)
+    return Unit(**texts, target=target, place=place, trouble=trouble, cells=names)
 
 
 #: Where the language stands as the API writes it. Programs keep what they do not know.

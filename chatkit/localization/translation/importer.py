@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import unescape
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from chatkit.frames.frame import collector_paused
 from chatkit.localization import language
@@ -21,7 +21,7 @@ from chatkit.localization.checks import text_limit
 from chatkit.localization.content import Entry, grouped, slots, text_label
 from chatkit.localization.ledger import Ledger, marked_changes, worded_changes
 from chatkit.localization.markup import ENTITY, residue
-from chatkit.localization.table import assembled, frame_of
+from chatkit.localization.table import assembled, attribute_frame, frame_of
 from chatkit.localization.translation.units import (
     Stamp,
     Unit,
@@ -53,34 +53,89 @@ _LONG = 400  #: characters of a source that is shown
 _FEW_FAULTS = 5  #: so many rejected texts are shown with the counts
 
 
-class Returned(NamedTuple):
-    """One text that came back, and the verdict on it."""
+@dataclass(eq=False)
+class Returned:
+    """One text that came back, with the contents that it belongs to, and the verdict on it."""
 
-    template_code: str
-    lang_code: str
-    field: str
-    #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
-    #: else why not, in a word or two.
-    verdict: str
-    message: str
-    source_before: str  #: the source as it went out
+    unit: Unit  #: its translation without what a program put in
+    returned: str  #: the translation as it came back
+    stamp: Stamp | None
+    original: Entry | None  #: the content that it was translated from
+    entry: Entry | None  #: the content that it is of, if there is one yet
     source: str  #: the source as it is now
     live: str  #: the translation as it is now
-    returned: str
-    comment: str  #: of the translator
-    place: str
-    cell: str  #: of the translation, in a spreadsheet
-    sent: str  #: when it went out, as its stamp has it
+    source_before: str  #: the source as it went out
+    #: "fresh" was taken, "unwrapped" too, without what a program put in, "unchanged" is as it was;
+    #: else why not, in a word or two.
+    verdict: str = "unchanged"
+    message: str = ""
+    alike: Returned | None = None  #: one that says the same, whose verdict counts
+
+    @property
+    def template_code(self) -> str:
+        """The code of its template."""
+        return self.unit.template_code
+
+    @property
+    def lang_code(self) -> str:
+        """The language that it is in."""
+        return self.unit.lang_code
+
+    @property
+    def field(self) -> str:
+        """The field that it is to stand in."""
+        return self.unit.field
+
+    @property
+    def comment(self) -> str:
+        """The comment of the translator."""
+        return self.unit.comment
+
+    @property
+    def place(self) -> str:
+        """The place in its file."""
+        return visible(self.unit.place)
+
+    @property
+    def cell(self) -> str:
+        """The cell of the translation, in a spreadsheet."""
+        return self.unit.cells.get("translation", "")
+
+    @property
+    def target(self) -> str:
+        """The translation."""
+        return self.unit.target
+
+    @property
+    def sent(self) -> str:
+        """The time of its export, as its stamp has it."""
+        return self.stamp.at if self.stamp else ""
+
+    @property
+    def touched(self) -> bool:
+        """Return whether it is another text than the one that went out."""
+        return self.stamp is None or digest(self.target) != self.stamp.target
+
+    @property
+    def source_is_current(self) -> bool:
+        """Return whether its stamp has the source as it is now."""
+        return bool(self.stamp and self.original and digest(self.source) == self.stamp.source)
+
+    @property
+    def target_is_current(self) -> bool:
+        """Return whether its stamp has the translation as it is now."""
+        return self.stamp is not None and digest(self.live) == self.stamp.target
+
+    def reject(self, verdict: str, message: str) -> None:
+        """Set the verdict on it."""
+        self.verdict, self.message = verdict, message
 
 
-class Changed(NamedTuple):
-    """One text that was taken."""
-
-    template_code: str
-    lang_code: str
-    field: str
-    before: str
-    after: str
+_COLUMNS = (
+    *("template_code", "lang_code", "field", "verdict", "message", "source_before", "source"),
+    *("live", "returned", "comment", "place", "cell"),
+)
+_CHANGED = ("template_code", "lang_code", "field", "before", "after")
 
 
 class Translations(Report):
@@ -95,7 +150,7 @@ class Translations(Report):
     def __init__(
         self,
         frame: pd.DataFrame,
-        changed: Sequence[Changed],
+        changed: Sequence[tuple[str, ...]],
         returned: Sequence[Returned],
         new: int,
         source: str = "",
@@ -117,13 +172,13 @@ class Translations(Report):
     @property
     def changed(self) -> pd.DataFrame:
         """Every text that was taken, with what was there before."""
-        return frame_of(self._changed, Changed._fields)
+        return frame_of(self._changed, _CHANGED)
 
     @property
     def rejected(self) -> pd.DataFrame:
         """Every text that was not taken, with both sources, what is there now, and the reason."""
-        columns = [name for name in Returned._fields if name not in ("comment", "sent")]
-        return frame_of(self.refused, columns).rename(columns={"verdict": "reason"})
+        frame = attribute_frame(self.refused, _COLUMNS).drop(columns="comment")
+        return frame.rename(columns={"verdict": "reason"})
 
     @property
     def texts(self) -> pd.DataFrame:
@@ -133,7 +188,7 @@ class Translations(Report):
         program had put in, "unchanged" for one that came back as it went out, else the reason as
         in `rejected`: "stale", "too long", "placeholder lost", "residue" …
         """
-        return frame_of(self._returned, Returned._fields[:-1])
+        return attribute_frame(self._returned, _COLUMNS)
 
     def comments(self, known: Ledger) -> Ledger:
         """Return what translators say of texts, unless it is known or somebody said more since.
@@ -247,51 +302,11 @@ def import_units(
         )
         edits, new = importer.result()
         result = assembled(frame, edits, new)
-        returned = [importer.returned(text) for text in importer.texts]
-    return Translations(result, importer.changed, returned, len(new), importer.source)
-
-
-@dataclass(eq=False)
-class _Text:
-    """One text that came back, with the contents that it belongs to, and the verdict on it."""
-
-    unit: Unit  #: its translation without what a program put in
-    raw: str  #: the translation as it came back
-    stamp: Stamp | None
-    source: Entry | None  #: the content that it was translated from
-    entry: Entry | None  #: the content that it is of, if there is one yet
-    now: str  #: the source as it is now
-    live: str  #: the translation as it is now
-    verdict: str = "unchanged"
-    message: str = ""
-    alike: _Text | None = None  #: one that says the same, whose verdict counts
-
-    @property
-    def target(self) -> str:
-        return self.unit.target
-
-    @property
-    def sent(self) -> str:
-        """The time of its export, as its stamp has it."""
-        return self.stamp.at if self.stamp else ""
-
-    @property
-    def touched(self) -> bool:
-        """Return whether it is another text than the one that went out."""
-        return self.stamp is None or digest(self.target) != self.stamp.target
-
-    @property
-    def source_is_current(self) -> bool:
-        """Return whether its stamp has the source as it is now."""
-        return bool(self.stamp and self.source and digest(self.now) == self.stamp.source)
-
-    @property
-    def target_is_current(self) -> bool:
-        """Return whether its stamp has the translation as it is now."""
-        return self.stamp is not None and digest(self.live) == self.stamp.target
-
-    def reject(self, verdict: str, message: str) -> None:
-        self.verdict, self.message = verdict, message
+        for text in importer.texts:
+            while text.alike:
+                text.reject(text.alike.verdict, text.alike.message)
+                text.alike = text.alike.alike
+    return Translations(result, importer.changed, importer.texts, len(new), importer.source)
 
 
 class _Importer:
@@ -307,28 +322,35 @@ class _Importer:
         any_order: bool,
         broken: bool,
     ) -> None:
-        self.changed: list[Changed] = []
+        self.changed: list[tuple[str, ...]] = []
+        self.source = ""  #: the language that the texts were translated from
         self._any_order, self._broken = any_order, broken
         self._glossary, self._ledger = glossary, Ledger() if ledger is None else ledger
+        exported = self._ledger.sources.values() if any(unit.stamp for unit in units) else ()
+        #: The sources that went out, by the digest that a stamp has of them.
+        self._exported = {digest(text): text for text in exported}
         self._members, self._templates = members, grouped(members)
         self._rows: dict[tuple[str, str], int] = {}
         for row, entry in enumerate(members):
             self._rows.setdefault((entry.template_code, entry.lang_code), row)
         #: The texts that are taken, by content and field.
-        self._taken: dict[tuple[str, str], dict[str, _Text]] = {}
+        self._taken: dict[tuple[str, str], dict[str, Returned]] = {}
         self.texts = [self._text(unit) for unit in units]
         self._take()
         self._reject_parts()
 
-    def _text(self, unit: Unit) -> _Text:
-        stamp, source = stamp_of(unit.stamp), None
+    def _text(self, unit: Unit) -> Returned:
+        stamp, original = stamp_of(unit.stamp), None
         for each in self._templates.get(unit.template_code, ()) if stamp else ():
             if stamp and key_of(*unit.text_key, each.lang_code) == stamp.key:
-                source = each
+                original = each
                 break
         entry = self._at(unit.text_key[:2])
-        now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (source, entry))
-        text = _Text(unit, unit.target, stamp, source, entry, now, live)
+        now, live = ("" if e is None else e.texts.get(unit.field, "") for e in (original, entry))
+        before = unit.source
+        if stamp and digest(before) != stamp.source:  # the file has lost it
+            before = self._exported.get(stamp.source, before)
+        text = Returned(unit, unit.target, stamp, original, entry, now, live, before)
         if text.touched and not self._broken:
             text.unit = unit._replace(target=unwrapped(unit.target, now))
         return text
@@ -338,7 +360,7 @@ class _Importer:
         return None if row is None else self._members[row]
 
     def _take(self) -> None:
-        places: dict[tuple[str, ...], dict[tuple[str, ...], _Text]] = {}
+        places: dict[tuple[str, ...], dict[tuple[str, ...], Returned]] = {}
         for text in self.texts:
             unit, stamp = text.unit, text.stamp
             place = (*unit.text_key, stamp.key) if stamp else (unit.place,)
@@ -355,11 +377,11 @@ class _Importer:
                 for text in touched:
                     self._evaluate(text, touched)
 
-    def _evaluate(self, text: _Text, touched: Sequence[_Text]) -> None:
-        unit, stamp, source = text.unit, text.stamp, text.source
+    def _evaluate(self, text: Returned, touched: Sequence[Returned]) -> None:
+        unit, stamp, source = text.unit, text.stamp, text.original
         if stamp is None:
             lost = "its stamp was lost or changed on the way"
-            lost += f" ({unit.cell('stamp')})" if unit.cell("stamp") else ""
+            lost += unit.in_cell("stamp")
             text.reject("unreadable" if unit.trouble else "no stamp", unit.trouble or lost)
         elif source is None:
             text.reject(*self._misplaced(unit, stamp))
@@ -371,15 +393,15 @@ class _Importer:
                 if unit.field in taken:  # translated from another language: the later one counts
                     taken[unit.field].verdict = "unchanged"
                 taken[unit.field], text.verdict = text, "fresh"
-                if text.target != text.raw:
+                if text.target != text.returned:
                     text.reject("unwrapped", "taken without what a program had put into it")
 
     def _reason(
-        self, text: _Text, stamp: Stamp, source: Entry, touched: Sequence[_Text]
+        self, text: Returned, stamp: Stamp, source: Entry, touched: Sequence[Returned]
     ) -> tuple[str, str] | None:
         """Return why a text is not taken: a verdict and a message."""
         unit, lang = text.unit, source.lang_code
-        if not text.now:  # nor can a file write where there is no text, whatever its stamp says
+        if not text.source:  # nor can a file write where there is no text, whatever its stamp says
             return "stale", f"{lang} has no such text (any more)"
         if len({each.target for each in touched}) > 1:
             places = " and ".join(visible(each.unit.place) for each in touched[:3])
@@ -393,23 +415,24 @@ class _Importer:
         if not unit.target.strip():
             return "emptied", "the translation was taken out; delete it in the template if meant"
         # a program that prints a file anew may break the lines of a source
-        same = text.source_is_current and unit.source.split() == text.now.split()
+        same = text.source_is_current and unit.source.split() == text.source.split()
         if digest(unit.source) != stamp.source and not same:
-            where = f" ({unit.cell('source')})" if unit.cell("source") else ""
-            message = f"the source text in the file{where} is not the one that went out: a program"
+            message = f"the source text in the file{unit.in_cell('source')} is not the one that "
+            message += "went out: a program"
             return "source edited", f"{message} changed it, or a person did"
         if not text.source_is_current:
-            again = "Export it again with only='changed' and since= this file, and read both"
+            again = "Export it again, and read both files"
             return "stale", f"{lang} was changed since the export. {again}"
         if not text.target_is_current:
             message = "somebody else translated it since the export: nothing was overwritten"
             return "conflict", message
         if group_of(text.entry, source, unit.field) is None:
             return "no place", "the content has another kind of header or button there"
-        return self._placeholders(text.now, unit.target) or self._wording(unit, source, text.now)
+        return self._placeholders(text.source, unit.target) or self._wording(text, source)
 
-    def _wording(self, unit: Unit, source: Entry, now: str) -> tuple[str, str] | None:
+    def _wording(self, text: Returned, source: Entry) -> tuple[str, str] | None:
         """Check a text for residue of programs, its length, and its words by the glossary."""
+        unit, now = text.unit, text.source
         most, count = text_limit(unit.field), len(unit.target)
         if self._broken:
             return None
@@ -472,7 +495,9 @@ class _Importer:
         for place, taken in self._taken.items():
             entry = self._at(place)
             for name in ("", "headers", "buttons"):
-                for source in {id(text.source): text.source for text in taken.values()}.values():
+                for source in {
+                    id(each.original): each.original for each in taken.values()
+                }.values():
                     if source is None:
                         continue
                     needed = set(fields_of_group(source, entry, name))
@@ -491,12 +516,13 @@ class _Importer:
         edits: dict[int, dict[str, Any]] = {}
         new: list[dict[str, Any]] = []
         for place, taken in self._taken.items():
-            source = next((text.source for text in taken.values()), None)
+            source = next((text.original for text in taken.values()), None)
             if source is None:
                 continue
+            self.source = self.source or source.lang_code
             fields = {field: text.target for field, text in sorted(taken.items(), key=_order)}
             self.changed += [
-                Changed(*text.unit.text_key, text.live, text.target) for text in taken.values()
+                (*text.unit.text_key, text.live, text.target) for text in taken.values()
             ]
             entry = self._at(place)
             if entry is None:
@@ -506,30 +532,6 @@ class _Importer:
             else:
                 edits[self._rows[place]] = with_texts(entry.raw, source, fields)
         return edits, new
-
-    @property
-    def source(self) -> str:
-        """The language that the texts were translated from."""
-        texts = (text for taken in self._taken.values() for text in taken.values())
-        return next((text.source.lang_code for text in texts if text.source), "")
-
-    @cached_property
-    def _exported(self) -> dict[str, str]:
-        """The sources that the ledger has, by the digest that a stamp has of them."""
-        return {digest(text): text for text in self._ledger.sources.values()}
-
-    def returned(self, text: _Text) -> Returned:
-        """Return the row of a text in the list of all that came back."""
-        unit, stamp, first = text.unit, text.stamp, text
-        while first.alike:
-            first = first.alike
-        before = unit.source
-        if stamp and digest(unit.source) != stamp.source:  # the file has lost it
-            before = self._exported.get(stamp.source, unit.source)
-        return Returned(
-            *(*unit.text_key, first.verdict, first.message, before, text.now, text.live),
-            *(text.raw, unit.comment, visible(unit.place), unit.cell("translation"), text.sent),
-        )
 
 
 _OWN_TAG = re.compile(r'<ph id="[\d.]+">(\{\{[^{}]*\}\}|⟨U\+[0-9A-F]{4}⟩)</ph>')
@@ -553,7 +555,7 @@ def unwrapped(text: str, source: str) -> str:
 
 def _residue(unit: Unit, source: str) -> str:
     """Return what a program has left in a translation; empty if there is nothing."""
-    where = f" ({unit.cell('translation')})" if unit.cell("translation") else ""
+    where = unit.in_cell("translation")
     if unit.struck:
         return f"words in it are struck through{where}: take them out, or format them as the others"
     left = Counter(match[0] for match in residue(unit.target))
@@ -566,7 +568,7 @@ def _residue(unit: Unit, source: str) -> str:
     return f"it has {what}{where}, and the source has not: a program left it" if what else ""
 
 
-def _newest(several: list[_Text]) -> list[_Text]:
+def _newest(several: list[Returned]) -> list[Returned]:
     """Keep the texts of the newest export of one text, and reject older ones.
 
     One whose stamp has the source as it is now is newer than one that has it as it was, and so

@@ -55,8 +55,7 @@ class Unit(NamedTuple):
     trouble: str = ""
     unfinished: str = ""
     struck: bool = False  #: whether words of the translation are struck through
-    row: int = 0  #: of a spreadsheet
-    letters: Mapping[str, str] = NOWHERE  #: of the columns of a spreadsheet, by their names
+    cells: Mapping[str, str] = NOWHERE  #: of a row of a spreadsheet, by the name of their column
     #: Of a file of another kind: what stands where for a code, {0}, a language, {1}, a field, {2}.
     parts: Mapping[str, str] = NOWHERE
 
@@ -65,17 +64,16 @@ class Unit(NamedTuple):
         """The code, the language and the field of the text."""
         return self.template_code, self.lang_code, self.field
 
-    def cell(self, column: str) -> str:
-        """Name the cell of a spreadsheet that holds a part of it; empty in other files."""
-        letter = self.letters.get(column, "")
-        return f"{letter}{self.row}" if letter else ""
+    def in_cell(self, column: str) -> str:
+        """Name the cell of a spreadsheet that holds a part of it, in brackets, if it has one."""
+        return f" ({self.cells[column]})" if column in self.cells else ""
 
     def put_back(self, real: tuple[str, str, str]) -> list[str]:
         """Return the steps that make it the text that went out: what to put where in its file."""
         steps = dict[str, None]()
         for name, value, present in zip(_KEY_FIELDS, real, self.text_key, strict=True):
             if value != present:
-                cell = f"{visible(value)!r} into {self.cell(name) or name}"
+                cell = f"{visible(value)!r} into {self.cells.get(name, name)}"
                 part = self.parts[name].format(*map(visible, real)) if name in self.parts else cell
                 steps[part] = None
         return list(steps)

@@ -36,13 +36,6 @@ def test_a_file_that_is_there_is_kept(tmp_path):
     assert "msgid" in (tmp_path / "texts.fr.po").read_text()
 
 
-def test_what_changed_is_told_against_files_that_went_out(tmp_path):
-    first = export(both(), tmp_path / "all.xlsx", only="all")
-    now = full({**ENGLISH, "footer": "New"}, GERMAN)
-    table = export(now, tmp_path / "new.csv", only="changed", since=first.path)
-    assert table.texts.tolist() == [1]
-
-
 def test_what_has_no_place_is_said(tmp_path, capsys):
     rows = full(ENGLISH, {**GERMAN, "footer": "", "buttons": [button("call_phone", "x")] * 2})
     export(rows, tmp_path / "texts.csv")

@@ -70,31 +70,19 @@ def test_what_has_another_button_in_the_place_is_left_out_and_told():
 def test_only_what_is_missing():
     rows = full(ENGLISH, {**GERMAN, "footer": "", "buttons": []})
     units, _ = gather(rows, "en", ["de", "fr"])
-    missing = chosen(units, "missing", None)
+    missing = chosen(units, "missing")
     assert {s for s in spots(missing) if s[0] == "de"} == {
         ("de", "footer"),
         ("de", "buttons.0.label"),
         ("de", "buttons.1.label"),
     }
     assert len([s for s in spots(missing) if s[0] == "fr"]) == 5
-    assert chosen(units, "all", None) == units
+    assert chosen(units, "all") == units
 
 
-def test_only_what_changed_since_it_went_out():
-    before, _ = gather(both(), "en", None)
-    now = full({**ENGLISH, "footer": "New", "text": ENGLISH["text"]}, {**GERMAN, "text": "Neu"})
-    units, _ = gather(now, "en", None)
-    assert spots(chosen(units, "changed", before)) == {("de", "footer")}
-    some = [unit for unit in before if unit.field != "footer"]
-    assert chosen(units, "changed", some) == []  # what never went out is "missing"
-    assert chosen(units, "changed", units) == []
-
-
-def test_to_tell_what_changed_takes_what_went_out():
-    with pytest.raises(InputError, match="since="):
-        chosen([], "changed", None)
+def test_only_takes_states() -> None:
     with pytest.raises(InputError, match="some of missing, stale"):
-        chosen([], "some", None)
+        chosen([], "some")
 
 
 @pytest.mark.parametrize(
@@ -167,16 +155,16 @@ def test_the_state_of_a_text_is_what_the_ledger_knows():
         "buttons.0.label": ("live", ""),
         "buttons.1.label": ("missing", ""),
     }
-    assert spots(chosen(units, ["stale", "missing"], None)) == {
+    assert spots(chosen(units, ["stale", "missing"])) == {
         ("de", "text"),
         ("de", "buttons.1.label"),
     }
-    assert len(chosen(units, ["live"], None)) == 2
+    assert len(chosen(units, ["live"])) == 2
     draft = full(ENGLISH, {**german, "is_draft": True})
     assert {unit.state for unit in gather(draft, "en", None, ledger)[0]} == {"draft", "missing"}
     unknown = [unit.state for unit in gather(full(ENGLISH, german), "en", None)[0]]
     assert unknown == ["unknown", "unknown", "live", "unknown", "missing"], "the same in both"
     with pytest.raises(InputError, match="only= takes"):
-        chosen(units, [], None)
+        chosen(units, [])
     with pytest.raises(InputError, match="only= takes"):
-        chosen(units, ["live", "all"], None)
+        chosen(units, ["live", "all"])

@@ -26,6 +26,7 @@ from chatkit.localization.ledger import Ledger
 from chatkit.localization.translation import export, import_units, read_units
 from chatkit.localization.translation.files import csv_of
 from chatkit.localization.translation.importer import Returned, Translations
+from chatkit.localization.translation.units import Stamp, Unit
 from chatkit.util.display import has_half_character
 
 FORMS = tuple(FORMATS)
@@ -216,13 +217,13 @@ def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_firs
     old = sent(both(), tmp_path, "xlsx", only="all")
     translate(old, lambda field, _: "Alt" if field == "footer" else None)
     now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
-    assert "only='changed'" in imported(old, now).rejected.message[0]
-    new = sent(now, tmp_path, "csv", only="changed", since=old)
+    assert "Export it again" in imported(old, now).rejected.message[0]
+    new = sent(now, tmp_path, "csv", only="all")
     waiting = imported([*new, *old], now)
     assert reasons(waiting) == {"footer": "older export"}
-    assert "texts.csv, row 2 is from a newer export" in waiting.rejected.message[0]
+    assert "texts.csv, row 4 is from a newer export" in waiting.rejected.message[0]
     assert "to be translated there" in waiting.rejected.message[0]
-    translate(new, lambda field, _: "Neu")
+    translate(new, lambda field, _: "Neu" if field == "footer" else None)
     result = imported([*new, *old] if newer_first else [*old, *new], now)
     assert result.changed.after.tolist() == ["Neu"]
     assert reasons(result) == {"footer": "older export"}
@@ -232,7 +233,7 @@ def test_of_two_exports_the_newer_one_counts_and_it_is_said(tmp_path, newer_firs
 def test_the_same_words_in_two_exports_are_those_of_the_newer_one(tmp_path):
     old = sent(both(), tmp_path, "xlsx", only="all")
     now = full({**ENGLISH, "footer": "Larkspur Cycles"}, GERMAN)
-    new = sent(now, tmp_path, "csv", only="changed", since=old)
+    new = sent(now, tmp_path, "csv", only="all")
     translate([*old, *new], lambda field, _: "Neu" if field == "footer" else None)
     assert imported([*old, *new], now).changed.after.tolist() == ["Neu"]
 
@@ -444,17 +445,13 @@ def test_what_was_rejected_is_shown_with_the_counts_and_spelled_out(tmp_path):
     assert "order_ready de Text: placeholder lost" in said
 
 
-def came_back(n, verdict="stale", **fields):
+def came_back(n, verdict="stale", *, cell="E4", comment="", source="New text"):
     """What became of one text, as the importer tells it."""
-    return Returned(
-        **{
-            **{"template_code": f"t{n}", "lang_code": "de", "field": "text", "verdict": verdict},
-            **{"message": "why", "source_before": "Old text", "source": "New text", "live": "lv"},
-            **{"returned": "came", "comment": "", "place": "a.xlsx, row 4", "cell": "E4"},
-            **{"sent": "20261120T120000"},
-        }
-        | fields
-    )
+    unit = Unit(f"t{n}", "de", "text", "Old text", "came", comment=comment, place="a.xlsx, row 4")
+    unit = unit._replace(cells={"translation": cell} if cell else {})
+    stamp = Stamp("", "", "", "20261120T120000")
+    sides = {"source": source, "live": "lv", "source_before": "Old text"}
+    return Returned(unit, "came", stamp, None, None, **sides, verdict=verdict, message="why")
 
 
 @pytest.mark.parametrize(("count", "rest"), [(1, ""), (5, ""), (6, "  and 1 more in .rejected")])
