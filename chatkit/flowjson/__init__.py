@@ -8,19 +8,19 @@
 """
 
 # Names are loaded when they are first used: `import chatkit.flowjson` costs next to nothing. The
-# classes of components are those of `build.blocks`, which are made from the table; a type
+# classes of components are those of `build`, which are made from the table; a type
 # checker reads the stub beside this file.
 import sys
 from importlib import import_module
 from types import ModuleType
 
-_BLOCKS = "chatkit.flowjson.build.blocks"
+_BUILD = "chatkit.flowjson.build"
 _HOME = {
     name: f"chatkit.{home}"
     for home, names in {
         "report": "Finding",
-        "flowjson.build": "Flow Screen parse to_code",
-        "flowjson.build.blocks": "Complete DataExchange Navigate OpenUrl Range UpdateData",
+        "flowjson.build": "Complete DataExchange Flow Navigate OpenUrl Range Screen UpdateData"
+        " parse to_code",
         "flowjson.build.piece": "Action Block example",
         "flowjson.diff": "Diff diff",
         "flowjson.graph": "Graph graph",
@@ -46,10 +46,10 @@ sys.modules[__name__].__class__ = _Package
 
 def __getattr__(name: str) -> object:
     if name == "__all__":
-        value: object = sorted([*_HOME, *import_module(_BLOCKS).CLASSES])
+        value: object = sorted([*_HOME, *import_module(_BUILD).CLASSES])
     elif name in _HOME:
         value = getattr(import_module(_HOME[name]), name)
-    elif name[:1].isupper() and name in (classes := import_module(_BLOCKS).CLASSES):
+    elif name[:1].isupper() and name in (classes := import_module(_BUILD).CLASSES):
         value = classes[name]
     else:
         from chatkit.flowjson.nodes import meant

@@ -1,14 +1,14 @@
 # What a type checker and an editor see: at run time names are loaded when they are first used.
+from chatkit.flowjson.build import Complete as Complete
+from chatkit.flowjson.build import DataExchange as DataExchange
 from chatkit.flowjson.build import Flow as Flow
+from chatkit.flowjson.build import Navigate as Navigate
+from chatkit.flowjson.build import OpenUrl as OpenUrl
+from chatkit.flowjson.build import Range as Range
 from chatkit.flowjson.build import Screen as Screen
+from chatkit.flowjson.build import UpdateData as UpdateData
 from chatkit.flowjson.build import parse as parse
 from chatkit.flowjson.build import to_code as to_code
-from chatkit.flowjson.build.blocks import Complete as Complete
-from chatkit.flowjson.build.blocks import DataExchange as DataExchange
-from chatkit.flowjson.build.blocks import Navigate as Navigate
-from chatkit.flowjson.build.blocks import OpenUrl as OpenUrl
-from chatkit.flowjson.build.blocks import Range as Range
-from chatkit.flowjson.build.blocks import UpdateData as UpdateData
 from chatkit.flowjson.build.classes import *  # noqa: F403
 from chatkit.flowjson.build.piece import Action as Action
 from chatkit.flowjson.build.piece import Block as Block

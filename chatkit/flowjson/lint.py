@@ -19,9 +19,9 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
     action,
     expression,
-    field,
     reference,
     routing,
+    shape,
     structure,
     visit,
 )

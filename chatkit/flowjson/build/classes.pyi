@@ -4,7 +4,7 @@ from dataclasses import KW_ONLY
 from typing import Literal
 
 from chatkit.flowjson import components
-from chatkit.flowjson.build.blocks import Range
+from chatkit.flowjson.build import Range
 from chatkit.flowjson.build.piece import (
     Action,
     Base64,

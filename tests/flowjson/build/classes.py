@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from chatkit.flowjson.build import piece
-from chatkit.flowjson.build.blocks import RANGE
+from chatkit.flowjson.build import RANGE, piece
 from chatkit.flowjson.build.piece import attribute
 from chatkit.flowjson.components import COMPONENTS, ComponentShape, Property, Shape
 
@@ -41,7 +40,7 @@ from dataclasses import KW_ONLY
 from typing import Literal
 
 from chatkit.flowjson import components
-from chatkit.flowjson.build.blocks import Range
+from chatkit.flowjson.build import Range
 from chatkit.flowjson.build.piece import (
     Action,
     Base64,

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from chatkit.flowjson import Flow, Range, Screen
-from chatkit.flowjson.build.blocks import CLASSES
+from chatkit.flowjson.build import CLASSES
 from chatkit.flowjson.build.piece import Action, Block, Piece, attribute
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, Property, Shape
 

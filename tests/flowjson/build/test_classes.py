@@ -10,7 +10,7 @@ import pytest
 from flowjson.build.classes import FILE, source
 
 from chatkit import flowjson
-from chatkit.flowjson.build.blocks import CLASSES
+from chatkit.flowjson.build import CLASSES
 from chatkit.flowjson.build.piece import Block, attribute
 from chatkit.flowjson.components import COMPONENTS
 
