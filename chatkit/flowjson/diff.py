@@ -15,7 +15,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import chain
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import (
@@ -24,6 +24,7 @@ from chatkit.flowjson.nodes import (
     FlowNode,
     ScreenNode,
     by_slot,
+    child_lists,
     read_nodes,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
@@ -139,16 +140,6 @@ def moved(pairs: Iterable[tuple[int, int]]) -> set[int]:
 _LISTS = ("children", "then", "else")
 
 
-def slots(value: dict[str, Any]) -> dict[str, list[Any]]:
-    """Return the lists of components that a container holds, by pointers from it."""
-    lists = {f"/{key}": value[key] for key in _LISTS if isinstance(value.get(key), list)}
-    cases = value.get("cases")
-    for case, children in cases.items() if isinstance(cases, dict) else ():
-        if isinstance(children, list):
-            lists[f"/cases/{escape(case)}"] = children
-    return lists
-
-
 def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     """Return what a container holds beside the lists of components in it or in the other."""
     lists = {key for key in _LISTS if any(isinstance(v.get(key), list) for v in (value, other))}
@@ -217,10 +208,10 @@ class Pairing(Matching[ComponentNode]):
         """Return whether the list is in both documents in which a component is in one."""
         parent = component.parent
         if parent is not None:
-            return parent in mates and component.slot in slots(mates[parent].value)
+            return parent in mates and component.slot in dict(child_lists(mates[parent].value))
         mate = self._screens.get(component.screen)
         layout = mate.value.get("layout") if mate else None
-        return isinstance(layout, dict) and component.slot in slots(layout)
+        return isinstance(layout, dict) and component.slot in dict(child_lists(layout))
 
     def _moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
         """Return what stands in another list, or in another order, than before."""
@@ -385,7 +376,7 @@ class _Comparison:
     def _slots(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
         """Compare which lists of components there are, and what in them is no component."""
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
-        for name in slots(x) | slots(y):
+        for name in dict(child_lists(x)) | dict(child_lists(y)):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
             word = unescape(name.removeprefix("/").replace("cases/", "case "))
@@ -558,27 +549,11 @@ def cell(text: str, tag: str) -> str:
     return f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
 
 
-class Diff(Report, Sequence[Difference]):
+class Diff(Report, tuple[Difference, ...]):
     """The differences of two flow documents; false when there are none."""
 
+    __slots__ = ()
     _name, _style = "chatkit-diff", STYLE
-
-    def __init__(self, differences: Sequence[Difference]) -> None:
-        self._differences = tuple(differences)
-
-    def __len__(self) -> int:
-        return len(self._differences)
-
-    @overload
-    def __getitem__(self, index: int) -> Difference: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Diff: ...
-
-    def __getitem__(self, index: int | slice) -> Difference | Diff:
-        if isinstance(index, slice):
-            return Diff(self._differences[index])
-        return self._differences[index]
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each difference; a value that is not there is None."""
@@ -622,7 +597,7 @@ def diff(a: object, b: object) -> Diff:
     Raises:
         InputError: One of them is no JSON.
     """
-    return Diff(list(compare(read_document(a), read_document(b))))
+    return Diff(compare(read_document(a), read_document(b)))
 
 
 def _heading(differences: Diff) -> str:

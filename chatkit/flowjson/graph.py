@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from html import escape as html_escape
 from html import unescape as html_unescape
 from itertools import pairwise
@@ -172,7 +172,7 @@ class Layers:
 
 def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
     """Put nodes into rows: each below all from which a way leads to it, cycles apart."""
-    forward = _without_cycles(nodes, dict.fromkeys(way for way in ways if way[0] != way[1]))
+    forward = _without_cycles(nodes, (way for way in ways if way[0] != way[1]))
     sources: dict[str, list[str]] = {node: [] for node in nodes}
     for source, target in forward:
         sources[target].append(source)
@@ -212,31 +212,20 @@ def _order(
     row.sort(key=middle)
 
 
-def _without_cycles(nodes: Sequence[str], ways: dict[Way, None]) -> list[Way]:
-    """Leave out the ways that lead back, seen from the first nodes."""
-    after: dict[str, list[str]] = {}
-    for source, target in ways:
-        after.setdefault(source, []).append(target)
-    back: set[Way] = set()
-    state: dict[str, str] = {}
-    for start in nodes:
-        if start in state:
-            continue
-        state[start] = "open"
-        stack = [(start, iter(after.get(start, ())))]
-        while stack:
-            node, targets = stack[-1]
-            for target in targets:
-                if state.get(target) == "open":
-                    back.add((node, target))
-                elif target not in state:
-                    state[target] = "open"
-                    stack.append((target, iter(after.get(target, ()))))
-                    break
-            else:
-                state[node] = "done"
-                stack.pop()
-    return [way for way in ways if way not in back]
+def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
+    """Leave out ways that lead back: of each cycle the one to its first node."""
+    forward, place = dict.fromkeys(ways), {node: n for n, node in enumerate(nodes)}
+    while True:
+        sources: dict[str, list[str]] = {node: [] for node in nodes}
+        for source, target in forward:
+            sources[target].append(source)
+        try:
+            TopologicalSorter(sources).prepare()
+        except CycleError as error:
+            cycle = pairwise(error.args[1])
+            del forward[min(cycle, key=lambda way: place[way[1]])]
+        else:
+            return list(forward)
 
 
 WIDTH, HEIGHT = 190, 58  #: of a screen

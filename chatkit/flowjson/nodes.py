@@ -243,35 +243,28 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
             screen.forms.setdefault(component.name, component)
         elif component.name is not None:
             screen.fields.setdefault(component.name, component)
+        for key, inner in _bound_parts(component.value):
+            if key not in CHILD_KEYS or isinstance(inner, str):
+                _read_property(component, key, inner)
         inside: list[ComponentNode] = []
-        for key, inner in component.value.items():
-            if isinstance(inner, str):
-                if _BOUND.search(inner):
-                    _read_property(component, key, inner)
-            elif isinstance(inner, list | dict):
-                if key in CHILD_KEYS:
-                    inside += _slots(component, key, inner)
-                else:
-                    _read_property(component, key, inner)
+        for slot, values in child_lists(component.value):
+            pointer = component.pointer + slot
+            if pointer.count("/") > DEPTH:
+                screen.too_deep.append(pointer)
+            else:
+                inside += _children(screen, component, pointer, values)
         waiting.extend(reversed(inside))
     return screen
 
 
-def _slots(
-    parent: ComponentNode, key: str, inner: list[Any] | dict[str, Any]
-) -> list[ComponentNode]:
-    """Make the components that one property of a container holds."""
-    pointer = f"{parent.pointer}/{key}"
-    if pointer.count("/") > DEPTH:
-        parent.screen.too_deep.append(pointer)
-        return []
-    if isinstance(inner, list):
-        return _children(parent.screen, parent, pointer, inner)
-    return [
-        child
-        for case, children in (inner.items() if key == "cases" else ())
-        for child in _children(parent.screen, parent, f"{pointer}/{escape(case)}", children)
-    ]
+def child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the lists of components that a container holds, by pointers from it."""
+    for key, inner in value.items():
+        if key == "cases" and isinstance(inner, dict):
+            cases = ((f"/cases/{escape(case)}", children) for case, children in inner.items())
+            yield from ((at, children) for at, children in cases if isinstance(children, list))
+        elif key in CHILD_KEYS and key != "cases" and isinstance(inner, list):
+            yield f"/{key}", inner
 
 
 def _children(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from chatkit.errors import InputError, Problem
 from chatkit.flowjson.components import Shape
 from chatkit.flowjson.document import read_document
-from chatkit.flowjson.nodes import read_nodes
+from chatkit.flowjson.nodes import is_expression, read_nodes
 from chatkit.report import frame_of_objects
 from chatkit.util.display import many, short_json
 from chatkit.util.json import at, escape, steps
@@ -77,15 +77,9 @@ def count_code(expression: str) -> Counter[str]:
     return Counter(_PART.findall(_QUOTED.sub(" ", expression)))
 
 
-def is_expression(text: str) -> bool:
-    """Return whether a text stands between backticks."""
-    text = text.strip()
-    return len(text) > 1 and text[0] == text[-1] == "`"
-
-
 def _has_words(text: str) -> bool:
     """Return whether any of a text is written in the document."""
-    if is_expression(text):
+    if is_expression(text.strip()):
         return any(quoted[1:-1].strip() for quoted in _QUOTED.findall(text))
     return bool(_REFERENCE.sub("", text).strip())
 
@@ -237,7 +231,8 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
     if not text.strip():
         yield "is blank, which the platform refuses: leave the cell empty to keep the text"
         return
-    if is_expression(before) and is_expression(text):
+    was_expression, is_now = is_expression(before.strip()), is_expression(text.strip())
+    if was_expression and is_now:
         outside = count_code(text)
         if "'" in outside:
             yield "has a single quote that does not end a text: write it as \\'"
@@ -252,5 +247,5 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
         yield f"lacks {', '.join(sorted(lost))}"
     if new:
         yield f"has {', '.join(sorted(new))}, which the text before has not"
-    if is_expression(before) != is_expression(text):
-        yield "must stand between backticks" if is_expression(before) else "is in backticks"
+    if was_expression != is_now:
+        yield "must stand between backticks" if was_expression else "is in backticks"

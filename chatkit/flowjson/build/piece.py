@@ -682,15 +682,11 @@ def constant(value: Any) -> Node:
 
 def quoted(text: str) -> str:
     """Write a text, in double quotes unless that needs more backslashes."""
-    if '"' in text and text.count('"') > text.count("'"):
-        return "'" + repr('"' + text)[2:-1] + "'" if "'" in text else repr(text)
-    inner = repr("'" + text)  # with a single quote in it, repr decides for double quotes
-    return '"' + inner[2:-1] + '"' if inner[0] == '"' else '"' + _double(text) + '"'
-
-
-def _double(text: str) -> str:
-    """Write the inside of a text that has both kinds of quotes, for double quotes."""
-    return repr(text)[1:-1].replace("\\'", "'").replace('"', '\\"')
+    written = repr(text)
+    if written[0] == '"':
+        return written
+    inner = written[1:-1].replace("\\'", "'").replace('"', '\\"')
+    return min(f'"{inner}"', written, key=len)
 
 
 def laid_out(node: Node, before: int = 0, indent: int = 0, after: int = 0) -> str:
