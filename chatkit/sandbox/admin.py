@@ -28,10 +28,11 @@ objects, without the envelope. A refusal is `{"error": "why"}`.
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from collections.abc import Callable, Mapping
 from hmac import compare_digest
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
@@ -51,9 +52,6 @@ from chatkit.util.webhook_sender import BadReceiver
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
-
-import random
-from typing import Literal, NamedTuple, get_args
 
 # --- faults ---------------------------------------------------------------------------
 

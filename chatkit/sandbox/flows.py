@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field
 
@@ -13,8 +13,11 @@ from chatkit.sandbox.interface import (
     operations_on,
     parameters,
 )
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, Tools, upstream_id
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Time, upstream_id
 from chatkit.sandbox.store import StoredRecord
+
+if TYPE_CHECKING:
+    from chatkit.sandbox.service import Service
 
 # The business application's own number for the sender; the document shows the field only.
 _PROFILE_ID = 1
@@ -89,8 +92,8 @@ class FlowsHandler(ResourceHandler):
     details = ("profile_id", "categories", "flow_json", "flow_json_raw")
     clashes = ("create", "delete")
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, service: "Service") -> None:
+        super().__init__(service)
         self.record = FlowRecord if self.profile.flow_json_in_get else FlowBrief
 
     def list(self, call: AllowedCall) -> ServiceAnswer:

@@ -7,38 +7,31 @@ ever said about CORS.
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
 import sqlite3
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.utils import formatdate
 from functools import cached_property, lru_cache
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from chatkit.errors import StoreError
 from chatkit.sandbox.admin import ROOT, Admin, DrawnFault, Dropped, Faults
 from chatkit.sandbox.delivery import DeliveryOutcome, DeliveryWorker, PublishedEvent
-from chatkit.sandbox.interface import Request, ServiceAnswer, dumps
-
-if TYPE_CHECKING:
-    from chatkit.sandbox.service import Service
-
-import asyncio
-import socket
-from collections.abc import Awaitable, Mapping, MutableMapping
-from typing import TYPE_CHECKING, Any
-
-from chatkit.sandbox.interface import MAX_BODY
+from chatkit.sandbox.interface import MAX_BODY, Request, ServiceAnswer, dumps
 from chatkit.util.webhook_sender import is_loopback
 
 if TYPE_CHECKING:
     from chatkit.sandbox import Sandbox
+    from chatkit.sandbox.service import Service
 
 API = "/api/"
 LOG_LENGTH = 1000

@@ -14,22 +14,20 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 
-from chatkit.profile import ServiceProfile
 from chatkit.sandbox.interface import (
     FieldProblem,
     Operation,
     RefusedRequest,
-    Replies,
     ServiceAnswer,
     Verb,
     dumps,
     invalid,
     page,
 )
-from chatkit.sandbox.store import Clock, ResourceTable, SandboxStore, StoredRecord
+from chatkit.sandbox.store import ResourceTable, StoredRecord
 
 if TYPE_CHECKING:
-    from chatkit.sandbox.delivery import EventPublisher
+    from chatkit.sandbox.service import Service
 
 # SQLite's ids end at 2**63; none of ours comes near.
 ID_DIGITS = 18
@@ -106,16 +104,6 @@ class RequestBody(NamedTuple):
         return FieldProblem(f"{name}{path}", message or (field and field.description) or "")
 
 
-class Tools(NamedTuple):
-    """The parts of a service that every resource works with."""
-
-    store: SandboxStore
-    profile: ServiceProfile
-    clock: Clock
-    replies: Replies
-    publisher: "EventPublisher"
-
-
 class Grant:
     """The rights of one access token: an account, an actor, permissions."""
 
@@ -175,11 +163,12 @@ class ResourceHandler:
     paged = True
     filter_point = ""  # the point of the profile that names the parameter
 
-    def __init__(self, tools: Tools) -> None:
-        self.store, self.profile, self.clock, self.replies, self.publisher = tools
+    def __init__(self, service: "Service") -> None:
+        self.profile, self.clock = service.profile, service.clock
+        self.replies, self.publisher = service.replies, service.publisher
         self.quirks = self.replies.quirks
         self.table = ResourceTable(
-            self.store,
+            service.store,
             self.table_name or self.name,
             first_id=self.first_id,
             extra=self.columns,

@@ -28,35 +28,30 @@ import inspect
 import json
 import random
 import re
+import sqlite3
+import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, Protocol, TypedDict
 
 from pydantic import ConfigDict, Field, ValidationError, validate_call
 
 from chatkit.profile import ServiceProfile
 from chatkit.sandbox import events
+from chatkit.sandbox.contacts import OWNER
 from chatkit.sandbox.delivery import DeliveryOutcome, PublishedEvent
 from chatkit.sandbox.events import ERRORS, MEDIA, STATUSES, FamilyKinds, Json, Person
-from chatkit.sandbox.service import Service
+from chatkit.sandbox.resource import AllowedCall, Grant
+from chatkit.sandbox.service import PERMISSIONS, Service
 from chatkit.sandbox.store import Clock
+from chatkit.sandbox.templates import CONTENT_DEFAULTS
 
 if TYPE_CHECKING:
     from chatkit.sandbox.middleware import Middleware
-
-import sqlite3
-import sys
-from collections.abc import Iterable
-from pathlib import Path
-from typing import Protocol, TypedDict
-
-from chatkit.sandbox.contacts import OWNER
-from chatkit.sandbox.resource import AllowedCall, Grant
-from chatkit.sandbox.service import PERMISSIONS
-from chatkit.sandbox.templates import CONTENT_DEFAULTS
 
 _BATCH = 200
 _MOST_CUSTOMERS = 5000

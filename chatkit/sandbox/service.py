@@ -26,7 +26,7 @@ from chatkit.sandbox.interface import (
     read_object,
     route,
 )
-from chatkit.sandbox.resource import AllowedCall, Grant, ResourceHandler, Tools
+from chatkit.sandbox.resource import AllowedCall, Grant, ResourceHandler
 from chatkit.sandbox.store import Clock, SandboxStore
 from chatkit.sandbox.templates import TemplatesHandler
 from chatkit.sandbox.webhooks import WebhooksHandler
@@ -71,8 +71,7 @@ class Service:
         self.replies = Replies(profile, quirks)
         self.queue, self.receivers = DeliveryQueue(store), Receivers()
         self.publisher = EventPublisher(profile, clock, self.queue, self.receivers)
-        tools = Tools(store, profile, clock, self.replies, self.publisher)
-        self.resources: dict[str, Any] = {kind.name: kind(tools) for kind in RESOURCES}
+        self.resources: dict[str, Any] = {kind.name: kind(self) for kind in RESOURCES}
         self.flows: FlowsHandler = self.resources["flows"]
         self.templates: TemplatesHandler = self.resources["templates"]
         self.contacts: ContactsHandler = self.resources["contacts"]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
@@ -15,8 +15,11 @@ from chatkit.sandbox.interface import (
     operations_on,
     parameters,
 )
-from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler, Tools
+from chatkit.sandbox.resource import AllowedCall, Fields, ResourceHandler
 from chatkit.sandbox.store import StoredRecord
+
+if TYPE_CHECKING:
+    from chatkit.sandbox.service import Service
 
 # 113 codes of the upstream platform and their English names.
 LANGUAGES: dict[str, str] = json.loads(Path(__file__).with_name("languages.json").read_bytes())
@@ -159,11 +162,11 @@ class TemplatesHandler(ResourceHandler):
     clashes = ("update",)
     paged = False
 
-    def __init__(self, tools: Tools) -> None:
-        refused = tools.profile.unknown_language == "refuse"
+    def __init__(self, service: "Service") -> None:
+        refused = service.profile.unknown_language == "refuse"
         self.fields = ListedContent if refused else ContentFields
-        self.required = {*tools.profile.content_requires, "lang_code"}
-        super().__init__(tools)
+        self.required = {*service.profile.content_requires, "lang_code"}
+        super().__init__(service)
         self._languages = dumps(
             [{"code": code, "label": label} for code, label in LANGUAGES.items()]
         ).encode()

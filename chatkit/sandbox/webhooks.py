@@ -1,14 +1,17 @@
 """Webhooks: callback URLs that are told of events (sections Webhook registration, Events)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
 from chatkit.sandbox.events import ALL
 from chatkit.sandbox.interface import Operation, RefusedRequest, ServiceAnswer, dumps
-from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time, Tools
+from chatkit.sandbox.resource import AllowedCall, Fields, Grant, ResourceHandler, Time
 from chatkit.sandbox.store import StoredRecord
+
+if TYPE_CHECKING:
+    from chatkit.sandbox.service import Service
 
 MOST = 10
 # Visible ASCII only: a name in another script is written in its ASCII form.
@@ -79,8 +82,8 @@ class WebhooksHandler(ResourceHandler):
     clashes = ("create", "update")
     paged = False
 
-    def __init__(self, tools: Tools) -> None:
-        super().__init__(tools)
+    def __init__(self, service: "Service") -> None:
+        super().__init__(service)
         self.updated = NewWebhook if "secret_in_update" in self.quirks else WebhookItem
 
     def list(self, call: AllowedCall) -> ServiceAnswer:
