@@ -482,12 +482,20 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
                 yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
     for component, patch in unsent(flow):
         if component.type != "OptIn" and not _is_off(component):
+            reference = f"${{form.{component.name}}}"
+            read = whole(reference)
+            hint = (
+                f'Send it: "{component.name}": "{reference}" in the payload of the action that '
+                "leaves the screen. Or remove the input."
+                if read is not None and read.path == (component.name,)
+                else "No reference reads this name: give it one of letters, digits, _ and -, and "
+                "send it. Or remove the input."
+            )
             yield warning(
                 "UNUSED_INPUT",
                 f"{component.pointer}/name",
                 f"What people enter in {component.name} is thrown away: nothing sends or reads it.",
-                f'Send it: "{component.name}": "${{form.{component.name}}}" in the payload of the '
-                "action that leaves the screen. Or remove the input.",
+                hint,
                 patch,
             )
 
