@@ -66,8 +66,10 @@ ENTITY = re.compile(
     re.IGNORECASE,
 )
 #: A backslash before a sign or in place of one, and %20; \n before small letters may be a path.
+#: Programs that translate put a space into it: \ n.
 _ESCAPE = (
-    r"(?<!\w)\\[nrt]|\\[nrt](?![a-z])|\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
+    r"(?<![\w¯:;=])\\ [nrtNRT](?!\w)"
+    r"|(?<!\w)\\[nrt]|\\[nrt](?![a-z])|\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2})"
     r"|(?<![¯:;=])\\[\\'\"`~@?!%&_*#\[\]{}<>|/.,;:-]"
     r"|(?<=[^\W\d_])%(?:2[0-9A-F]|C[23]%[89AB][0-9A-F])(?![0-9])"
 )

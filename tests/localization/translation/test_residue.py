@@ -51,6 +51,7 @@ CASES = {
     "b": (GOOD.replace("pronto", "<b>pronto</b>"), None),
     "br escaped": (GOOD.replace("vieni", "&lt;br&gt;vieni"), None),
     "backslash n": (GOOD.replace("vieni", "\\nvieni"), None),
+    "backslash, space, n": (GOOD.replace("vieni", "\\ n \\ N vieni"), None),
     "backslash u": (GOOD.replace("è", "\\u00e8"), None),
     "backslash ~": (GOOD.replace("è ", "è\\~"), None),
     "backslash *": (GOOD.replace("pronto", "\\*pronto\\*"), None),
