@@ -487,10 +487,13 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             hint = (
                 f'Send it: "{component.name}": "{reference}" in the payload of the action that '
                 "leaves the screen. Or remove the input."
-                if read is not None and read.path == (component.name,)
-                else "No reference reads this name: give it one of letters, digits, _ and -, and "
-                "send it. Or remove the input."
             )
+            if read is None or read.path != (component.name,):
+                patch = ()
+                hint = (
+                    "No reference reads this name: give it one of letters, digits, _ and -, and "
+                    "send it. Or remove the input."
+                )
             yield warning(
                 "UNUSED_INPUT",
                 f"{component.pointer}/name",
