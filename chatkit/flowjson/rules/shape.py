@@ -128,13 +128,12 @@ def fits(kind: Kind, value: object) -> bool:
 
 def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
     """Report a value of the wrong type, and a text that is no binding either."""
-    if isinstance(value, str) and prop.binding and has_binding(value):
-        return  # for the rules of `reference`
     message = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
-    hint = "Write it without quotes." if bare else ""
+    is_bound = isinstance(value, str) and has_binding(value)  # for the rules of `reference`
+    hint = "Write it without quotes." if bare and not is_bound else ""
     yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
-    if bare and prop.binding:
+    if bare and prop.binding and not is_bound:
         message = f"{prop.name} as a text is one ${{…}} and nothing else."
         yield error("PATTERN_MISMATCH", pointer, message)
 
