@@ -14,12 +14,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from chatkit import account as account  # what few people need: Tab does not show it
     from chatkit import errors, flowjson, widgets
-    from chatkit.account.comparison import compare
+    from chatkit.account.comparison import compare, rehearse
     from chatkit.account.doctor import doctor
     from chatkit.account.fleet import connect_all
     from chatkit.account.folder import Folder
     from chatkit.account.history import resume, runs, undo
-    from chatkit.account.rehearsal import rehearse
     from chatkit.api.retry import RetryPolicy
     from chatkit.client import Client, connect
     from chatkit.errors import ChatkitError
@@ -77,7 +76,7 @@ _HOME = {
     "errors": "errors",
     "flowjson": "flowjson",
     "read_contacts": "imports",
-    "rehearse": "account.rehearsal",
+    "rehearse": "account.comparison",
     "resume": "account.history",
     "runs": "account.history",
     "undo": "account.history",

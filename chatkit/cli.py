@@ -768,9 +768,9 @@ def _diff(args: _Arguments) -> int:
             each if _is_place(each) else stack.enter_context(_account(each))
             for each in (args.left, args.right)
         ]
-        comparison = chatkit.compare(*sources, contacts=args.contacts, codes=args.templates)
+        comparison: Any = chatkit.compare(*sources, contacts=args.contacts, codes=args.templates)
     if args.json:
-        args.write(comparison.json())
+        args.write(comparison.frame().to_json(orient="records", default_handler=str))
     else:
         args.show(comparison.text())
     return DIFFERENT if comparison else DONE

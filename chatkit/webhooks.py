@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from difflib import get_close_matches
@@ -28,9 +27,9 @@ from chatkit.api.call import Call
 from chatkit.api.record import Body, Id, Record, Time
 from chatkit.api.secret import SECRET, Secret
 from chatkit.bulk.endpoints import Endpoints, Key, Planned, ReadFull, Undo
-from chatkit.errors import InputError, NotFound, NotPermitted, SettingsError
+from chatkit.errors import InputError, NotFound, SettingsError
 from chatkit.profile import ServiceProfile
-from chatkit.report import Finding, Report, ReportPart, bullets, headline
+from chatkit.report import Finding, Report, ReportPart, Severity, bullets, headline
 from chatkit.resource import Resource
 from chatkit.settings import ask_keyring
 from chatkit.signature import excess_of
@@ -142,7 +141,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     paged = False
     update_method = "PATCH"
     natural_key = account_key = ("url",)
-    file = "webhooks.toml"
+    file = "webhooks/*.json"
     always = frozenset({"events", "is_active"})
     unordered = frozenset({"events"})
     file_defaults: ClassVar[Mapping[str, Any]] = {"is_active": True}
@@ -225,14 +224,16 @@ class WebhookEndpoints(Endpoints[Webhook]):
             name = host.rstrip(".")
             here = name == "localhost" or name.endswith(".localhost")
             inside = "." not in name or name.endswith((".local", ".internal", ".lan"))
+        if not (here or inside):
+            return []
+        severity: Severity = "error" if here else "warning"
+        message = (
+            f"{host} is the machine that calls: for the service that is its own"
+            if here
+            else f"{host} is known in a network of its own only: the service may not reach it"
+        )
         hint = "take an address of the internet"
-        if here:
-            message = f"{host} is the machine that calls: for the service that is its own"
-            return [Finding("address", "error", "/url", message, hint)]
-        if inside:
-            message = f"{host} is known in a network of its own only: the service may not reach it"
-            return [Finding("address", "warning", "/url", message, hint)]
-        return []
+        return [Finding("address", severity, "/url", message, hint)]
 
     def _misspelt(self, events: Any) -> list[Finding]:
         """Find kinds of events that nobody has named: the service may know them all the same."""
@@ -270,38 +271,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         The API document names the first two; the others are as the profile says.
         """
         return event_kinds(self._endpoints.profile)
-
-    def create(self, *, keyring: bool = False, broken: bool = False, **fields: Any) -> Webhook:
-        """Register an address and return it with its signing secret: it is shown this once.
-
-        `webhook.webhook_secret.reveal()` is its text. With `keyring=True` it is also kept in
-        the keyring of this machine, where `secret(id)` finds it. With `broken=True` an address
-        that the service cannot reach is registered all the same.
-
-        Raises:
-            InputError: A field is missing, unknown or wrong, or the account has ten webhooks;
-                nothing was sent.
-            SettingsError: The keyring is missing or fails; nothing was sent.
-            Refused: The service takes no second webhook for this address.
-            UnknownOutcome: The answer was lost, and the signing secret with it.
-        """
-        self._endpoints.body.whole(
-            fields, f"This {self._endpoints.noun}", self._endpoints.required()
-        )
-        if keyring:
-            self._check_keyring()
-        self._check_limit()
-        webhook = super().create(broken=broken, **fields)
-        if keyring and webhook.webhook_secret is not None:
-            try:
-                self.keep_secret(webhook.id, webhook.webhook_secret)
-            except SettingsError as error:
-                warnings.warn(
-                    f"Webhook {webhook.id} is created, but {error} Only the webhook "
-                    "that was returned holds it: keep it now.",
-                    stacklevel=3,
-                )
-        return webhook
 
     def activate(self, key: Key) -> Webhook:
         """Have events delivered to a webhook again.
@@ -365,7 +334,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
             InputError: The address cannot be one, or the account has ten webhooks already.
         """
         old = self.get(key)
-        self._check_limit()
         live = self._frame(full=False)
         if url is None:
             url = unused_address(str(old.url), {str(one) for one in live["url"]})
@@ -410,11 +378,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         if self._ask_keyring("get_password", key):
             self._ask_keyring("delete_password", key)
 
-    def _check_keyring(self) -> None:
-        """Make sure that the keyring keeps what it is given, before a secret depends on it."""
-        self.keep_secret(0, Secret("a trial, no secret"))
-        self.forget_secret(0)
-
     def _ask_keyring(self, method: str, key: Key, *secret: Secret) -> Secret | None:
         """Call a method of the keyring; its failure is explained in words about signing secrets."""
         account = self._endpoints.transport.connection.account
@@ -438,22 +401,6 @@ class Webhooks(Resource[Webhook], endpoints=WebhookEndpoints):
         if call.method == "POST":
             return self._endpoints.one(call, envelope.data)
         return super()._read_back(key, call, envelope, body)
-
-    def _check_limit(self) -> None:
-        """Refuse an eleventh webhook before it is sent; who may not read the list is let on."""
-        try:
-            live = self._frame(full=False)
-        except NotPermitted:
-            return
-        if len(live) < MAX_WEBHOOKS:
-            return
-        idle = live.index[live["is_active"].eq(False)].tolist()
-        unused = live.index[live["last_delivery_at"].isna()].tolist()
-        hint = f"; inactive: {idle}" if idle else f"; never used: {unused}" if unused else ""
-        raise InputError(
-            f"The account has {len(live)} webhooks, and may have {MAX_WEBHOOKS} (API document, "
-            f"Limits). Delete one first: client.webhooks.delete(id){hint}."
-        )
 
 
 Health = Literal["healthy", "failing", "silent", "never", "inactive"]
@@ -516,8 +463,8 @@ def _length(age: timedelta) -> str:
 
 
 _WITHOUT_KEYRING = (
-    "A signing secret cannot be kept there: without keyring=True it is in "
-    "webhook.webhook_secret, once, to be handed to your receiver from there."
+    "The signing secret is in webhook.webhook_secret, or in plan.secrets, once: hand it to your "
+    "receiver from there."
 )
 _ROTATED = re.compile(r"(?:^|&)rotated=([0-9]{1,6})$")
 _ROTATION_NOTES = (
@@ -543,28 +490,15 @@ class Rotation(Report):
         self._webhooks = webhooks
         plan.notes += _ROTATION_NOTES
 
-    @property
-    def url(self) -> str:
-        """The address of the new webhook."""
-        return str(self.plan.changes[0].after["url"])
-
-    def apply(self, *, keyring: bool = False, **how: Any) -> pd.DataFrame:
+    def apply(self, **how: Any) -> pd.DataFrame:
         """Create the new webhook; what truly happened, as of any plan.
 
         Args:
-            keyring: Keep the new signing secret in the keyring of this machine.
             how: What `Plan.apply` takes.
-
-        Raises:
-            SettingsError: The keyring is missing or fails; nothing was sent.
         """
-        if keyring:
-            self._webhooks._check_keyring()
         result = self.plan.apply(**how)
         for new_id, secret in self.plan.secrets.items():
             self.new_id, self.secret = int(new_id), secret
-            if keyring:
-                self._webhooks.keep_secret(self.new_id, secret)
         return result
 
     def finish(self, *, unheard: bool = False) -> Plan:
@@ -579,22 +513,17 @@ class Rotation(Report):
             InputError: The new webhook is not there, its secret is not, or nothing has
                 reached it; the text says what to do.
         """
-        if self.new_id is None:
-            raise InputError(
-                "The new webhook is not there yet, or its signing secret was lost: look at "
-                "rotation.apply() and client.webhooks.frame(). The old one must stay."
-            )
         verdicts = self._webhooks.health()
-        if self.new_id not in verdicts.index:
+        if self.new_id is None or self.new_id not in verdicts.index:
             raise InputError(
-                f"The new webhook {self.new_id} is gone. The old one must stay: rotate again."
+                "The new webhook is not there, or its signing secret was lost: look at "
+                "rotation.apply() and client.webhooks.frame(). The old one must stay."
             )
         health, reason = verdicts.loc[self.new_id, ["health", "reason"]]
         if health not in ("healthy", "silent") and not unheard:  # a delivery has reached it
             raise InputError(
                 f"The new webhook {self.new_id} is {health} ({reason}): the old one must stay "
-                "until a delivery has reached the new one. finish(unheard=True) goes on all the "
-                "same."
+                "until a delivery has reached the new one, or finish(unheard=True)."
             )
         return self._webhooks.plan(delete=[self.old_id])
 
@@ -602,7 +531,7 @@ class Rotation(Report):
         made = f"created as {self.new_id}" if self.new_id else "rotation.apply() creates it"
         yield headline(f"Rotation of webhook {self.old_id}")
         steps = (
-            f"1. A new webhook to {visible(self.url)}: {made}.",
+            f"1. A new webhook to {visible(str(self.plan.changes[0].after['url']))}: {made}.",
             "2. Your receiver learns the new signing secret, and takes both for a while.",
             f"3. rotation.finish() plans to delete webhook {self.old_id}.",
         )

@@ -85,8 +85,8 @@ def figures() -> dict[str, Counter[tuple[str, str]]]:
         folder = chatkit.Folder(path)
         with contextlib.redirect_stdout(io.StringIO()):
             folder.pull(client)
-            file = Path(path) / "webhooks.toml"
-            file.write_text(file.read_text().replace("is_active = true", "is_active = false", 1))
+            file = Path(path) / "webhooks/hooks-larkspur-cycles-example-chat.json"
+            file.write_text(file.read_text().replace("true", "false", 1))
         found["plan of a folder"] = crossings(partial(folder.plan, client))
         found["lint of a flow"] = crossings(partial(lint, DOCUMENT))
         found["board"] = crossings(partial(client.templates.board, ["order_ready"]))

@@ -35,6 +35,6 @@ def test_a_client_of_a_live_account_never_loads_the_sandbox() -> None:
 
 
 def test_a_fleet_loads_dask_only_when_a_cluster_is_named() -> None:
-    loaded = loaded_by("import chatkit; chatkit.connect_all; import chatkit.account.cluster")
+    loaded = loaded_by("import chatkit; chatkit.connect_all; import chatkit.account.fleet_plan")
     assert "chatkit.account.fleet_plan" in loaded
     assert not {"dask", "distributed", "psycopg"} & loaded

@@ -3,18 +3,19 @@
 Each side is read into an `AccountState`, in which a thing is known by what it is called and never
 by its id; then they are compared thing by thing and field by field, and contacts column by column.
 A field differs where a plan would write it, so nothing differs after a plan was applied.
+
+A rehearsal applies a plan to a copy of its account, and shows what differs there afterwards.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pandas as pd
 
@@ -31,14 +32,19 @@ from chatkit.account.reading import (
     compare_contacts,
     contact_keys,
     name_text,
+    read_account,
     same_field,
 )
+from chatkit.api.connection import account_words
 from chatkit.api.secret import MASK, SECRET
-from chatkit.bulk.rendering import fleet_table
-from chatkit.client import Client
-from chatkit.errors import ChatkitError, InputError, first_line
+from chatkit.bulk.plan import note_rehearsal, plan_of_copy, remaining, setting_of, target_of
+from chatkit.bulk.rendering import Line, fleet_table
+from chatkit.bulk.stores import journal_folder
+from chatkit.client import RESOURCES, Client, open_clients, source_of
+from chatkit.errors import ChatkitError, InputError, PlanRefused, first_line
 from chatkit.frames.frame import listed
 from chatkit.frames.snapshot import remember
+from chatkit.imports import accessor
 from chatkit.report import (
     FEW,
     LABEL,
@@ -54,15 +60,16 @@ from chatkit.report import (
     html_tables,
     html_value,
     marked,
+    paragraph,
     table,
     text_of,
 )
 from chatkit.util.display import (
     MISSING,
     RenderedValue,
-    changed_words,
     cut,
     differences,
+    duration,
     many,
     pair,
     rendered,
@@ -88,7 +95,6 @@ _CLASSES = {"changed": "update", "only left": "delete", "only right": "create"}
 #: What is never compared, in the one line under a comparison.
 _SET_ELSEWHERE = "ids, secrets and what the service sets itself"
 _DEPTH = 6  #: places that are shown of one nested value
-_LONG = 2000  #: characters of a text in which changed words are looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +107,6 @@ class AccountDifference:
     left: Any  #: the value there, or all fields of the thing; None if it is not there
     right: Any
     what: What
-
-
-@overload
-def compare(
-    left: Comparable,
-    right: Comparable,
-    *,
-    contacts: bool | None = None,
-    codes: Iterable[str] | None = None,
-) -> Comparison: ...
-
-
-@overload
-def compare(
-    left: Mapping[str, Any], *, contacts: bool | None = None, codes: Iterable[str] | None = None
-) -> FleetComparison: ...
 
 
 def compare(
@@ -266,12 +256,6 @@ class Comparison(Report, Sequence[AccountDifference]):
         frame = frame_of_objects(self._all, COLUMNS, texts=("resource", "key", "field", "what"))
         remember(frame)
         return frame
-
-    def json(self) -> str:
-        """Write the rows of the frame as a JSON array."""
-        names = ("resource", "key", "field", "what", "left", "right")
-        rows = [{name: getattr(one, name) for name in names} for one in self]
-        return json.dumps(rows, ensure_ascii=True, indent=1, default=str)
 
     def plan(
         self,
@@ -597,46 +581,35 @@ def _part(source: AccountState, client: Client, chosen: set[_Place]) -> AccountS
 # --- one difference, line by line -----------------------------------------------------------
 
 
-class _DifferenceLine(NamedTuple):
-    """One place of a difference; without values the name says it all."""
-
-    name: str
-    left: Any = None
-    right: Any = None
-    words: bool = False  #: whether both sides are words of ours, and no values
-
-    def pair(self) -> tuple[RenderedValue, RenderedValue] | None:
-        """Return both sides as they are shown."""
-        if self.words:
-            return words(str(self.left)), words(str(self.right))
-        return None if self.left is self.right is None else pair(self.left, self.right)
-
-
-def _lines_of(one: AccountDifference) -> list[_DifferenceLine]:
+def _lines_of(one: AccountDifference) -> list[Line]:
     """Return the places of a difference: of a document by meaning, of a list item by item."""
     if SECRET.search(one.field):
-        return [_DifferenceLine(one.field, MASK, MASK, words=True)]
+        return [Line(one.field, words(MASK), words(MASK))]
     if one.field == "flow_json" and isinstance(one.left, dict) and isinstance(one.right, dict):
         lines = _meanings(one.left, one.right)
     elif one.left in EMPTY or one.right in EMPTY or (small(one.left) and small(one.right)):
-        lines = [_DifferenceLine(one.field, one.left, one.right)]
+        lines = [Line(one.field, *pair(one.left, one.right))]
     else:
-        lines = [_DifferenceLine(*place) for place in differences(one.field, one.left, one.right)]
+        places = differences(one.field, one.left, one.right)
+        lines = [Line(name, *pair(left, right)) for name, left, right in places]
     if (more := len(lines) - _DEPTH) > 0:
-        lines = [*lines[:_DEPTH], _DifferenceLine(f"… and {many(more, 'more place')}")]
+        lines = [*lines[:_DEPTH], Line(f"… and {many(more, 'more place')}", None, None)]
     return lines
 
 
-def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[_DifferenceLine]:
+def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
     """Compare two flow documents by what they mean."""
     from chatkit.flowjson.diff import compare as meanings
 
     lines = []
     for each in meanings(left, right):
-        one, two = (None if value is MISSING else value for value in (each.before, each.after))
-        moved = each.kind.endswith(" moved")
-        lines.append(_DifferenceLine(f"{each.kind}: {each.where}", one, two, words=moved))
-    return lines or [_DifferenceLine("flow_json, written in another way")]
+        sides = [None if value is MISSING else value for value in (each.before, each.after)]
+        if each.kind.endswith(" moved"):
+            both: Sequence[RenderedValue | None] = [words(str(side)) for side in sides]
+        else:
+            both = sides if sides == [None, None] else pair(*sides)
+        lines.append(Line(f"{each.kind}: {each.where}", *both))
+    return lines or [Line("flow_json, written in another way", None, None)]
 
 
 def _summary(one: AccountDifference) -> str:
@@ -653,14 +626,15 @@ def _thing_lines(key: str, changes: Sequence[AccountDifference]) -> list[str]:
         return [f"{head}  {_summary(first)}".rstrip()]
     lines = [head]
     for line in chain.from_iterable(map(_lines_of, changes)):
-        name, both = cut(line.name, 2 * LABEL), line.pair()
-        if both is None or len(name) > LABEL:
+        name = cut(line.field, 2 * LABEL)
+        if line.before is None or line.after is None or len(name) > LABEL:
             lines.append(f"      {name}")
-            lines += (
-                [f"          {each}" for each in both_values("", *both, WIDTH - 10)] if both else []
-            )
+            name = "    "
         else:
-            lines += [f"      {each}" for each in both_values(f"{name}: ", *both, WIDTH - 6)]
+            name += ": "
+        if line.before is not None and line.after is not None:
+            both = both_values(name, line.before, line.after, WIDTH - 6)
+            lines += [f"      {each}" for each in both]
     return lines
 
 
@@ -681,19 +655,133 @@ def _html_thing(key: str, changes: Sequence[AccountDifference]) -> str:
     return f"<tbody><tr>{head}{'</tr><tr>'.join(lines)}</tr></tbody>"
 
 
-def _html_line(line: _DifferenceLine) -> str:
-    """Make the cells of a place; of two texts the words are marked that the other has not."""
-    name = f'<td dir="auto">{marked(cut(line.name, 2 * LABEL))}</td>'
-    texts = isinstance(line.left, str) and isinstance(line.right, str) and not line.words
-    if not texts or max(len(line.left), len(line.right)) > _LONG:
-        left, right = line.pair() or (None, None)
-        return f"{name}{html_value(left, 'del')}{html_value(right, 'ins')}"
-    parts = [(kind, marked(visible(text))) for kind, text in changed_words(line.left, line.right)]
-    for changed, tag in (("out", "del"), ("in", "ins")):
-        cell = "".join(
-            f"<{tag}>{text}</{tag}>" if kind == changed else text
-            for kind, text in parts
-            if kind in ("same", changed)
+def _html_line(line: Line) -> str:
+    """Make the cells of a place."""
+    name = f'<td dir="auto">{marked(cut(line.field, 2 * LABEL))}</td>'
+    return f"{name}{html_value(line.before, 'del')}{html_value(line.after, 'ins')}"
+
+
+# --- a rehearsal --------------------------------------------------------------------------
+
+_AT_ONCE = 8  #: calls under way at once, as `plan.apply()` does it
+_WENT_WELL = ("applied", "unchanged", "skipped")
+
+
+def rehearse(plan: Plan) -> Rehearsal:
+    """Apply a plan to a copy of its account, and show what differs there afterwards.
+
+    The account itself is only read; its contacts are copied if the plan changes some. Once the
+    rehearsal of a plan has gone well, `plan.apply(rehearsed=True)` goes, for this very plan alone.
+
+    Args:
+        plan: The plan, of one resource or of the account.
+
+    Raises:
+        InputError: `plan` is not a plan.
+        PlanRefused: Some of its rows cannot be planned.
+        CallError: The account cannot be read.
+
+    >>> plan = client.contacts.plan([{"id": 50002, "name": "Ana Cruz"}])
+    >>> chatkit.rehearse(plan).ok
+    True
+    """
+    if not hasattr(plan, "objections"):
+        raise InputError(
+            "rehearse takes a plan, like client.contacts.plan(frame) or folder.plan(client), not "
+            f"{type(plan).__name__}."
         )
-        name += f'<td dir="auto">{cell}</td>'
-    return name
+    accessor.register()
+    if refused := plan.objections(many=True, irreversible=True):
+        raise PlanRefused("\n- ".join(["This plan cannot be rehearsed:", *refused]))
+    transport, noun = target_of(plan).transport, setting_of(plan).noun
+    client = next((each for each in open_clients() if each.transport is transport), None)
+    client = client or Client._made(transport.connection, transport)
+    of_plan = [change.code for change in plan.changes if change.code]
+    codes = list(dict.fromkeys([*client.templates.codes, *of_plan]))
+    nouns = {change.noun or noun for change in plan.changes}
+    contacts = any(RESOURCES[each]._declaration.personal for each in nouns)
+    with client.copy(codes, contacts=contacts) as copy:
+        before = read_account(copy, codes, contacts=contacts)
+        attempt = plan_of_copy(plan, source_of(copy, noun))
+        try:
+            result = attempt.apply(
+                concurrency=_AT_ONCE, many=True, irreversible=True, watch=lambda *_: None
+            )
+        finally:
+            for file in journal_folder(True).glob(f"{attempt.id}.db*"):
+                file.unlink(missing_ok=True)
+        after = read_account(copy, codes, contacts=contacts)
+    rehearsal = Rehearsal(
+        plan,
+        result,
+        Comparison(replace(before, origin="before"), replace(after, origin="after")),
+        account=account_words(transport.connection.account, transport.connection.name),
+        seconds=remaining(plan, _AT_ONCE, client.profile.rate_limit).seconds,
+    )
+    if rehearsal.ok:
+        note_rehearsal(plan)
+    return rehearsal
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Rehearsal(Report):
+    """The outcome of a plan in a copy of its account.
+
+    Attributes:
+        plan: The plan; it is not applied.
+        result: A row for each of its rows, as `plan.apply()` would have returned it.
+        differences: What differs between the copy before and after.
+        account: The account that was copied, for people.
+        seconds: How long the plan takes at the pace of the account, about.
+    """
+
+    plan: Plan
+    result: pd.DataFrame
+    differences: Comparison
+    account: str
+    seconds: float
+
+    @property
+    def ok(self) -> bool:
+        """True if all rows went as planned."""
+        return not self.problems
+
+    @property
+    def problems(self) -> list[str]:
+        """The reasons not to apply the plan with `rehearsed=True`; empty when there are none."""
+        rows = self.result[~self.result["state"].isin(_WENT_WELL)]
+        return [
+            f"{label}: {state}{f', {reason}' if reason else ''}"
+            for label, state, reason in zip(
+                rows["label"], rows["state"], rows["reason"], strict=True
+            )
+        ]
+
+    def lines(self) -> list[str]:
+        """Return in lines whether all went as planned: for a comment on a pull request."""
+        if problems := self.problems:
+            return [f"! rehearsal: {cut(each, 200)}" for each in problems]
+        well = f"{many(len(self.result), 'row')} as planned, in a copy of the account"
+        return [f"# rehearsal: {cut(each, 200)}" for each in (well, *self.plan.objections())]
+
+    def frame(self) -> pd.DataFrame:
+        """Return what came of each row of the plan in the copy, with the index of the plan."""
+        return self.result
+
+    def _parts(self) -> Iterator[ReportPart]:
+        rows, wrong = len(self.result), len(self.problems)
+        went = f"{rows - wrong:,} went as planned" if wrong else "all went as planned"
+        changes = many(rows, "change")
+        yield headline(f"Rehearsal of {changes} on a copy of {self.account}: {went}.")
+        yield from self.differences._parts(notes=False)
+        for title, lines in (
+            ("Did not go as planned:", self.problems),
+            ("To look at:", self.plan.objections()),
+        ):
+            more = [f"… and {len(lines) - FEW:,} more"] if lines[FEW:] else []
+            yield bullets(title, map(visible, [*lines[:FEW], *more]), "objections")
+        yield paragraph(
+            f"At the pace of the account it takes {duration(self.seconds)}: "
+            f"{many(self.plan.calls(), 'call')}, {_AT_ONCE} at once. "
+            f"plan.apply(rehearsed=True) {'goes now' if self.ok else 'is blocked'}."
+        )

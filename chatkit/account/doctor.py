@@ -6,10 +6,7 @@ service does at the points that the API document leaves open with the profile.
 
 from __future__ import annotations
 
-import socket
-import ssl
 import textwrap
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from functools import cached_property
@@ -45,7 +42,6 @@ _POINT = "Profile: "
 _WIDTH = 80  # of the details in the text form
 #: The columns of the table, with their share of its width.
 _COLUMNS = {"check": 24, "state": 10, "detail": 38, "next step": 28}
-_SOON = 21  # days before its end at which a certificate is worth a warning
 _WRITES = {
     "Chat Flows": ("Add", "Edit", "Delete"),
     "Chat Templates": ("Add", "Edit", "Delete"),
@@ -125,7 +121,7 @@ def _table(checks: Iterable[Check]) -> ReportPart:
 
 
 def doctor(to: Client | Sandbox | str | None = None) -> CheckupReport:
-    """Check address, TLS, account, token, permissions, webhooks and open points, read-only.
+    """Check address, account, token, permissions, webhooks and open points, read-only.
 
     Nothing is ever written: permissions that only a write could prove are `unknown`.
 
@@ -172,7 +168,6 @@ def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
     contacts = ask.get("contacts")
     address = Check("Base address", *_address(connection, contacts))
     yield address
-    yield Check("TLS", *_tls(connection))
     if address.state == "problem":
         return  # whatever else is asked would be answered by nobody, or by somebody else
     views = {
@@ -293,6 +288,8 @@ def _address(connection: Connection, first: Reply) -> _Outcome:
         reason = str(first.error.reason if first.error else "")
         way = f" by way of the proxy {proxy}" if proxy else ""
         step = _PROXY_STEP if proxy else "Check the address and the network."
+        if "certificate" in reason:
+            step = _TRUST_STEP
         return "problem", f"{url} does not answer{way}: {reason}", step
     if (by := _intermediary(first)) is not None:
         step = "Check the port: what listens there is not the service."
@@ -351,30 +348,6 @@ def _intermediary(first: Reply) -> str | None:
     if html:
         return f"{status} with a page of HTML"
     return None
-
-
-def _tls(connection: Connection) -> _Outcome:
-    parts = urlsplit(connection.base_url)
-    if parts.scheme == "http":
-        return "ok", "loopback, no TLS", ""
-    if proxy := _proxy(connection):  # past it there may be no way, and none that calls take
-        return "unknown", f"not checked: calls go through the proxy {proxy}", ""
-    address = parts.hostname or "", parts.port or 443
-    try:
-        with (
-            socket.create_connection(address, timeout=10) as plain,
-            ssl.create_default_context().wrap_socket(plain, server_hostname=address[0]) as secure,
-        ):
-            certificate = secure.getpeercert() or {}
-        end = ssl.cert_time_to_seconds(str(certificate["notAfter"]))
-    except ssl.SSLCertVerificationError as error:
-        return "problem", f"the certificate is not trusted: {error.verify_message}", _TRUST_STEP
-    except (OSError, ValueError) as error:
-        return "unknown", f"no direct connection ({type(error).__name__})", ""
-    days = int((end - time.time()) // 86400)
-    if days < _SOON:
-        return "warning", f"the certificate ends in {days} days", "Tell who runs the service."
-    return "ok", f"the certificate is trusted and ends in {days} days", ""
 
 
 def _account(connection: Connection, views: Iterable[Reply], accepted: bool) -> _Outcome:

@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 from chatkit import settings
 from chatkit.account.fleet_plan import FleetPlan, in_threads, load_fleet_plan
-from chatkit.account.history import runs, undo
 from chatkit.api.connection import account_words
 from chatkit.bulk import rendering
 from chatkit.bulk.stores import open_runs
@@ -41,11 +39,8 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from chatkit.bulk.endpoints import Existing
-    from chatkit.numbers import Plus
     from chatkit.sandbox import Sandbox
     from chatkit.templates.codes import Codes
-    from chatkit.templates.resource import Templates
 
 T = TypeVar("T")
 
@@ -223,38 +218,6 @@ class Fleet(Report, Mapping[str, Client]):
 
     # --- all accounts at once -------------------------------------------------------
 
-    def runs(self, *, at: str | Path | None = None) -> pd.DataFrame:
-        """List the runs of its accounts, the latest first, as `chatkit.runs` does.
-
-        The run of a fleet is a run for each account: their names begin alike, and this beginning
-        is what `undo` and `chatkit.resume` take.
-
-        Args:
-            at: Where the journals lie, as for `chatkit.runs`.
-        """
-        return runs(self, at=at)
-
-    def undo(
-        self,
-        run: str | pd.DataFrame,
-        *,
-        rows: Iterable[Any] | None = None,
-        include_adopted: bool = False,
-        at: str | Path | None = None,
-    ) -> FleetPlan:
-        """Make the plan that takes a run of the fleet back. Nothing happens until you apply it.
-
-        Args:
-            run: Its name, or its result.
-            rows: Labels of the rows to take back, as in the index of the result: account first.
-            include_adopted: As for `chatkit.undo`.
-            at: Where the journals lie, as for `chatkit.undo`.
-
-        Raises:
-            JournalError: There is no such run, or its journal is damaged.
-        """
-        return undo(run, self, rows=rows, include_adopted=include_adopted, at=at)
-
     def load_plan(self, path: str | PathLike[str]) -> FleetPlan:
         """Read a plan for several accounts that its `save(path)` has written.
 
@@ -369,13 +332,30 @@ class _FleetResource:
     def _of(self, client: Client) -> Any:
         return getattr(client, self._name)
 
-    def _frame(self, read: Callable[[Any], pd.DataFrame]) -> pd.DataFrame:
-        """Read the list of each account, and put them together."""
-        accessor.register()
-        done, stops = self._fleet._each(lambda _, client: read(self._of(client)), self._noun)
-        frame = rendering.fleet_frame(done)
-        remember_parts(frame, done)
+    def frame(self, *what: Any, **options: Any) -> pd.DataFrame:
+        """Read the list of each account into one DataFrame, indexed by account first.
+
+        Accounts that cannot be read are named, also in `attrs["stops"]`.
+
+        Args:
+            what: As for one account: the template codes, where they are not remembered.
+            options: As for one account, like `search=`, `status=` or `full=True`.
+        """
+        return self._frame("frame", *what, **options)
+
+    def _frame(self, method: str, *what: Any, **options: Any) -> pd.DataFrame:
+        """Read a frame of each account, and put them together."""
+        frames, stops = self._each(method, *what, **options)
+        frame = rendering.fleet_frame(frames)
+        remember_parts(frame, frames)
         return _with_stops(frame, stops)
+
+    def _each(self, method: str, *what: Any, **options: Any) -> Any:
+        """Call a method of the resource of each account, and return what came of it."""
+        accessor.register()
+        return self._fleet._each(
+            lambda _, client: getattr(self._of(client), method)(*what, **options), self._noun
+        )
 
     def plan(
         self,
@@ -383,11 +363,8 @@ class _FleetResource:
         delete: pd.DataFrame | Iterable[Any] | None = None,
         *,
         base: pd.DataFrame | Mapping[str, Any] | None = None,
-        existing: Existing | None = None,
         skip_invalid: bool = False,
-        other_account: bool = False,
-        duplicates: bool = False,
-        broken: bool = False,
+        **options: Any,
     ) -> FleetPlan:
         """Show what an edited frame would change, in each account. Nothing is sent before `apply`.
 
@@ -398,12 +375,9 @@ class _FleetResource:
             delete: Keys of records to delete, account first: `[("de", 50002)]`; or a frame that
                 holds them. Contents have a column `delete` for it.
             base: The frame of the fleet that this one was made from, as for one account.
-            existing: As for one account, like `other_account`, `duplicates` and `broken`.
             skip_invalid: Plan the good rows although others cannot be planned, and the other
                 accounts although one cannot be.
-            other_account: Take frames of another account.
-            duplicates: Make new records although there are some of the same name.
-            broken: Plan what has errors, too.
+            options: As for one account: `existing`, `other_account`, `duplicates`, `broken`.
 
         Raises:
             InputError: No frame can be planned as a whole, or one names no account of the fleet.
@@ -412,22 +386,16 @@ class _FleetResource:
         deletes = _keys_by_account(delete)
         bases = {} if base is None else self._by_account(base)
         self._check_labels([*parts, *deletes])
-        options = {
-            "existing": existing,
-            "skip_invalid": skip_invalid,
-            "other_account": other_account,
-            "duplicates": duplicates,
-            "broken": broken,
-        }
-        passed = {name: value for name, value in options.items() if value}
         fleet = self._fleet
         labels = [label for label in [*fleet, *fleet.failed] if label in {**parts, **deletes}]
 
         def plan(label: str, client: Client) -> Any:
-            own: dict[str, Any] = {"delete": deletes[label]} if label in deletes else {}
+            own = {"skip_invalid": skip_invalid, **options} | (
+                {"delete": deletes[label]} if label in deletes else {}
+            )
             if bases:
                 own["base"] = bases.get(label)
-            return self._of(client).plan(parts.get(label), **own, **passed)
+            return self._of(client).plan(parts.get(label), **own)
 
         done, stops = fleet._each(plan, labels=[label for label in labels if label in fleet])
         stops |= {label: why for label, why in fleet.failed.items() if label in labels}
@@ -528,32 +496,14 @@ def _with_stops(frame: pd.DataFrame, stops: Mapping[str, str]) -> pd.DataFrame:
 class FleetContacts(_FleetResource):
     """The contacts of all accounts of a fleet."""
 
-    _name, _noun = "contacts", "contacts"
+    _name = _noun = "contacts"
 
-    def frame(self, *, search: str | None = None, full: bool = False) -> pd.DataFrame:
-        """Read the contacts of all accounts into a DataFrame, indexed by account and id.
-
-        Accounts that cannot be read are named, also in `attrs["stops"]`.
-
-        Args:
-            search: Only those whose name or number holds this text.
-            full: Read each contact on its own as well, for `ref_id`.
-        """
-        return self._frame(lambda contacts: contacts.frame(search=search, full=full))
-
-    def check(
-        self,
-        frame: pd.DataFrame | Mapping[str, Any],
-        *,
-        region: str | None = None,
-        plus: Plus | None = None,
-    ) -> pd.DataFrame:
+    def check(self, frame: pd.DataFrame | Mapping[str, Any], **options: Any) -> pd.DataFrame:
         """Return what is wrong in contacts, as `client.contacts.check` finds it in each account.
 
         Args:
             frame: What `frame()` gave, edited or not, or a frame for each account.
-            region: Where numbers without a country code are dialled: 'IN', '+91', or a column.
-            plus: "lost" or "unused", of all numbers without a +, as in `client.contacts.check`.
+            options: As for one account: `region` and `plus`.
 
         Raises:
             InputError: It names no account of the fleet, or there is no such region.
@@ -561,7 +511,7 @@ class FleetContacts(_FleetResource):
         parts = self._by_account(frame)
         self._check_labels(parts)
         checked = self._fleet._each(
-            lambda label, client: client.contacts.check(parts[label], region=region, plus=plus),
+            lambda label, client: client.contacts.check(parts[label], **options),
             labels=[label for label in parts if label in self._fleet],
         )
         return _tables(*checked)
@@ -570,30 +520,17 @@ class FleetContacts(_FleetResource):
 class FleetFlows(_FleetResource):
     """The flows of all accounts of a fleet."""
 
-    _name, _noun = "flows", "flows"
-
-    def frame(self, *, status: str | None = None, full: bool = False) -> pd.DataFrame:
-        """Read the flows of all accounts into a DataFrame, indexed by account and id.
-
-        Args:
-            status: Only those in this state, like 'DRAFT'.
-            full: Read each flow on its own as well, for `flow_json`.
-        """
-        return self._frame(lambda flows: flows.frame(status=status, full=full))
+    _name = _noun = "flows"
 
     def check(self) -> pd.DataFrame:
         """Check the document of each flow of each account, as `client.flows.check_all` does."""
-        return self._frame(lambda flows: flows.check_all())
+        return self._frame("check_all")
 
 
 class FleetWebhooks(_FleetResource):
     """The webhook registrations of all accounts of a fleet."""
 
-    _name, _noun = "webhooks", "webhooks"
-
-    def frame(self) -> pd.DataFrame:
-        """Read the registrations of all accounts into a DataFrame, indexed by account and id."""
-        return self._frame(lambda webhooks: webhooks.frame())
+    _name = _noun = "webhooks"
 
     def check(self, *, quiet: float = 24) -> pd.DataFrame:
         """Return how each webhook is by its last delivery, as `client.webhooks.health` does.
@@ -601,7 +538,7 @@ class FleetWebhooks(_FleetResource):
         Args:
             quiet: Hours without a delivery that are normal for you.
         """
-        return self._frame(lambda webhooks: webhooks.health(quiet=quiet))
+        return self._frame("health", quiet=quiet)
 
 
 class FleetTemplates(_FleetResource):
@@ -609,33 +546,15 @@ class FleetTemplates(_FleetResource):
 
     _name, _noun = "templates", "contents"
 
-    def frame(self, codes: Codes | None = None, *, full: bool = False) -> pd.DataFrame:
-        """Read contents, indexed by account, `template_code` and `lang_code`.
-
-        Args:
-            codes: The template codes, or a file of them; without them those that each account
-                has had remembered.
-            full: Read each content on its own as well, for all its fields.
-        """
-        return self._frame(lambda templates: templates.frame(_codes(templates, codes), full=full))
-
-    def board(
-        self, codes: Codes | None = None, source: str = "en", *, languages: Iterable[str] = ()
-    ) -> pd.DataFrame:
+    def board(self, codes: Codes | None = None, source: str = "en", **options: Any) -> pd.DataFrame:
         """Return every template of each account in every language, as the board of one account.
 
         Args:
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
-            languages: Languages to show although no template has them.
+            options: As for one account, like `languages`.
         """
-        extra = list(languages)
-        boards = self._fleet._each(
-            lambda _, client: client.templates.board(
-                _codes(client.templates, codes), source, languages=extra
-            )
-        )
-        return _tables(*boards)
+        return _tables(*self._each("board", codes, source, **options))
 
     def check(self, codes: Codes | None = None, source: str = "en") -> pd.DataFrame:
         """Return what is wrong in contents, as `client.templates.check` finds it in each account.
@@ -644,21 +563,4 @@ class FleetTemplates(_FleetResource):
             codes: The template codes, or a file of them; without them those remembered.
             source: The language that the others are translated from.
         """
-        checked = self._fleet._each(
-            lambda _, client: client.templates.check(_codes(client.templates, codes), source)
-        )
-        return _tables(*checked)
-
-
-def _codes(templates: Templates, codes: Codes | None) -> Codes:
-    """Return the codes that were passed, or else those that an account has had remembered.
-
-    Raises:
-        InputError: There are none.
-    """
-    if codes is None and not templates.codes:
-        raise InputError(
-            "no template codes are remembered, and the API has no list of them: pass codes, for "
-            "all accounts, or keep those of one with fleet['NAME'].templates.remember(codes)"
-        )
-    return templates.codes if codes is None else codes
+        return _tables(*self._each("check", codes, source))

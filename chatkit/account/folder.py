@@ -13,13 +13,12 @@ import os
 import shlex
 import subprocess
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from hashlib import file_digest, sha256
+from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
-from shutil import copyfileobj
-from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import pandas as pd
 
@@ -35,19 +34,17 @@ from chatkit.account.layout import (
     LEDGER,
     OURS,
     RECORD_FILES,
-    TABLE_FILES,
     FolderContents,
     FolderFiles,
     FolderReader,
     PathNames,
     account_text,
     base_text,
+    contacts_text,
     is_ours,
     record_text,
-    table_text,
-    write_contacts,
 )
-from chatkit.account.planning import Differing, Named, plan_state
+from chatkit.account.planning import Named, plan_state
 from chatkit.account.reading import (
     CONTACT_COLUMNS,
     DECLARED,
@@ -95,7 +92,6 @@ _GIT = {
     _OURS_ATTRIBUTES: b"base.json -diff linguist-generated=true\n",
 }
 _GIT_LONGEST = 1 << 20  #: bytes of such a file
-_IN_MEMORY = 1 << 20  #: bytes of a file that are held in memory before it is written
 #: The account as it was pulled, which is written after all else; and files for the owner alone.
 _BASES = (BASE, BASE_CONTACTS)
 _PRIVATE = (*_BASES, CONTACTS)
@@ -108,10 +104,6 @@ _NO_CODES = (
     "No contents were pulled: the API has no list of templates. Say their codes with codes=, or "
     "keep them with client.templates.remember(codes)."
 )
-
-
-#: What a file is to hold: its bytes, or what writes them.
-_Text: TypeAlias = bytes | Callable[[Any], None]
 
 
 class _Absent:
@@ -208,9 +200,7 @@ class Folder:
         if not self.path.is_dir():
             return f"<folder {self.path}, which does not exist yet>"
         try:
-            state, contents = self._state()
-            waits = ", an interrupted pull waits: pull again to end it" * contents.interrupted
-            return f"<folder {repr(state)[1:-1]}{waits}>"
+            return f"<folder {repr(self.state())[1:-1]}>"
         except InputError as error:
             return f"<folder {self.path}: {str(error).partition(':')[0].rstrip('.')}>"
 
@@ -255,11 +245,6 @@ class Folder:
             raise InputError(f"{files.name} holds no account: `{self._pull_command()}` writes one.")
         names = {*held.codes} if codes is None else {*template_codes(codes)}
         notes = []
-        if held.interrupted:
-            notes.append(
-                f"A pull into {self.path} was interrupted. What it had still to write is read as "
-                f"written: `{self._pull_command()}` ends it."
-            )
         if contacts and held.contacts is None:
             notes.append(f"{files.name} has no {CONTACTS}: a pull with contacts writes it.")
         state = AccountState(
@@ -292,7 +277,6 @@ class Folder:
         *,
         contacts: bool | None = None,
         delete: Iterable[Named] = (),
-        existing: Differing = "update",
         broken: bool = False,
         skip_invalid: bool = False,
     ) -> Plan:
@@ -307,8 +291,6 @@ class Folder:
             contacts: Plan the contacts of `contacts.csv`; without it if that is there.
             delete: What is to be deleted, each by resource and name: `"flow Order survey"`,
                 `("content", "order_ready/de")`. What the files do not have stays otherwise.
-            existing: What becomes of records that differ: "update" writes what the files say,
-                "skip" leaves them and only makes what is missing.
             broken: Plan what has errors, too: documents and contents that will be refused.
             skip_invalid: Plan the good rows although others cannot be planned.
 
@@ -321,7 +303,6 @@ class Folder:
             state,
             client,
             delete=delete,
-            existing=existing,
             broken=broken,
             skip_invalid=skip_invalid,
         )
@@ -410,23 +391,30 @@ class Folder:
             findings.append((path, at.line, at.column, each.severity, each.code, *texts))
         return pd.DataFrame(findings, columns=list(_CHECKED)).astype(_CHECKED)
 
-    def _files(self, contacts: bool) -> FolderFiles:
-        """Read the bytes of all files of the folder, while no pull writes them."""
+    def _files(self, contacts: bool, *, end: bool = False) -> FolderFiles:
+        """Read the bytes of all files of the folder, while no pull writes them.
+
+        Args:
+            contacts: Read those of the contacts, too.
+            end: Write first what an interrupted pull has still to write.
+
+        Raises:
+            InputError: There is no such folder, or a pull was interrupted.
+        """
         if not self.path.is_dir():
             raise InputError(f"{self.path} does not exist: `{self._pull_command()}` writes it.")
-        with self._opened() as (directory, unfinished):
-            return self._read(directory, unfinished, contacts)
+        with self._opened(write=end) as (directory, unfinished):
+            if end:
+                unfinished.finish(directory)
+            elif unfinished.waits():
+                raise InputError(
+                    f"A pull into {self.path} was interrupted: `{self._pull_command()}` ends it."
+                )
+            return self._read(directory, contacts)
 
-    def _read(self, directory: Directory, unfinished: _Unfinished, contacts: bool) -> FolderFiles:
+    def _read(self, directory: Directory, contacts: bool) -> FolderFiles:
         files = FolderFiles(str(self.path))
-        tops = [
-            ACCOUNT,
-            *TABLE_FILES.values(),
-            LEDGER,
-            BASE,
-            *([CONTACTS, BASE_CONTACTS] * contacts),
-        ]
-        for path in tops:
+        for path in (ACCOUNT, LEDGER, BASE, *([CONTACTS, BASE_CONTACTS] * contacts)):
             files.add(path, directory.read)
         for pattern in RECORD_FILES.values():
             for path, kind in _listed(directory, pattern.partition("/")[0], files):
@@ -436,7 +424,6 @@ class Folder:
                     inside = [each for each, _ in _listed(directory, path, files)]
                 for each in filter(is_ours, inside):
                     files.add(each, directory.read)
-        unfinished.lay_over(files, directory, contacts=contacts)
         return files
 
     @contextmanager
@@ -494,7 +481,9 @@ class Folder:
             raise InputError(f"conflicts= is one of {choice}, not {conflicts!r:.60}.")
         mine = folder_owner(client.connection)
         with_contacts = not flows_only if contacts is None else contacts
-        files = self._files(with_contacts) if self.path.is_dir() else FolderFiles(str(self.path))
+        files = FolderFiles(str(self.path))
+        if self.path.is_dir():
+            files = self._files(with_contacts, end=True)
         contacts = CONTACTS in files.files if contacts is None else contacts
         here = FolderReader(files).read(contacts=contacts, ledger=True)
         self._refuse_other(here.account, mine, other_account)
@@ -508,13 +497,12 @@ class Folder:
         with self._opened(write=True) as (directory, unfinished):
             unfinished.finish(directory)
             for _ in range(_ROUNDS):
-                now = self._read(directory, unfinished, contacts)
+                now = self._read(directory, contacts)
                 if now != files:
                     files = now
                     here = FolderReader(files).read(contacts=contacts, ledger=True)
-                pull = _Pull(
-                    self, directory, files.files, here, state, mine, conflicts, other_account, saved
-                )
+                self._refuse_other(here.account, mine, other_account)
+                pull = _Pull(directory, files.files, here, state, mine, conflicts, saved)
                 pull.merge_ledger(ledger.read())
                 changed = pull.commit(unfinished)
                 saved |= dict.fromkeys(changed)
@@ -533,8 +521,13 @@ class Folder:
                 f"{CONTACTS} holds the names and numbers of persons. It is in .gitignore: keep "
                 "it out of what others can read."
             )
-        again = f"Saved while the pull ran, and merged again: {', '.join(saved)}."
-        return PullReport(self, state, done, pull.left_out, [again] if saved else [])
+        notes = [*state.not_carried]
+        if not state.codes and not flows_only:
+            notes.insert(0, _NO_CODES)
+        if saved:
+            again = f"Saved while the pull ran, and merged again: {', '.join(saved)}."
+            notes.insert(0, again)
+        return PullReport(self.path, state, done, pull.left_out, notes)
 
     def _refuse_other(self, account: str | None, own: str, other_account: bool) -> None:
         if account not in (None, own) and not other_account:
@@ -592,28 +585,21 @@ class _Unfinished:
             yield
 
     def keep(
-        self, texts: Mapping[str, _Text], gone: Iterable[str], before: Mapping[str, str | None]
+        self, texts: Mapping[str, bytes], gone: Iterable[str], before: Mapping[str, str | None]
     ) -> None:
         """Keep what is to be written and removed, and the digest of what each file was."""
-        manifest: dict[str, Any] = {"inode": self._inode, "write": {}}
-        manifest["remove"] = {path: before[path] for path in gone}
+        manifest = {
+            "inode": self._inode,
+            "write": {path: [before[path], _digest(text)] for path, text in texts.items()},
+            "remove": {path: before[path] for path in gone},
+        }
         with (
             replacing(self._path, first=self._path.with_name("new.zip")) as file,
             zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as pending,
         ):
-            for path, text in texts.items():
-                with SpooledTemporaryFile(_IN_MEMORY) as content:
-                    if callable(text):
-                        text(content)
-                    else:
-                        content.write(text)
-                    content.seek(0)
-                    digest = file_digest(content, "sha256").hexdigest()
-                    content.seek(0)
-                    with pending.open(path, "w", force_zip64=True) as entry:
-                        copyfileobj(content, entry)
-                manifest["write"][path] = [before[path], digest]
             pending.writestr(_MANIFEST, json.dumps(manifest))
+            for path, text in texts.items():
+                pending.writestr(path, text)
 
     def finish(self, directory: Directory) -> list[str]:
         """Write and remove what is kept.
@@ -642,27 +628,10 @@ class _Unfinished:
         self._path.unlink()
         return left
 
-    def lay_over(self, files: FolderFiles, directory: Directory, *, contacts: bool) -> None:
-        """Lay what is kept over the files that were read, as `finish` will write it."""
+    def waits(self) -> bool:
+        """Return whether something is kept for this folder."""
         with self._pending() as pending:
-            if pending is None:
-                return
-            archive, manifest = pending
-            files.interrupted, left = True, False
-            others = {*_GIT, _IGNORE} if contacts else {*_GIT, _IGNORE, CONTACTS, BASE_CONTACTS}
-            asked = manifest["write"].keys() - others
-            for path, before in manifest["remove"].items():
-                if _digest(files.files.get(path)) == before:
-                    files.files.pop(path, None)
-                else:
-                    left = left or path in files.files
-            for path, (before, after) in _base_last(manifest["write"]):
-                data = files.files.get(path)
-                now = directory.digest(path) if data is None else _digest(data)
-                if now not in (before, after):
-                    left = True
-                elif now == before and path in asked and not (left and path in _BASES):
-                    files.files[path] = archive.read(path)
+            return pending is not None
 
     @contextmanager
     def _pending(self) -> Iterator[tuple[zipfile.ZipFile, dict[str, Any]] | None]:
@@ -695,72 +664,68 @@ def _digest(data: bytes | None) -> str | None:
 # --- one pull ---------------------------------------------------------------------------
 
 
+@dataclass
 class _Pull:
     """One pull into a folder: merges three sides, and knows which files that changes.
 
-    Args:
-        folder: The folder.
-        directory: The same, open.
+    Attributes:
+        directory: The folder, open.
         files: The bytes of its files.
         here: What they hold.
         state: What the account holds.
         account: Which account it is.
         conflicts: What becomes of what both sides changed.
-        anew: Whether it may be another account: then there is no base.
         saved: The files that were saved while this pull ran and are merged again.
+        ledger: The ledger of both, if this computer has another one.
+        left_out: How many records of each resource somebody took out of the files.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        directory: Directory,
-        files: Mapping[str, bytes],
-        here: FolderContents,
-        state: AccountState,
-        account: str,
-        conflicts: Conflicts,
-        anew: bool,
-        saved: Collection[str],
-    ) -> None:
-        folder._refuse_other(here.account, account, anew)
-        self._folder, self._directory, self._files, self._here = folder, directory, files, here
-        self._state, self._account, self._saved = state, account, saved
-        self.ledger: Ledger | None = None
-        self._texts: dict[str, _Text] = {}
+    directory: Directory
+    files: Mapping[str, bytes]
+    here: FolderContents
+    state: AccountState
+    account: str
+    conflicts: Conflicts
+    saved: Collection[str]
+    ledger: Ledger | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._texts: dict[str, bytes] = {}
         self._before: dict[str, str | None] = {}  #: the digest of each file that was merged
         self._gone: list[str] = []
         self._edited: list[str] = []
-        self.left_out: dict[str, int] = {}  #: records that somebody took out of the files
         self._base = FolderContents()
-        if here.base is not None and here.account == account == here.base.account:
-            self._base = here.base
-        self._codes = sorted({*here.codes, *state.codes})
-        self._paths = dict(here.paths)
-        self._merge(conflicts)
+        base = self.here.base
+        if base is not None and self.here.account == self.account == base.account:
+            self._base = base
+        self._codes = sorted({*self.here.codes, *self.state.codes})
+        self._paths = dict(self.here.paths)
+        self._merge()
 
-    def _merge(self, conflicts: Conflicts) -> None:
-        here = self._here.records
+    def _merge(self) -> None:
+        here = self.here.records
         clashes: list[FieldConflict] = []
         live = {
-            noun: _carried(self._state, noun, base) if noun in self._state.records else base
+            noun: _carried(self.state, noun, base) if noun in self.state.records else base
             for noun, base in self._base.records.items()
         }
         records = {}
         for noun in NOUNS:
             base = self._base.records[noun]
-            records[noun], more = merged(noun, base, here[noun], live[noun], conflicts)
+            records[noun], more = merged(noun, base, here[noun], live[noun], self.conflicts)
             clashes += more
             self.left_out[noun] = len((base.keys() & live[noun].keys()) - records[noun].keys())
-        contacts, live_contacts = None, self._state.contacts
+        contacts, live_contacts = None, self.state.contacts
         if live_contacts is not None:
             contacts, more = merged_contacts(
-                self._base.contacts, self._here.contacts, live_contacts, conflicts
+                self._base.contacts, self.here.contacts, live_contacts, self.conflicts
             )
             clashes += more
-        names = PathNames(self._paths, self._files)
+        names = PathNames(self._paths, self.files)
         if clashes:
             self._refuse(clashes)
-        for noun in RECORD_FILES:
+        for noun in NOUNS:
             for name, fields in records[noun].items():
                 path = self._paths.get((noun, name)) or names.new(noun, name)
                 self._paths[noun, name] = path
@@ -770,31 +735,25 @@ class _Pull:
                 if old is not None and fields != live[noun].get(name):
                     self._edited.append(path)
         self._gone = [
-            path
-            for (noun, name), path in self._here.paths.items()
-            if noun in RECORD_FILES and name not in records[noun]
+            path for (noun, name), path in self.here.paths.items() if name not in records[noun]
         ]
-        for noun, path in TABLE_FILES.items():
-            missing = path not in self._files and not self._state.flows_only
-            if missing or records[noun] != here[noun]:
-                self._texts[path] = table_text(noun, records[noun])
-            elif here[noun] != live[noun]:
-                self._edited.append(path)
-        if self._here.account != self._account or [*self._here.codes] != self._codes:
-            self._texts[ACCOUNT] = account_text(self._account, self._codes)
+        flows_only = self.state.flows_only and self.here.flows_only
+        about = self.here.account, [*self.here.codes], self.here.flows_only
+        if about != (self.account, self._codes, flows_only):
+            self._texts[ACCOUNT] = account_text(self.account, self._codes, flows_only)
         for path, text in _GIT.items():
             if self._of_git(path) != text:
                 self._texts[path] = text
         if contacts is not None and live_contacts is not None:
             self._write_contacts(contacts, live_contacts)
-        pulled = base_text(self._account, self._codes, live)
-        if self._files.get(BASE) != pulled:
+        pulled = base_text(self.account, self._codes, live)
+        if self.files.get(BASE) != pulled:
             self._texts[BASE] = pulled
 
     def _of_git(self, path: str) -> bytes:
         """Read a file of git in the folder; nothing is in one that is missing."""
         try:
-            data = self._directory.read(path, _GIT_LONGEST)
+            data = self.directory.read(path, _GIT_LONGEST)
         except FileNotFoundError:
             return b""
         self._before[path] = _digest(data)
@@ -805,10 +764,10 @@ class _Pull:
         if b"/contacts.csv" not in ignored.split():
             gap = b"" if not ignored or ignored.endswith(b"\n") else b"\n"
             self._texts[_IGNORE] = ignored + gap + b"/contacts.csv\n"
-        if self._here.contacts is None or not _same_contacts(contacts, self._here.contacts):
-            self._texts[CONTACTS] = lambda file: write_contacts(contacts, EDITED, file)
+        if self.here.contacts is None or not _same_contacts(contacts, self.here.contacts):
+            self._texts[CONTACTS] = contacts_text(contacts, EDITED)
         if base is None or not _same_contacts(base, live, CONTACT_COLUMNS):
-            self._texts[BASE_CONTACTS] = lambda file: write_contacts(live, CONTACT_COLUMNS, file)
+            self._texts[BASE_CONTACTS] = contacts_text(live, CONTACT_COLUMNS)
 
     def _refuse(self, clashes: list[FieldConflict]) -> None:
         problems = [
@@ -821,9 +780,9 @@ class _Pull:
             for each in clashes
         ]
         written = "Nothing was written"
-        if self._saved:
+        if self.saved:
             written = (
-                f"{', '.join(self._saved)} was saved while the pull ran, and is as you saved it"
+                f"{', '.join(self.saved)} was saved while the pull ran, and is as you saved it"
             )
         raise InputError(
             f"{many(len(clashes), 'field')} changed both in the files and in the account. "
@@ -835,11 +794,9 @@ class _Pull:
     def _where(self, each: FieldConflict) -> str:
         if DECLARED[each.noun].personal:
             return f"{CONTACTS}, {' '.join(each.name)}"
-        path = self._paths.get((each.noun, each.name))
-        if each.noun in TABLE_FILES:
-            return f"{TABLE_FILES[each.noun]}, {each.name}"
         name = " in ".join(each.name) if isinstance(each.name, tuple) else each.name
-        return path or f"{each.noun} {values(name)}, whose file is gone"
+        gone = f"{each.noun} {values(name)}, whose file is gone"
+        return self._paths.get((each.noun, each.name), gone)
 
     def merge_ledger(self, known: Ledger) -> None:
         """Merge the ledger of this computer with that of the folder.
@@ -847,11 +804,11 @@ class _Pull:
         Raises:
             InputError: Lines of the file cannot be read.
         """
-        if self._state.flows_only:
+        if self.state.flows_only:
             return
-        both = known.merge(self._here.ledger)
+        both = known.merge(self.here.ledger)
         text = str(both).encode()
-        if both != Ledger() and self._files.get(LEDGER) != text:
+        if both != Ledger() and self.files.get(LEDGER) != text:
             self._texts[LEDGER] = text
         self.ledger = both if both != known else None
 
@@ -862,14 +819,14 @@ class _Pull:
             The files that were saved since they were merged, and so were not written.
         """
         touched = (*self._texts, *self._gone)
-        before = {path: _digest(self._files.get(path)) for path in touched} | self._before
-        changed = [path for path in touched if self._directory.digest(path) != before[path]]
+        before = {path: _digest(self.files.get(path)) for path in touched} | self._before
+        changed = [path for path in touched if self.directory.digest(path) != before[path]]
         if touched and not changed:
             unfinished.keep(self._texts, self._gone, before)
-            changed = unfinished.finish(self._directory)
-        if self._state.contacts is not None:
+            changed = unfinished.finish(self.directory)
+        if self.state.contacts is not None:
             for path in _PRIVATE:
-                self._directory.restrict(path)
+                self.directory.restrict(path)
         return changed
 
     @property
@@ -877,7 +834,7 @@ class _Pull:
         """The change of each file, by its path."""
         written = [path for path in self._texts if not path.startswith((OURS, ".git"))]
         changes = dict.fromkeys(self._edited, "edited")
-        changes |= {path: "changed" if path in self._files else "new" for path in written}
+        changes |= {path: "changed" if path in self.files else "new" for path in written}
         return changes | dict.fromkeys(self._gone, "removed")
 
 
@@ -1090,33 +1047,23 @@ def state_of(
 # --- what a pull did --------------------------------------------------------------------
 
 
+@dataclass(frozen=True, repr=False, eq=False)
 class PullReport(Report):
     """The change of each file by a pull: new, changed, removed, or edited and so kept.
 
-    Args:
-        folder: The folder.
+    Attributes:
+        path: The folder.
         state: What the account holds.
-        changes: What became of each file; those that are as they were are not in it.
+        changes: What became of each file, by its path; those that are as they were are not in it.
         left_out: How many records of each resource somebody took out of the files.
-        notes: What else is to be known.
+        notes: What else is to be known, and what is in the account and not in the folder.
     """
 
-    def __init__(
-        self,
-        folder: Folder,
-        state: AccountState,
-        changes: Mapping[str, str],
-        left_out: Mapping[str, int],
-        notes: Iterable[str] = (),
-    ) -> None:
-        self._folder, self._state = folder, state
-        self._left_out = ", ".join(many(count, noun) for noun, count in left_out.items() if count)
-        self.changes = dict(changes)  #: what became of each file, by its path
-        self.notes = [
-            *notes,
-            *([_NO_CODES] if not state.codes and not state.flows_only else []),
-            *state.not_carried,
-        ]  #: what else is to be known, and what is in the account and not in the folder
+    path: Path
+    state: AccountState
+    changes: Mapping[str, str]
+    left_out: Mapping[str, int]
+    notes: Sequence[str]
 
     def frame(self) -> pd.DataFrame:
         """Return a row for each file that changed, or that was edited: `file` and `change`."""
@@ -1124,23 +1071,23 @@ class PullReport(Report):
         return pd.DataFrame(rows, columns=["file", "change"], dtype="str")
 
     def _parts(self) -> Iterator[ReportPart]:
-        counts = repr(self._state).partition(": ")[2].removesuffix(">")
-        head = f"Pulled {self._state.origin} into {self._folder.path}: {counts}."
+        counts = repr(self.state).partition(": ")[2].removesuffix(">")
+        head = f"Pulled {self.state.origin} into {self.path}: {counts}."
         lines = []
         for change in ("new", "changed", "removed", "edited"):
             paths = [path for path, what in self.changes.items() if what == change]
             if paths:
                 lines.append(f"  {change}: {', '.join(_grouped(paths))}")
-        if self._left_out:
+        if left_out := [many(count, noun) for noun, count in self.left_out.items() if count]:
             lines.append(
-                f"  taken out of the files, and still in the account: {self._left_out}. In a plan, "
-                "delete= names what is to be deleted there."
+                f"  taken out of the files, and still in the account: {', '.join(left_out)}. In a "
+                "plan, delete= names what is to be deleted there."
             )
         elif not self.changes:
             lines.append("  All files were as they are in the account.")
         html = f"<p>{marked(head)}</p>{html_list('changes', '', lines)}"
         yield ReportPart([head, *lines], html)
-        notes = self.notes[:-1]  # the last one is the same for all accounts
+        notes = [*self.notes[:-1]]  # the last one is the same for all accounts
         yield ReportPart([f"  {note}" for note in notes], html_list("objections", "", notes))
 
 
@@ -1150,7 +1097,7 @@ def _grouped(paths: list[str]) -> Iterator[str]:
     yield from sorted(tops)
     for top in (pattern.partition("/")[0] for pattern in RECORD_FILES.values()):
         inside = [path for path in paths if path.startswith(f"{top}/")]
-        if len(inside) > FEW // 2:
+        if len(inside) > 2:
             yield f"{len(inside):,} in {top}/"
         else:
             yield from inside

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
 from chatkit.api.connection import Connection, account_parts, same_host
@@ -116,20 +116,40 @@ def _opened(
 
     Its account is looked for only when something is sent or taken back.
     """
-    if fleet := _runs_of_fleet(run, home):
-        whole = _fleet_to_go_on(fleet, client, False, home)
-        return whole, result_so_far(whole)
-    store, name = find_run(run, home)
+    store, name, home, fleet = _find(run, home)
+    plan = _to_go_on(store, name, home, fleet, client)
+    if isinstance(plan, FleetPlan):
+        return plan, result_so_far(plan)
     with store.read(name) as kept:
         header, rows = kept.header, rows_of_journal(kept)
-        if isinstance(client, Mapping):
-            by_account = {each.connection.account: each for each in client.values()}
-            client = by_account.get(header.account)
-        target: Any = _LateTarget(partial(_target, header, client, False))
-        plan = plan_of_run(kept, target, store, home)
     last = store.summary(name).last
     stopped = last.detail.get("reason", "") if last is not None and last.what == "stopped" else ""
     return plan, rendering.result_frame(rows, header.run, header.names, stopped)
+
+
+def _to_go_on(
+    store: JournalStore,
+    name: str,
+    home: JournalStore | None,
+    fleet: Mapping[str, KeptRun],
+    client: Client | Mapping[str, Client] | None,
+    moved: bool = False,
+) -> Plan | FleetPlan:
+    """Make the plan that a run began with: applied again, the run goes on.
+
+    Raises:
+        JournalError: No journal of it can be read.
+    """
+
+    def read(label: str, kept: Journal) -> Plan:
+        target: Any = _LateTarget(partial(_target, kept.header, client, moved, _accounts(fleet)))
+        return plan_of_run(kept, target, fleet[label].store if fleet else store, home)
+
+    if not fleet:
+        with store.read(name) as kept:
+            return read("", kept)
+    plans, failed = _read_each(fleet, read)
+    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(fleet))
 
 
 class _LateTarget:
@@ -185,13 +205,10 @@ def journal(run: str | pd.DataFrame, *, at: str | Path | None = None) -> pd.Data
     del at  # a traceback that prints variables must not find a password
     store, name, _, fleet = _find(run, place)
     if fleet:
-        missing = _missing(fleet)
-        frames = _read_each(
-            fleet,
-            lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept)),
-            missing,
+        frames, failed = _read_each(
+            fleet, lambda _, kept: rendering.journal_frame(kept.events(), rows_of_journal(kept))
         )
-        for label, why in missing.items():
+        for label, why in failed.items():
             print_line(f"{visible(label)}: {why}")
         return rendering.fleet_table(frames)
     with store.read(name) as kept:
@@ -250,18 +267,14 @@ def resume(
     place = hidden_at(at)
     del at  # a traceback that prints variables must not find a password
     store, name, home, fleet = _find(run, place)
-    plan: Plan | FleetPlan
     if fleet:
         _check_begun(fleet)
-        plan = _fleet_to_go_on(fleet, client, moved, home)
     elif on is not None:
         raise InputError(
             f"on= goes on with the run of a fleet, and {name} is the run of one account, which "
             "needs no more than this process: leave on= out."
         )
-    else:
-        with store.read(name) as kept:
-            plan = plan_of_run(kept, _target(kept.header, client, moved), store, home)
+    plan = _to_go_on(store, name, home, fleet, client, moved)
     result = plan.apply(
         concurrency=concurrency,
         rate=rate,
@@ -273,30 +286,6 @@ def resume(
     if secrets is not None:
         secrets.update(plan.secrets)
     return result
-
-
-@overload
-def undo(
-    run: str | pd.DataFrame,
-    client: Client | None = None,
-    *,
-    rows: Iterable[Any] | None = None,
-    include_adopted: bool = False,
-    moved: bool = False,
-    at: str | Path | None = None,
-) -> Plan: ...
-
-
-@overload
-def undo(
-    run: str | pd.DataFrame,
-    client: Mapping[str, Client],
-    *,
-    rows: Iterable[Any] | None = None,
-    include_adopted: bool = False,
-    moved: bool = False,
-    at: str | Path | None = None,
-) -> FleetPlan: ...
 
 
 def undo(
@@ -430,14 +419,24 @@ def _check_begun(parts: Mapping[str, KeptRun]) -> None:
 
 
 def _read_each(
-    parts: Mapping[str, KeptRun], read: Callable[[str, Journal], T], failed: dict[str, str]
-) -> dict[str, T]:
-    """Return what is read in each journal; why one cannot be used is noted in `failed`.
+    parts: Mapping[str, KeptRun],
+    read: Callable[[str, Journal], T],
+    labels: Collection[str] | None = None,
+) -> tuple[dict[str, T], dict[str, str]]:
+    """Return what is read in each journal, and by account why one is not there or cannot be used.
+
+    Args:
+        parts: The runs of a fleet.
+        read: Reads one.
+        labels: Of which accounts; without it of all.
 
     Raises:
         JournalError: None can be read.
     """
-    results: dict[str, T] = {}
+    results, failed = dict[str, T](), _missing(parts)
+    if labels is not None:
+        parts = {label: part for label, part in parts.items() if label in labels}
+        failed = {label: why for label, why in failed.items() if label in labels}
     for n, (label, part) in enumerate(parts.items(), 1):
         try:
             with part.read() as kept:
@@ -448,32 +447,11 @@ def _read_each(
             if n == len(parts) and not results:
                 raise
             failed[label] = first_line(error)
-    return results
+    return results, failed
 
 
 def _accounts(parts: Mapping[str, KeptRun]) -> set[str]:
     return {each.header.account for each in parts.values() if each.header is not None}
-
-
-def _fleet_to_go_on(
-    parts: Mapping[str, KeptRun],
-    client: Client | Mapping[str, Client] | None,
-    moved: bool,
-    home: JournalStore | None,
-) -> FleetPlan:
-    """Make the plan that the run of a fleet began with: applied again, the run goes on.
-
-    Raises:
-        JournalError: No journal of it can be read.
-    """
-    failed, accounts = _missing(parts), _accounts(parts)
-
-    def read(label: str, kept: Journal) -> Plan:
-        target: Any = _LateTarget(partial(_target, kept.header, client, moved, accounts))
-        return plan_of_run(kept, target, parts[label].store, home)
-
-    plans = _read_each(parts, read, failed)
-    return FleetPlan(plans, failed=failed, skip_invalid=True, run=_fleet_name(parts))
 
 
 def _fleet_to_take_back(
@@ -485,17 +463,15 @@ def _fleet_to_take_back(
     home: JournalStore | None,
 ) -> FleetPlan:
     """Make the plan that takes back the run of a fleet, in each account that can be found."""
-    missing, accounts = _missing(parts), _accounts(parts)
-    labels = dict.fromkeys([*parts, *missing])
+    labels = dict.fromkeys([*parts, *_missing(parts)])
     rows_of = labels if rows is None else _by_account(rows, labels)
-    failed = {label: why for label, why in missing.items() if label in rows_of}
 
     def read(label: str, kept: Journal) -> Plan:
         only = None if rows is None else _numbers(kept, rows_of[label] or ())
-        target = _target(kept.header, client, moved, accounts)
+        target = _target(kept.header, client, moved, _accounts(parts))
         return keep_at(undo_plan(kept, target, include_adopted=include_adopted, only=only), home)
 
-    plans = _read_each({n: part for n, part in parts.items() if n in rows_of}, read, failed)
+    plans, failed = _read_each(parts, read, rows_of)
     return FleetPlan(plans, failed=failed, skip_invalid=True)
 
 
@@ -533,11 +509,11 @@ def _one(
     """
     if client is None or isinstance(client, Client):
         return client
-    if header.fleet is None:
-        raise SettingsError("This is the run of one account: pass the client of that account.")
     for each in client.values():
         if each.connection.account == header.account:
             return each
+    if header.fleet is None:
+        raise SettingsError("This is the run of one account: pass the client of that account.")
     label = header.fleet[1]
     if label not in client:
         return None
@@ -606,17 +582,15 @@ def prune(
     return prune_journals(store, days=days, runs=named | parts)
 
 
-class _JournalPlace(NamedTuple):
-    """The place of the journal of a run."""
+def _find(
+    run: str | pd.DataFrame, at: At | None
+) -> tuple[JournalStore, str, JournalStore | None, Mapping[str, KeptRun]]:
+    """Find where the journal of a run lies, or the journals of the run of a fleet.
 
-    store: JournalStore
-    name: str  #: the whole of it
-    home: JournalStore | None  #: the store, if it is not where the journals of this user lie
-    fleet: Mapping[str, KeptRun]  #: the runs of its accounts, if it is the run of a fleet
-
-
-def _find(run: str | pd.DataFrame, at: At | None) -> _JournalPlace:
-    """Find where the journal of a run lies, or the journals of the run of a fleet."""
+    Returns:
+        The store, the whole name of the run, the store again if it is not where the journals of
+        this user lie, and the runs of its accounts if it is the run of a fleet.
+    """
     name = run if isinstance(run, str) else None
     if not isinstance(run, str):
         name = rendering.run_of(run) if hasattr(run, "attrs") else None
@@ -630,8 +604,8 @@ def _find(run: str | pd.DataFrame, at: At | None) -> _JournalPlace:
     home = None if at is None else store_at(at)
     if fleet := _runs_of_fleet(name, home):
         first = next(iter(fleet.values()))
-        return _JournalPlace(first.store, first.run, home, fleet)
-    return _JournalPlace(*find_run(name, home), home, {})
+        return first.store, first.run, home, fleet
+    return *find_run(name, home), home, {}
 
 
 def _target(

@@ -1,17 +1,18 @@
 """Layout: the files of an account, what each holds, and how it is written.
 
 ```
-account.toml                    which account this is, and the template codes
+account.json                    which account this is, and the template codes
 flows/<name>.json               a flow: its name, its template and its document
 templates/<code>/<lang>.json    a content: the message in one language
-webhooks.toml                   the webhooks
+webhooks/<address>.json         a webhook: its address and its events
 contacts.csv                    the contacts, where they were asked for
 translations.jsonl              from which source text each translation was made
 .chatkit/                       the account as it was when it was pulled
 ```
 
-What is as it is by itself is left out, keys are in the order of the alphabet, and a text of
-several lines is a list of them: a small edit is a small difference. All is text in UTF-8.
+Each record is a file of its own. What is as it is by itself is left out, keys are in the order of
+the alphabet, and a text of several lines is a list of them: a small edit is a small difference.
+All is text in UTF-8.
 """
 
 from __future__ import annotations
@@ -20,13 +21,12 @@ import csv
 import io
 import json
 import re
-import tomllib
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from functools import cache, cached_property
 from hashlib import sha256
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -38,13 +38,12 @@ from chatkit.account.reading import (
     CONTACT,
     CONTACT_COLUMNS,
     DECLARED,
-    FIELDS,
+    FLOWS_ONLY,
     NAME_PARTS,
     NOUNS,
     Fields,
     canonical,
     contact_keys,
-    default_of,
     named_cells,
 )
 from chatkit.api.record import Body
@@ -60,10 +59,9 @@ from chatkit.util.json import escape, is_deeper
 if TYPE_CHECKING:
     import pandas as pd
 
-ACCOUNT, LEDGER, OURS = "account.toml", "translations.jsonl", ".chatkit"
-#: The files of the records that have one each, and the file of those that are tables of one.
-RECORD_FILES = {n: DECLARED[n].file for n in NOUNS if DECLARED[n].file.endswith(".json")}
-TABLE_FILES = {n: DECLARED[n].file for n in NOUNS if n not in RECORD_FILES}
+ACCOUNT, LEDGER, OURS = "account.json", "translations.jsonl", ".chatkit"
+#: Where the file of each record is, by its noun.
+RECORD_FILES = {noun: DECLARED[noun].file for noun in NOUNS}
 [CONTACTS] = (declared.file for declared in DECLARED.values() if declared.personal)
 BASE, BASE_CONTACTS = f"{OURS}/base.json", f"{OURS}/contacts.csv"
 #: The version of this layout; a later chatkit may write another one.
@@ -74,33 +72,30 @@ EDITED = tuple(name for name in CONTACT_COLUMNS if name not in NAME_PARTS)
 #: Where each record stands, by its noun and its name.
 Paths: TypeAlias = dict[tuple[str, Any], str]
 Records: TypeAlias = dict[str, dict[Any, dict[str, Any]]]
-#: Finds where a field stands in a file.
-Place: TypeAlias = Callable[[str], "LineColumn | None"]
 
 #: Names that Windows keeps for itself, whatever follows the dot.
 _RESERVED = re.compile(r"con|prn|aux|nul|com[0-9]|lpt[0-9]")
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,60}")
-_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)|\(at end of document\)")
 _MOST = 50  #: wrong rows of one table that are told one by one
 #: The levels of a record's file; a flow document may have 60. The base holds records 3 deeper.
 _DEEPEST = 96
 #: Bytes of a file that is read, at most.
 LARGEST_OTHER = 8 << 20
 LARGEST = {CONTACTS: 512 << 20, BASE_CONTACTS: 512 << 20, BASE: 64 << 20, LEDGER: 64 << 20}
+#: What the file of the account may hold: the type of each entry, in Python's words and in ours.
+_ABOUT: dict[str, tuple[type, str]] = {
+    "account": (str, "a text"),
+    "format": (int, "a whole number"),
+    "templates": (list, "a list"),
+    "flows_only": (bool, "true or false"),
+}
 #: The form of what names a contact.
 _FORMS = (
     (CONTACT[0], re.compile("[+][0-9]+"), "must be a + and digits, like +91"),
     (CONTACT[1], re.compile("[0-9]+"), "must be digits only, without the country code"),
 )
-#: Rows of contacts that are written at a time.
-_BATCH = 4096
 #: Files that other programs put into folders: beginnings and ends of their names.
 _HIDDEN = (".", "~$")
-
-_HEAD = """\
-# A business messaging account as files: flows/, templates/, webhooks.toml and contacts.csv.
-# Edit these and see `chatkit plan`; `chatkit pull` brings what has moved in the account.
-"""
 
 
 @dataclass
@@ -115,7 +110,6 @@ class FolderContents:
         contacts: The contacts, if they are here and were asked for.
         ledger: From which source text each translation was made, if it was asked for.
         base: The account as it was pulled.
-        interrupted: Whether a pull that was interrupted has still to be ended.
         flows_only: Whether there is no place for anything else in it.
     """
 
@@ -126,7 +120,6 @@ class FolderContents:
     contacts: pd.DataFrame | None = None
     ledger: Ledger = field(default_factory=Ledger)
     base: FolderContents | None = None
-    interrupted: bool = False
     flows_only: bool = False
 
 
@@ -138,13 +131,11 @@ class FolderFiles:
         name: What the folder is called, for messages.
         files: The bytes of each file by its path.
         problems: What could not be read.
-        interrupted: Whether a pull that was interrupted has still to be ended.
     """
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    interrupted: bool = False
 
     def add(self, path: str, read: Callable[[str, int], bytes]) -> None:
         """Read a file; one that is missing is left out, and what is wrong with it is noted."""
@@ -168,7 +159,7 @@ def is_ours(path: str) -> bool:
     parts = path.split("/")
     if any(part.startswith(_HIDDEN) for part in parts if part != OURS):
         return False
-    if path in (ACCOUNT, *TABLE_FILES.values(), CONTACTS, LEDGER, BASE, BASE_CONTACTS):
+    if path in (ACCOUNT, CONTACTS, LEDGER, BASE, BASE_CONTACTS):
         return True
     return _noun_of(path) is not None
 
@@ -245,7 +236,7 @@ class PathNames:
     def _free(self, before: str, name: str, noun: str, after: str) -> str:
         """Make the path of a file or a folder that none has, not even in other letters."""
         plain = _PLAIN.fullmatch(name) and not is_reserved(name)
-        stem = name if plain else safe(name, noun)
+        stem = name if plain else safe(name.removeprefix("https://"), noun)
         digest = sha256(name.encode(errors="surrogatepass")).hexdigest()
         stems = [stem] if stem else []
         stems += [f"{stem or noun}-{digest[:length]}" for length in (6, 12, 64)]
@@ -280,28 +271,10 @@ def record_text(noun: str, name: Any, fields: Fields, path: str) -> bytes:
     return json_text(row)
 
 
-def account_text(account: str, codes: Iterable[str]) -> bytes:
-    """Write `account.toml`."""
-    lines = [f"account = {_toml(account)}", f"format = {FORMAT}"]
-    listed = [f"  {_toml(code)}," for code in sorted(codes)]
-    lines += ["templates = [", *listed, "]"] if listed else ["templates = []"]
-    return (_HEAD + "\n".join([*lines, ""])).encode()
-
-
-def table_text(noun: str, records: Mapping[str, Fields]) -> bytes:
-    """Write all records of a resource as tables of one TOML file."""
-    blocks = []
-    for name, fields in sorted(records.items()):
-        known = {each: fields.get(each, default_of(noun, each)) for each in FIELDS[noun]}
-        cells = named_cells(DECLARED[noun], name) | known
-        lines = [f"{each} = {_toml(value)}" for each, value in cells.items() if value is not None]
-        blocks.append("\n".join([f"[[{noun}]]", *lines, ""]))
-    return "\n".join(blocks).encode()
-
-
-def _toml(value: Any) -> str:
-    """Write a value as TOML has it: as JSON, and the last control character as an escape."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+def account_text(account: str, codes: Iterable[str], flows_only: bool) -> bytes:
+    """Write `account.json`."""
+    about: dict[str, Any] = {"account": account, "format": FORMAT, "templates": sorted(codes)}
+    return json_text(about | ({"flows_only": True} if flows_only else {}))
 
 
 def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
@@ -318,14 +291,15 @@ def base_text(account: str, codes: Iterable[str], records: Records) -> bytes:
     return json_text(base)
 
 
-def write_contacts(contacts: pd.DataFrame, columns: Sequence[str], target: Any) -> None:
-    """Write contacts as CSV into what takes bytes: no cell of it can run as a formula."""
+def contacts_text(contacts: pd.DataFrame, columns: Sequence[str]) -> bytes:
+    """Write contacts as CSV: no cell of it can run as a formula."""
     cells = [[guarded(text or "") for text in listed(contacts[name])] for name in columns]
-    rows = chain([columns], zip(*cells, strict=True))
-    while batch := list(islice(rows, _BATCH)):
-        text = io.StringIO(newline="")
-        csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(batch)
-        target.write(text.getvalue().encode())
+    file = io.BytesIO()
+    with io.TextIOWrapper(file, "utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        writer.writerows(chain([columns], zip(*cells, strict=True)))
+        text.flush()
+        return file.getvalue()
 
 
 # --- read -------------------------------------------------------------------------------
@@ -340,11 +314,8 @@ class FolderReader:
 
     def __init__(self, folder: FolderFiles) -> None:
         self._files, self._name = folder.files, folder.name
-        #: By file its lines, and the numbers of those that begin a table: places are looked for in
-        #: them once a record.
-        self._lines: dict[str, tuple[list[str], list[int]]] = {}
         self.problems = [*folder.problems]
-        self.contents = FolderContents(interrupted=folder.interrupted)
+        self.contents = FolderContents()
         #: The account as it was pulled: what a service has, it may have.
         self.base = FolderContents()
 
@@ -358,22 +329,20 @@ class FolderReader:
             self._base()
         if contacts and BASE_CONTACTS in self._files:
             self.base.contacts = self.contacts(BASE_CONTACTS, CONTACT_COLUMNS)
-        codes = self._account()
+        about = self._account() if ACCOUNT in self._files else {}
+        self.contents.account = about.get("account")
         for path in sorted(self._files):
             if noun := _noun_of(path):
                 self._record(noun, path)
-        for noun, path in TABLE_FILES.items():
-            if path in self._files:
-                self._table(noun, path)
         if contacts and CONTACTS in self._files:
             self.contents.contacts = self.contacts(CONTACTS, EDITED)
         if ledger and LEDGER in self._files:
             self._ledger()
         named = (name for several in self.contents.records.values() for name in several)
         outer = (name[0] for name in named if isinstance(name, tuple))
-        self.contents.codes = tuple(sorted({*codes, *outer}))
-        tables = not self._files.keys().isdisjoint(TABLE_FILES.values())
-        self.contents.flows_only = not tables and not self.contents.codes
+        self.contents.codes = tuple(sorted({*about.get("templates", ()), *outer}))
+        only_flows = {noun for noun, _ in self.contents.paths} <= {*FLOWS_ONLY}
+        self.contents.flows_only = about.get("flows_only", not about and only_flows)
         if self.problems:
             files = len({problem.field.partition(", line ")[0] for problem in self.problems})
             what = f"{many(len(self.problems), 'place')} in {many(files, 'file')} of {self._name}"
@@ -386,57 +355,33 @@ class FolderReader:
         place = f", line {at.line}, column {at.column}" if at else ""
         self.problems.append(Problem(f"{visible(path)}{place}", value, reason))
 
-    # --- account.toml and webhooks.toml ---
+    def _account(self) -> dict[str, Any]:
+        """Read which account it is, and the template codes."""
+        if (read := self._json(ACCOUNT)) is None:
+            return {}
+        source, about = read
+        for name, value in about.items():
+            at = source.find(f"/{escape(name)}")
+            kind, needed = _ABOUT.get(name, (object, ""))
+            if not needed:
+                self._refuse(ACCOUNT, at, f"{values(name)} is not known here")
+            elif type(value) is not kind:
+                self._refuse(ACCOUNT, at, f"{name} must be {needed}")
+                return {}
+        if about.get("format", FORMAT) > FORMAT:
+            reason = f"a later chatkit has written this folder (format {about['format']})"
+            self._refuse(ACCOUNT, source.find("/format"), f"{reason}: install that")
+        before = len(self.problems)
+        for n, code in enumerate(about.get("templates", ())):
+            self._check_code(code, ACCOUNT, source.find(f"/templates/{n}"))
+        return about if len(self.problems) == before else {}
 
-    def _account(self) -> tuple[str, ...]:
-        content = self._toml(ACCOUNT)
-        if content is None:
-            return ()
-        kinds: dict[str, type] = {"account": str, "format": int, "templates": list}
-        for name, value in content.items():
-            if name not in kinds:
-                self._refuse(
-                    ACCOUNT, self._line(ACCOUNT, name), f"{values(name)} is not known here"
-                )
-            elif not isinstance(value, kinds[name]) or isinstance(value, bool):
-                needed = {str: "a text", int: "a whole number", list: "a list"}[kinds[name]]
-                self._refuse(ACCOUNT, self._line(ACCOUNT, name), f"{name} must be {needed}")
-                return ()
-        if (version := content.get("format", FORMAT)) > FORMAT:
-            reason = f"a later chatkit has written this folder (format {version}): install that"
-            self._refuse(ACCOUNT, self._line(ACCOUNT, "format"), reason)
-        self.contents.account = content.get("account")
-        codes = content.get("templates", [])
+    def _check_code(self, code: Any, path: str, at: LineColumn) -> None:
         try:
-            return tuple(template_codes(codes)) if codes else ()
+            template_codes([code])
         except InputError as error:
             for problem in error.problems:
-                at = self._line(ACCOUNT, problem.value.strip("'\"")) or LineColumn(1, 1)
-                self._refuse(ACCOUNT, at, problem.reason, problem.value)
-        return ()
-
-    def _toml(self, path: str) -> dict[str, Any] | None:
-        if path not in self._files:
-            return None
-        if (text := self._utf8(path)) is None:
-            return None
-        try:
-            value = tomllib.loads(text.replace("\r\n", "\n"))
-            if not is_deeper(value, _DEEPEST):
-                return value
-            self._refuse(path, LineColumn(1, 1), f"is more than {_DEEPEST} levels deep")
-        except tomllib.TOMLDecodeError as error:
-            match = _PLACE.search(str(error))
-            lines = text.splitlines() or [""]
-            end = LineColumn(len(lines), len(lines[-1]) + 1)
-            at = LineColumn(int(match[1]), int(match[2])) if match and match[1] else end
-            reason = _PLACE.sub("", str(error)).strip()
-            self._refuse(path, at, f"is not valid TOML: {reason[:1].lower()}{reason[1:]}")
-        except RecursionError:
-            self._refuse(path, LineColumn(1, 1), "is nested too deeply")
-        except ValueError:  # a number with too many digits, a date that is none
-            self._refuse(path, LineColumn(1, 1), "is not valid TOML: a value cannot be read")
-        return None
+                self._refuse(path, at, problem.reason, problem.value)
 
     def _utf8(self, path: str) -> str | None:
         try:
@@ -453,41 +398,6 @@ class FolderReader:
                 self.contents.ledger = Ledger.of_text(text, "it")
             except (InputError, RecursionError) as error:
                 self._refuse(LEDGER, None, f"cannot be read: {error}")
-
-    def _line(self, path: str, text: str, table: int | None = None) -> LineColumn | None:
-        """Find a text in a file, in the n-th of its tables if that is said."""
-        if path not in self._lines:
-            lines = self._files[path].decode("utf-8-sig").splitlines()
-            heads = [n for n, line in enumerate(lines) if line.lstrip().startswith("[[")]
-            self._lines[path] = lines, heads
-        lines, heads = self._lines[path]
-        first, last = 0, len(lines)
-        if table is not None and table < len(heads):
-            first = heads[table]
-            last = heads[table + 1] if table + 1 < len(heads) else last
-        for n in range(first, last):
-            if text in lines[n] and not lines[n].lstrip().startswith("#"):
-                return LineColumn(n + 1, lines[n].index(text) + 1)
-        return LineColumn(first + 1, 1)
-
-    def _table(self, noun: str, path: str) -> None:
-        """Read the tables of a file, one for each record."""
-        content = self._toml(path)
-        if content is None:
-            return
-        for name in content:
-            if name != noun:
-                at = self._line(path, name)
-                self._refuse(path, at, f"{values(name)} is not known here: write [[{noun}]]")
-        tables = content.get(noun, [])
-        if not isinstance(tables, list) or not all(isinstance(each, dict) for each in tables):
-            self._refuse(path, self._line(path, noun), f"write [[{noun}]], in brackets")
-            return
-        for number, fields in enumerate(tables):
-            self._add(noun, fields, path, partial(self._in_table, path, number))
-
-    def _in_table(self, path: str, number: int, field_name: str) -> LineColumn | None:
-        return self._line(path, field_name.partition(".")[0], number)
 
     # --- .chatkit/base.json ---
 
@@ -552,15 +462,13 @@ class FolderReader:
         lines = fields.get("text")
         if isinstance(lines, list) and all(isinstance(line, str) for line in lines):
             fields["text"] = "\n".join(lines)
-        try:
-            template_codes([fields["template_code"]] if "template_code" in fields else ["any"])
-        except InputError as error:
-            for problem in error.problems:
-                self._refuse(path, source.find("/template_code"), problem.reason, problem.value)
-            return
-        self._add(noun, fields, path, partial(_find, source))
+        before = len(self.problems)
+        if "template_code" in fields:
+            self._check_code(fields["template_code"], path, source.find("/template_code"))
+        if len(self.problems) == before:
+            self._add(noun, fields, path, source)
 
-    def _add(self, noun: str, fields: dict[str, Any], path: str, place: Place) -> None:
+    def _add(self, noun: str, fields: dict[str, Any], path: str, source: DocumentSource) -> None:
         """Take a record, once what differs from the account as it was pulled is checked."""
         declared = DECLARED[noun]
         fields = {**declared.file_defaults, **fields}
@@ -578,16 +486,15 @@ class FolderReader:
             required = []
         before = len(self.problems)
         if sent or required:
-            self._check(declared.body, sent, required, path, place)
+            self._check(declared.body, sent, required, path, source)
         if len(self.problems) > before:
             return
         records = self.contents.records[noun]
         if name in records:
-            other = self.contents.paths.get((noun, name), path)
+            other = self.contents.paths[noun, name]
             label = " in ".join(name) if isinstance(name, tuple) else name
-            where = "in this file" if other == path else f"in {other}"
-            reason = f"the {noun} {values(label)} stands {where} too: keep one of them"
-            self._refuse(path, place(named), reason)
+            reason = f"the {noun} {values(label)} stands in {other} too: keep one of them"
+            self._refuse(path, source.find(_pointer(named)), reason)
             return
         records[name] = canonical(noun, fields)
         self.contents.paths[noun, name] = path
@@ -598,7 +505,7 @@ class FolderReader:
         fields: dict[str, Any],
         required: Sequence[str],
         path: str,
-        place: Place,
+        source: DocumentSource,
     ) -> None:
         """Check fields as they would be sent; what is wrong is told with its place."""
         try:
@@ -611,7 +518,7 @@ class FolderReader:
                     named = f"{each.field} = {each.value}" if each.value else each.field
                     step = f": {each.next_step}" if each.next_step else ""
                     reason = f"{named}: {each.reason}{step}"
-                self._refuse(path, place(each.field), reason)
+                self._refuse(path, source.find(_pointer(each.field)), reason)
 
     # --- contacts.csv ---
 
@@ -713,10 +620,6 @@ def _base_model() -> type[BaseModel]:
             model = table[str, model]
         fields[f"{noun}s"] = (model, ...)
     return create_model("Base", **fields)
-
-
-def _find(source: DocumentSource, field_name: str) -> LineColumn:
-    return source.find(_pointer(field_name))
 
 
 def _pointer(field_name: str) -> str:

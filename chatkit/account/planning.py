@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import Any, Literal, TypeAlias, cast, get_args
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -40,8 +40,6 @@ from chatkit.imports import accessor
 from chatkit.report import markdown
 from chatkit.util.display import cut, many, values, visible
 
-#: What becomes of a record that the account has otherwise.
-Differing = Literal["update", "skip"]
 #: What is to be deleted: the resource and what names the record, as a comparison shows them.
 Named: TypeAlias = "tuple[str, Any] | str"
 
@@ -57,7 +55,6 @@ def plan_state(
     client: Client,
     *,
     delete: Iterable[Named] = (),
-    existing: Differing = "update",
     broken: bool = False,
     skip_invalid: bool = False,
 ) -> Plan:
@@ -72,23 +69,18 @@ def plan_state(
         delete: What only the account has and is to be deleted, each by resource and name as a
             comparison shows them: `("flow", "Order survey")`, `("content", "order_ready/de")`,
             `("contact", "+1 2025550100")`, or as one text: `"flow Order survey"`.
-        existing: What becomes of records that differ: "update" writes what the state says,
-            "skip" leaves them and only makes what is missing.
         broken: Plan what has errors, too: documents and contents that will be refused.
         skip_invalid: Plan the good rows although others cannot be planned.
 
     Raises:
-        InputError: `delete` or `existing` cannot be read.
+        InputError: `delete` cannot be read.
         CallError: The account cannot be read.
     """
     accessor.register()
-    if existing not in get_args(Differing):
-        choice = ", ".join(map(repr, get_args(Differing)))
-        raise InputError(f"existing= is one of {choice}, not {existing!r:.60}.")
     deletions = _to_delete(delete)
     notes = StateNotes(state.origin)
     plans = [
-        _plan_resource(noun, state, client, deletions[noun], existing, notes, broken=broken)
+        _plan_resource(noun, state, client, deletions[noun], notes, broken=broken)
         for noun, declared in DECLARED.items()
         if (declared.personal and state.contacts is not None) or deletions[noun] or state.of(noun)
     ]
@@ -113,22 +105,16 @@ def _to_delete(delete: Iterable[Named]) -> dict[str, list[str]]:
         raise InputError(f"delete= takes a list, like delete=[{str(delete)[:40]!r}].")
     names: dict[str, dict[str, None]] = {noun: {} for noun in DECLARED}
     for one in delete:
-        noun, name = one.partition(" ")[::2] if isinstance(one, str) else _pair(one)
-        noun = noun.removesuffix("s")
-        if noun not in names or not name:
-            raise InputError(
-                f"delete= names a resource ({', '.join(DECLARED)}) and a record of it, like "
-                f"('flow', 'Order survey') or 'content order_ready/de', not {one!r:.60}."
-            )
-        names[noun][name_text(name, DECLARED[noun].separator)] = None
+        match one.partition(" ")[::2] if isinstance(one, str) else one:
+            case (str(noun), name) if name and noun.removesuffix("s") in names:
+                noun = noun.removesuffix("s")
+                names[noun][name_text(name, DECLARED[noun].separator)] = None
+            case _:
+                raise InputError(
+                    f"delete= names a resource ({', '.join(DECLARED)}) and a record of it, like "
+                    f"('flow', 'Order survey') or 'content order_ready/de', not {one!r:.60}."
+                )
     return {noun: list(each) for noun, each in names.items()}
-
-
-def _pair(one: Any) -> tuple[str, Any]:
-    """Take a resource and a name, the latter a text or a tuple of texts."""
-    if isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[0], str):
-        return one[0], one[1]
-    return "", None
 
 
 @dataclass
@@ -171,7 +157,6 @@ def _plan_resource(
     state: AccountState,
     client: Client,
     deletions: Sequence[str],
-    existing: Differing,
     notes: StateNotes,
     *,
     broken: bool,
@@ -208,9 +193,6 @@ def _plan_resource(
             sent = {each: fields[each] for each in FIELDS[noun] if fields.get(each) is not None}
             rows[text] = named_cells(declared, name) | sent
         elif changed := _changed(declared, text, fields, matches[0], notes):
-            if existing == "skip":
-                notes.keep(f"{noun.capitalize()}s that differ stay (existing='skip')", text)
-                continue
             rows[text] = _key_cells(frame, matches[0]) | changed
         same = matches[0] if matches and not changed else None
         if declared.personal and (why := endpoints.unsettable(fields, same)):

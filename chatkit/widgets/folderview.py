@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import groupby
@@ -204,13 +203,8 @@ def _texts(state: AccountState, paths: layout.Paths, names: layout.PathNames) ->
                 paths[noun, name] = names.new(noun, name)
             path = paths[noun, name]
             texts[path] = layout.record_text(noun, name, fields, path)
-    for noun, path in layout.TABLE_FILES.items():
-        if records := state.of(noun):
-            texts[path] = layout.table_text(noun, records)
     if state.contacts is not None:
-        table = io.BytesIO()
-        layout.write_contacts(state.contacts, layout.EDITED, table)
-        texts[layout.CONTACTS] = table.getvalue()
+        texts[layout.CONTACTS] = layout.contacts_text(state.contacts, layout.EDITED)
     return {path: text.decode() for path, text in texts.items()}
 
 

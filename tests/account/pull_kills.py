@@ -1,8 +1,9 @@
 """Kills pulls with SIGKILL, each at another touch of a file, and tells what the folders hold then.
 
 `python pull_kills.py FOLDER [EACH]` prints JSON: how many of the folders hold the account as it
-was (`old`), as it is (`new`), and what else was found (`half`). Each pull runs in a fork of this
-process, which has read the account before: a kill is a matter of milliseconds.
+was (`old`), as it is (`new`), how many say that a pull was `interrupted`, and what else was found
+(`half`). Each pull runs in a fork of this process, which has read the account before: a kill is a
+matter of milliseconds.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def held(state: AccountState) -> str:
 def main(top: Path, each: int) -> dict[str, Any]:
     """Pull an account, change it, and pull it again until no kill comes in time."""
     sandbox = chatkit.Sandbox(seed="demo")
-    found: dict[str, Any] = {"old": 0, "new": 0, "half": []}
+    found: dict[str, Any] = {"old": 0, "new": 0, "interrupted": 0, "half": []}
     with chatkit.connect(sandbox) as client:
         chatkit.Folder(top / "0").pull(client, codes=sandbox._template_codes, contacts=True)
         old = held(chatkit.Folder(top / "0").state(contacts=True))
@@ -79,10 +80,14 @@ def main(top: Path, each: int) -> dict[str, Any]:
             ended = not os.WIFSIGNALED(status)
             if ended and os.WEXITSTATUS(status):
                 raise RuntimeError("a pull that was not killed has failed")
-            now = held(chatkit.Folder(place).state(contacts=True))
+            try:
+                now = held(chatkit.Folder(place).state(contacts=True))
+            except chatkit.errors.InputError as error:
+                now = str(error)
             found["old"] += now == old
             found["new"] += now == new
-            if now not in (old, new):
+            found["interrupted"] += "was interrupted" in now
+            if now not in (old, new) and "was interrupted" not in now:
                 found["half"].append(kill_at)
             chatkit.Folder(place).pull(client, codes=codes, contacts=True)
             again = chatkit.Folder(place)

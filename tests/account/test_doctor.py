@@ -52,7 +52,7 @@ def test_a_sound_account_has_no_warning_and_no_problem() -> None:
         report = doctor(client)
     assert set(states(report).values()) == {"ok", "unknown"}
     assert report.status == 0
-    for name in ("Base address", "TLS", "Account", "Access token", "Webhooks", *VIEWS):
+    for name in ("Base address", "Account", "Access token", "Webhooks", *VIEWS):
         assert found(report, name).state == "ok", found(report, name)
 
 
@@ -139,7 +139,7 @@ def test_a_proxy_is_called_a_proxy_and_no_token_is_doubted(status: int, kind: st
     assert address.state == "problem" and "by a proxy" in address.detail
     assert str(status) in address.detail
     assert ("got no answer" in address.next_step) is (status in (502, 504))
-    assert set(states(report)) == {"Base address", "TLS"}
+    assert set(states(report)) == {"Base address"}
     assert MARKER not in _everything(report)
 
 
@@ -166,8 +166,7 @@ def test_a_proxy_that_does_not_let_through_is_named_with_its_address_and_no_pass
     assert (address.check, address.state) == ("Base address", "problem")
     assert f"by way of the proxy {host}: " in address.detail and str(status) in address.detail
     assert "HTTPS_PROXY" in address.next_step
-    assert {check.check for check in report.checks} == {"Base address", "TLS"}
-    assert f"the proxy {host}" in found(report, "TLS").detail
+    assert {check.check for check in report.checks} == {"Base address"}
     assert MARKER not in _everything(report)
 
 
@@ -307,7 +306,7 @@ def _everything(report: CheckupReport) -> str:
 
 def test_nobody_there_is_one_problem_and_no_guess() -> None:
     report = checkup("http://127.0.0.1:9")
-    assert states(report) == {"Base address": "problem", "TLS": "ok"}
+    assert states(report) == {"Base address": "problem"}
     assert "does not answer" in found(report, "Base address").detail
     assert report.status == 1
     assert MARKER not in _everything(report)
@@ -349,42 +348,14 @@ def authority() -> trustme.CA:
     return trustme.CA()
 
 
-def test_a_trusted_certificate_tells_its_days(
-    authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    authority.issue_cert("127.0.0.1").configure_cert(context)
-    with answering(404, "application/json", "{}", context) as base_url:
-        report = checkup(base_url)
-    assert found(report, "TLS").state == "ok"
-    assert re.search(r"ends in \d+ days", found(report, "TLS").detail)
-
-
 def test_a_certificate_nobody_trusts_is_a_problem(authority: trustme.CA) -> None:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     authority.issue_cert("127.0.0.1").configure_cert(context)
     with answering(200, "application/json", "{}", context) as base_url:
         report = checkup(base_url)
-    assert states(report) == {"Base address": "problem", "TLS": "problem"}
-    assert "not trusted" in found(report, "TLS").detail
-
-
-def test_a_certificate_that_ends_soon_is_a_warning(
-    authority: trustme.CA, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from datetime import UTC, datetime, timedelta
-
-    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
-    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "ca.pem"))
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    end = datetime.now(UTC) + timedelta(days=5, hours=1)
-    authority.issue_cert("127.0.0.1", not_after=end).configure_cert(context)
-    with answering(404, "application/json", "{}", context) as base_url:
-        report = checkup(base_url)
-    assert found(report, "TLS").state == "warning"
-    assert "ends in 5 days" in found(report, "TLS").detail
+    assert states(report) == {"Base address": "problem"}
+    address = found(report, "Base address")
+    assert "not trusted" in address.detail and "SSL_CERT_FILE" in address.next_step
 
 
 # --- how it shows itself ------------------------------------------------------------

@@ -540,7 +540,7 @@ def test_each_run_of_a_fleet_finds_its_account_whatever_that_is_called_now(sandb
         with chatkit.connect_all(swapped) as fleet:
             assert states(chatkit.resume(left, fleet)) == ["applied"] * 4
             assert chatkit.undo(f"{left}-001", fleet).plans.keys() == {"de"}
-            back = fleet.undo(left, rows=[("de", 0), ("de", 1)])
+            back = chatkit.undo(left, fleet, rows=[("de", 0), ("de", 1)])
         assert states(back.apply()) == ["applied"] * 2
         assert (len(active(sandbox, "contacts")), len(active(other_sandbox, "contacts"))) == (0, 3)
 

@@ -269,23 +269,6 @@ def test_deletions_that_name_no_record_are_refused_as_a_whole(
         plan_state(nothing, empty[1], delete=wrong)
 
 
-def test_records_that_differ_can_be_left_as_they_are(
-    empty: tuple[chatkit.Sandbox, chatkit.Client],
-) -> None:
-    sandbox, client = empty
-    prepared(sandbox)
-    held = state(client)
-    client.templates("ready").update("en", footer="Other", broken=True)
-    client.templates("late").delete("de")
-    client.contacts.update(client.contacts.frame().index[0], name="Zoe Lim")
-    plan = plan_state(held, client, existing="skip", broken=True)
-    assert [(c.kind, c.label) for c in plan.changes] == [("create", "late/de")]
-    assert "Contents that differ stay (existing='skip'): ready/en." in plan.notes
-    assert any(note.startswith("Contacts that differ stay") for note in plan.notes)
-    with pytest.raises(chatkit.errors.InputError, match="existing="):
-        plan_state(held, client, existing="fill")  # type: ignore[arg-type]
-
-
 # --- what cannot be brought back is told before -----------------------------------------
 
 

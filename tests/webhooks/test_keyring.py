@@ -43,7 +43,7 @@ def test_a_secret_is_kept_by_account_and_webhook_and_forgotten() -> None:
 
 def test_a_broken_keyring_never_lets_the_secret_through() -> None:
     keyring.set_keyring(LoudKeyring())
-    failed = r"^The keyring failed \(ValueError\)\. A"
+    failed = r"^The keyring failed \(ValueError\)\. The signing"
     with client("1001") as one, pytest.raises(SettingsError, match=failed) as caught:
         one.webhooks.keep_secret(41, Secret(TEXT))
     error: BaseException | None = caught.value

@@ -3,16 +3,12 @@
 import json
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 
-import keyring
-import keyring.backends.fail
 import pytest
 from bulk.applying import settled
 from displayed import html_of
 from hypothesis import given
 from hypothesis import strategies as st
-from keyrings import FileKeyring
 from listening import listening
 
 import chatkit
@@ -82,7 +78,7 @@ def test_the_old_one_stays_until_a_delivery_has_reached_the_new_one(
 ) -> None:
     old = client.webhooks.create(url=HOOK, events=["*"])
     rotation = client.webhooks.rotate(old.id)
-    with pytest.raises(chatkit.errors.InputError, match="not there yet"):
+    with pytest.raises(chatkit.errors.InputError, match="is not there"):
         rotation.finish()
     rotation.apply()
     with pytest.raises(chatkit.errors.InputError, match="never"):
@@ -96,7 +92,7 @@ def test_the_old_one_stays_until_a_delivery_has_reached_the_new_one(
     assert rotation.finish(unheard=True).counts["delete"] == 1
     client.webhooks.delete(rotation.new_id)
     for unheard in (False, True):
-        with pytest.raises(chatkit.errors.InputError, match="is gone"):
+        with pytest.raises(chatkit.errors.InputError, match="is not there"):
             rotation.finish(unheard=unheard)
     assert ids(client) == [old.id]
 
@@ -134,7 +130,7 @@ def test_each_rotation_has_an_address_that_no_webhook_has(duplicates: str) -> No
         key = client.webhooks.create(url=HOOK, events=["*"]).id
         for number in (1, 2):
             rotation = client.webhooks.rotate(key)
-            assert rotation.url == f"{HOOK}?rotated={number}"
+            assert rotation.plan.changes[0].after["url"] == f"{HOOK}?rotated={number}"
             rotation.apply()
             key = rotation.new_id
         assert len(client.webhooks.frame()) == 3
@@ -143,7 +139,7 @@ def test_each_rotation_has_an_address_that_no_webhook_has(duplicates: str) -> No
 def test_an_address_of_ones_own_is_taken_and_one_that_exists_is_not(client: Client) -> None:
     old = client.webhooks.create(url=HOOK, events=["*"])
     client.webhooks.create(url="https://shop.example/2", events=["*"])
-    assert client.webhooks.rotate(old.id, url="https://shop.example/3").url.endswith("/3")
+    assert client.webhooks.rotate(old.id, url="https://shop.example/3").plan.counts["create"] == 1
     with pytest.raises(chatkit.errors.InputError, match="a webhook has this address"):
         client.webhooks.rotate(old.id, url="https://shop.example/2")
     with pytest.raises(chatkit.errors.InputError, match="https"):
@@ -159,7 +155,7 @@ def test_an_inactive_webhook_is_rotated_to_an_inactive_one(client: Client) -> No
 
 def test_a_full_account_is_told_before_anything_is_sent(client: Client) -> None:
     made = [client.webhooks.create(url=f"{HOOK}/{n}", events=["*"]) for n in range(10)]
-    with pytest.raises(chatkit.errors.InputError, match="may have 10"):
+    with pytest.raises(chatkit.errors.InputError, match="at most 10 webhooks"):
         client.webhooks.rotate(made[0].id)
 
 
@@ -175,34 +171,6 @@ def test_it_shows_its_steps_and_warnings_and_never_the_secret(client: Client) ->
     assert "?&lt;b&gt;" in html_of(rotation)
     assert "If that answer is lost, so is the secret" in after
     assert rotation.secret.reveal() not in after + json.dumps(str(vars(rotation)))
-
-
-def test_the_new_secret_goes_into_the_keyring_on_request(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KEYRING_FILE", str(tmp_path / "keyring.json"))
-    before = keyring.get_keyring()
-    keyring.set_keyring(FileKeyring())
-    try:
-        old = client.webhooks.create(url=HOOK, events=["*"])
-        rotation = client.webhooks.rotate(old.id)
-        rotation.apply(keyring=True)
-        assert client.webhooks.secret(rotation.new_id) == rotation.secret
-    finally:
-        keyring.set_keyring(before)
-
-
-def test_without_a_working_keyring_no_new_webhook_is_made(client: Client) -> None:
-    old = client.webhooks.create(url=HOOK, events=["*"])
-    rotation = client.webhooks.rotate(old.id)
-    before = keyring.get_keyring()
-    keyring.set_keyring(keyring.backends.fail.Keyring())
-    try:
-        with pytest.raises(chatkit.errors.SettingsError, match="no keyring"):
-            rotation.apply(keyring=True)
-    finally:
-        keyring.set_keyring(before)
-    assert ids(client) == [old.id]
 
 
 @pytest.mark.parametrize(

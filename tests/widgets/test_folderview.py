@@ -47,7 +47,7 @@ def test_a_folder_as_it_was_pulled_differs_in_no_file(
 ) -> None:
     view = chatkit.widgets.FolderView(folder, client)
     assert set(view.files().values()) == {"the same"}
-    assert len(view.files()) == 5 + 14 + 1
+    assert len(view.files()) == 5 + 14 + 3
     assert "all the same" in repr(view)
 
 
@@ -65,7 +65,7 @@ def test_what_was_edited_added_and_deleted_is_told_of_each_file(
         "templates/order_ready/de.json": "only right",
         "templates/order_ready/it.json": "only left",
     }
-    assert "3 of 21 files differ" in repr(view)
+    assert "3 of 23 files differ" in repr(view)
 
 
 def test_the_first_file_that_differs_is_shown_with_its_words_marked(
@@ -93,7 +93,7 @@ def test_a_file_is_chosen_by_its_path_and_from_the_page(
     view = chatkit.widgets.FolderView(folder, client)
     view.choose(EN)
     assert "en.json" in view.difference
-    place = list(view.files()).index("webhooks.toml")
+    place = list(view.files()).index("webhooks/hooks-larkspur-cycles-example-chat.json")
     tell(view, {"open": place})
     assert (view.chosen, "hooks.larkspur" in view.difference) == (place, True)
     for odd in ({"open": 999}, {"open": -1}, {"open": "1"}, {"again": False}, None):
@@ -107,10 +107,10 @@ def test_reading_again_keeps_the_file_that_is_shown(folder: chatkit.Folder, clie
     view = chatkit.widgets.FolderView(folder, client)
     view.choose(EN)
     rewrite(folder, EN, "repaired and ready", "washed")
-    rewrite(folder, "webhooks.toml", "is_active = false", "is_active = true")
+    rewrite(folder, "webhooks/old-till-larkspur-cycles-example-status.json", "false", "true")
     tell(view, {"again": True})
     assert "<ins>washed</ins>" in view.difference
-    assert view.files()["webhooks.toml"] == "different"
+    assert view.files()["webhooks/old-till-larkspur-cycles-example-status.json"] == "different"
 
 
 def test_a_file_that_cannot_be_read_is_told_with_its_place(
@@ -140,7 +140,7 @@ def test_the_saved_page_holds_what_differs(folder: chatkit.Folder, client: Clien
     rewrite(folder, EN, "repaired and ready", "washed and ready")
     page = page_of(chatkit.widgets.FolderView(folder, client))
     assert "<ins>washed</ins>" in page
-    assert "19 files without a difference" in page
+    assert "21 files without a difference" in page
 
 
 def test_nothing_is_written_by_looking(
@@ -163,7 +163,7 @@ def test_two_accounts_are_shown_as_files_too(client: Client) -> None:
 
 def test_a_folder_alone_is_shown_without_a_comparison(folder: chatkit.Folder) -> None:
     view = chatkit.widgets.FolderView(folder)
-    assert repr(view).endswith("20 files.>")
+    assert repr(view).endswith("22 files.>")
     assert "the same" not in view.difference
     page = page_of(view)
     assert page.count("<details>") >= 10

@@ -16,7 +16,7 @@ from distributed import Client as DaskClient
 from distributed import LocalCluster
 
 import chatkit
-from chatkit.account import cluster
+from chatkit.account import fleet_plan
 from chatkit.bulk.apply import Interrupt
 from chatkit.errors import InputError
 
@@ -205,7 +205,7 @@ def of_another_account(dask: DaskClient) -> None:
         ),
         (
             lambda dask: dask.run(
-                exec, "import chatkit.account.cluster as c; c._VERSION = '0.0.1'"
+                exec, "import chatkit.account.fleet_plan as c; c._VERSION = '0.0.1'"
             ),
             r"has not chatkit .* with its extra fleet \(0\.0\.1\)",
         ),
@@ -227,7 +227,7 @@ def test_a_worker_that_cannot_apply_the_plans_is_refused(
     finally:
         config = str(accounts.config)
         dask.run(exec, f"import os; os.environ['CHATKIT_CONFIG'] = {config!r}")
-        code = f"import chatkit.account.cluster as c; c._VERSION = {cluster._VERSION!r}"
+        code = f"import chatkit.account.fleet_plan as c; c._VERSION = {fleet_plan._VERSION!r}"
         dask.run(exec, code)
     assert not list(tmp_path.iterdir())
 

@@ -74,4 +74,4 @@ def test_a_full_account_is_told(account: Client) -> None:
     assert "10 webhooks of 10: delete one" in html(registrations)
     registrations.form.set("url", "https://shop.example/more")
     press(registrations, "Create webhook")
-    assert "may have 10" in registrations.form.message
+    assert "at most 10 webhooks" in registrations.form.message

@@ -140,7 +140,7 @@ def test_the_run_of_a_fleet_is_one_row_of_the_table_of_runs_opened_and_gone_on_w
 ) -> None:
     plan = planned(fleet, *LABELS)
     plan.apply()
-    runs = fleet.runs()
+    runs = chatkit.runs(fleet)
     assert len(runs) == 3
     view = RunsView(runs, fleet.runs, partial(_opened, fleet, None))
     table = html(view)
