@@ -603,11 +603,11 @@ def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
 
     lines = []
     for each in meanings(left, right):
-        sides = [None if value is MISSING else value for value in (each.before, each.after)]
+        raw = [None if value is MISSING else value for value in (each.before, each.after)]
         if each.kind.endswith(" moved"):
-            both: Sequence[RenderedValue | None] = [words(str(side)) for side in sides]
+            both: Sequence[RenderedValue | None] = [words(str(value)) for value in raw]
         else:
-            both = sides if sides == [None, None] else pair(*sides)
+            both = raw if raw == [None, None] else pair(*raw)
         lines.append(Line(f"{each.kind}: {each.where}", *both))
     return lines or [Line("flow_json, written in another way", None, None)]
 

@@ -189,7 +189,7 @@ class Folder:
     This client remembers 1 template code until the kernel ends: the sandbox keeps no settings.
     >>> folder.pull(client)
     Pulled account 1001 of the sandbox into shop: 5 flows, 8 contents, 3 webhooks.
-      new: account.toml, webhooks.toml, 5 in flows/, 8 in templates/
+      new: account.json, 5 in flows/, 8 in templates/, 3 in webhooks/
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

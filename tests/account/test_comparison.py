@@ -118,7 +118,7 @@ def test_documents_that_mean_the_same_do_not_differ() -> None:
     assert not Comparison(state(flows=one), state(flows=two))
 
 
-def test_the_changed_words_of_a_text_are_marked() -> None:
+def test_what_changed_in_a_text_is_marked() -> None:
     def content(text: str) -> dict[tuple[str, str], dict[str, str]]:
         return {("a", "en"): {"text": text}}
 
@@ -126,7 +126,7 @@ def test_the_changed_words_of_a_text_are_marked() -> None:
         state(contents=content("Your bike is ready")),
         state(contents=content("Your red bike is ready")),
     )
-    assert '<td dir="auto">Your<ins> red</ins> bike is ready</td>' in html_of(found)
+    assert '<td dir="auto">Your <ins>red </ins>bike is ready</td>' in html_of(found)
     assert '<td dir="auto">Your bike is ready</td>' in html_of(found)
 
 
