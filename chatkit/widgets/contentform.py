@@ -26,13 +26,16 @@ from chatkit.localization.rules import ContentFinding
 from chatkit.resource import endpoints_of
 from chatkit.templates import Button, Contents, Header, checks_of
 from chatkit.util.display import cut, escaped, visible
-from chatkit.widgets.controls import ActionButton, Code, Panel, boxed, style_sheet
+from chatkit.widgets.controls import Panel, boxed, style_sheet
 from chatkit.widgets.fields import (
     Bodies,
+    CodeText,
     Fieldset,
+    FormButton,
     FormGroup,
     FormModel,
     Html,
+    Status,
     Text,
     of_kind,
 )
@@ -109,11 +112,15 @@ class ContentForm(Panel):
             unfolded={*_PAIRED, "lang_code", "is_draft"},
         )
         self._build()
-        bar = boxed(w.HBox, "chatkit-actions chatkit-sticky", [self._button])
-        super().__init__([self._title, self._panes, bar, self._message, self._code, self._below])
+        super().__init__([self._panes, self._below])
         self._begin()
 
     # --- what is there --------------------------------------------------------------
+
+    @property
+    def message(self) -> str:
+        """The message about the last action."""
+        return self._status.text
 
     def _load(self, source: str) -> None:
         """Read the content if there is one, and the source if there is one."""
@@ -223,10 +230,9 @@ class ContentForm(Panel):
         except InputError as error:
             left = self._fields.mark(error.problems)
             text = "Nothing was planned: see above." if error.problems else str(error)
-            self._message.show("\n".join([text, *left]), wrong=True)
-            self._form.draw()
+            self._report("\n".join([text, *left]), wrong=True)
             raise
-        self._message.show("")
+        self._report("")
         self.view = Saving(plan, self._after_saving, self._lock)
         content = self.content
         self.view.bind(lambda: self.content == content, self.review)
@@ -238,7 +244,7 @@ class ContentForm(Panel):
             self.review()
         except ChatkitError as error:
             if not self.message:
-                self._message.show(str(error), wrong=True)
+                self._report(str(error), wrong=True)
             if self._fields.wrong:
                 self._form.focus_on(self._fields.first)
 
@@ -251,30 +257,35 @@ class ContentForm(Panel):
         if view.conflict:
             self._moved()
         elif view.took_effect and self._reload({}, "It is saved"):
-            self._message.show(
-                f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}."
-            )
+            self._report(f"Saved {visible(self.resource.code)} in {language.name(self.lang_code)}.")
             self._saved()
 
     def _moved(self) -> None:
         """Lay what was typed over what somebody else has made of the content."""
         if self._reload(self._fields.read()[0], "Somebody has changed it meanwhile"):
-            self._message.show(str(Moved()), wrong=True)
+            self._report(str(Moved()), wrong=True)
 
     def _reload(self, mine: Mapping[str, Any], why: str) -> bool:
         try:
             self._load(self.source or self.lang_code)
         except ChatkitError as error:
-            self._message.show(f"{why}, but it cannot be read again: {error}", wrong=True)
+            self._report(f"{why}, but it cannot be read again: {error}", wrong=True)
             return False
         self._begin(mine)
         return True
 
     # --- what is shown --------------------------------------------------------------
 
+    def _report(self, text: str, *, wrong: bool = False) -> None:
+        self._status.write(text, wrong=wrong)
+        self._form.draw()
+
     def _build(self) -> None:
-        self._title, self._code, self._rest = w.HTML(), Code(), Html()
-        self._button = ActionButton("Review the change", self._clicked, "primary")
+        self._title, self._status, self._code = Html(), Status(), CodeText()
+        self._rest = Html()
+        self._button = FormButton("Review the change", self._clicked)
+        self._button.css = "primary"
+        bar = FormGroup([self._button], css="chatkit-actions chatkit-sticky", row=True)
         self._preview = Preview({"lang_code": self.lang_code})
         self._below = w.VBox()
         heads, previews = [self.lang_code], [self._preview]
@@ -293,7 +304,9 @@ class ContentForm(Panel):
             source = [] if origin is None else [Html(source_field_html(name, origin))]
             rows.append(FormGroup([*source, control], css="cf-pair", row=True))
         draft = self._fields.fields["is_draft"]
-        self._form = FormModel(FormGroup([head, *rows, draft, self._fields.more, self._rest]))
+        fields = [head, *rows, draft, self._fields.more, self._rest]
+        controls = [self._title, *fields, bar, self._status, self._code]
+        self._form = FormModel(FormGroup(controls, css="chatkit-form"))
         seen = zip(reversed(heads), previews, strict=True)
         previewed = [one for code, it in seen for one in (w.HTML(language_heading(code)), it)]
         columns = [boxed(w.VBox, "cf-fields", [self._form]), boxed(w.VBox, "cf-seen", previewed)]
@@ -303,7 +316,7 @@ class ContentForm(Panel):
         """Look again at what is typed; a plan of something else is out of date."""
         if self.view is not None:
             self.view.recheck()
-        self._message.show("")
+        self._report("")
         self._look()
 
     def _look(self) -> None:
@@ -325,13 +338,13 @@ class ContentForm(Panel):
             self._fields.fields[name].notes = notes
         others = [each for some in findings.values() for each in some]
         self._rest.value = findings_html(others, places=True)
-        self._form.draw()
         self._preview.show(content)
         made = "New language" if self.new else "Content"
         title = f"{made} · {visible(self.resource.code)} · {language.name(self.lang_code)}"
         self._title.value = f'<h3 dir="auto">{escape(title)}</h3>'
         self._button.disabled = not self.touched
-        self._code.text = self.line if self.touched else ""
+        self._code.value = self.line if self.touched else ""
+        self._form.draw()
 
     @steady
     def __repr__(self) -> str:
@@ -343,7 +356,7 @@ class ContentForm(Panel):
     def _page(self) -> str:
         contents = [one for one in (self._origin, self.content) if one is not None]
         parts = [self._title.value, *map(source_page, contents)]
-        parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.text)}</pre>"]
+        parts += [self.audit._repr_html_(), f"<pre>{escape(self._code.value)}</pre>"]
         return "".join(parts)
 
 

@@ -115,8 +115,6 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
         label: What it does, in words.
         act: What a click calls. It says itself what came of it.
         kind: How it looks: `primary` does what the widget is for, `danger` cannot be taken back.
-        enter: A class of the page: Enter in a line of text inside it presses this button, once
-            all that was typed has come here.
     """
 
     _esm = joined_module(["keys.js", "button.js"])
@@ -126,7 +124,6 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
     kind = traitlets.Enum(["primary", "danger", "plain"], "plain").tag(sync=True)
     disabled = traitlets.Bool(False).tag(sync=True)
     token = traitlets.Unicode().tag(sync=True)
-    enter = traitlets.Unicode().tag(sync=True)
 
     def __init__(
         self,
@@ -135,20 +132,15 @@ class ActionButton(ActsOnce, anywidget.AnyWidget):
         kind: Literal["primary", "danger", "plain"] = "plain",
         *,
         disabled: bool = False,
-        enter: str = "",
     ) -> None:
-        token = self._will(act)
-        super().__init__(label=label, kind=kind, disabled=disabled, enter=enter, token=token)
+        super().__init__(label=label, kind=kind, disabled=disabled, token=self._will(act))
         self.on_msg(self._receive)
 
     def __repr__(self) -> str:
         return f"<button {self.label!r}>"
 
     def _receive(self, _: object, content: dict[str, Any], buffers: list[memoryview]) -> None:
-        if "typed" in content:  # what was typed before this came before it
-            self.send({"typed": content["typed"]})
-        else:
-            self._clicked(content.get("token"))
+        self._clicked(content.get("token"))
 
 
 _WIDTH = 88  #: columns from which on each argument has a line of its own

@@ -222,18 +222,26 @@ class FormButton(ActsOnce, Control):
         act: What a click calls.
         submit: Whether it is what the form is for: Enter in a line of text presses it, and what
             was typed as a secret is sent before the click.
+        repeats: Whether of several clicks each counts.
     """
 
     kind = "button"
     drawing = (*Control.drawing, "token", "submit")
 
-    def __init__(self, label: str, act: Callable[[], object], *, submit: bool = False) -> None:
+    def __init__(
+        self,
+        label: str,
+        act: Callable[[], object],
+        *,
+        submit: bool = False,
+        repeats: bool = False,
+    ) -> None:
         super().__init__(label, css="primary" if submit else "plain")
-        self.token, self.submit = self._will(act), submit
+        self.token, self.submit, self._repeats = self._will(act), submit, repeats
 
     def enter(self, value: Any) -> bool:
         """Act, if the click has seen the token that the button has now."""
-        return self._clicked(value)
+        return self._clicked(self.token if self._repeats else value)
 
 
 class FormGroup(Control):
@@ -340,7 +348,6 @@ class NumberText(Text):
         label: What it is called.
         nothing: What an empty input holds; without it a number must be there.
         whole: Whether it has no fraction.
-        digits: The most digits of it.
         reference: Whether a reference can take its place.
     """
 
@@ -350,13 +357,12 @@ class NumberText(Text):
         nothing: Any = NEEDED,
         *,
         whole: bool = True,
-        digits: int = 4000,
         reference: bool = False,
     ) -> None:
         super().__init__(label)
         self._nothing, self._reference = nothing, reference
         self._noun = "whole number" if whole else "number"
-        self._pattern = re.compile(f"-?[0-9]{{1,{digits}}}{'' if whole else '([.][0-9]{1,15})?'}")
+        self._pattern = re.compile(f"-?[0-9]{{1,15}}{'' if whole else '([.][0-9]{1,15})?'}")
 
     def read(self) -> Any:
         """Return the number, or the reference. Raises `ValueError` for anything else."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
-from widgets.screen import controls, find, html, is_seen, label, page_of, parts, press
+from widgets.screen import controls, html, is_seen, label, page_of, parts, press, type_into
 
 import chatkit
 from chatkit.errors import PlanRefused
@@ -94,12 +95,9 @@ def editor_text(client: Any) -> Reviewed:
 
 def editor_name(client: Any) -> Reviewed:
     editor = chatkit.Editor(resource=client.flows)
-    find(editor, "Name of the new flow").value = "First"
-
-    def named(name: str) -> Callable[[], object]:
-        return lambda: setattr(find(editor, "Name of the new flow"), "value", name)
-
-    return Reviewed(editor, editor.plan, named("Second"), named("First"))
+    named = partial(type_into, editor, "Name of the new flow")
+    named("First")
+    return Reviewed(editor, editor.plan, partial(named, "Second"), partial(named, "First"))
 
 
 def content_form(client: Any) -> Reviewed:

@@ -15,7 +15,6 @@ from chatkit.flowjson.lint import Findings
 from chatkit.report import SEVERITIES, Finding
 from chatkit.util.display import cut, escaped, many, visible
 from chatkit.widgets.controls import (
-    ActionButton,
     Code,
     Panel,
     boxed,
@@ -28,6 +27,7 @@ from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState, same
 from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
+from chatkit.widgets.fields import Checkbox, FormButton, FormGroup, FormModel, Html, Text
 from chatkit.widgets.player import Player, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
 
@@ -71,9 +71,11 @@ class Editor(Panel):
             raise InputError(
                 "The flow of an account needs its resource: Editor(resource=client.flows, …)"
             )
-        self._save = None if resource is None else FlowSave(resource, flow)
+        self._resource = resource
+        self._opened: OpenedRecord | None = None  #: the flow of the account as it was opened
+        live = self._open(flow)
         if document is None:
-            document = self._save.document if self._save and flow is not None else new_flow()
+            document = new_flow() if flow is None else live
         if document is None:
             raise InputError(f"The service does not show the document of flow {flow}: name one.")
         self.state = DocumentState(document)  #: the document, its text, and each step back
@@ -88,10 +90,9 @@ class Editor(Panel):
         self._refresh()
 
     def _build(self) -> None:
-        self._title = w.HTML()
-        self._undo, self._redo = w.Button(description="Undo"), w.Button(description="Redo")
-        self._undo.on_click(lambda _: self._try(self.undo))  # of several clicks each counts
-        self._redo.on_click(lambda _: self._try(self.redo))
+        self._title = Html()
+        self._undo = FormButton("Undo", lambda: self._try(self.undo), repeats=True)
+        self._redo = FormButton("Redo", lambda: self._try(self.redo), repeats=True)
         self._tree = Tree(self._wished)
         self._inspector = Inspector(self.state, self._refresh)
         self._source, self._python = SourceView(self._written), Code()
@@ -102,25 +103,26 @@ class Editor(Panel):
             [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
         )
         self._tabs.observe(lambda _: self._turned(), names="selected_index")
-        self._name = w.Text(description="Name of the new flow", continuous_update=True)
-        self._name.observe(lambda _: self._paint(), names="value")
-        self._broken = w.Checkbox(description="Save it although it has errors", indent=False)
-        self._plan = ActionButton(
-            "Save …", lambda: self._try(lambda: self.plan(broken=self._broken.value)), "primary"
+        self._name = Text("Name of the new flow")
+        self._name.entered = self._paint
+        self._broken = Checkbox("Save it although it has errors")
+        self._plan = FormButton(
+            "Save …", lambda: self._try(lambda: self.plan(broken=self._broken.value)), submit=True
         )
+        saving = [self._name, self._plan, self._broken] if self._opened else []
+        controls = [self._title, self._undo, self._redo, *saving]
+        self._bar = FormModel(FormGroup(controls, css="chatkit-form", row=True))
+        self._bar.add_class("ce-bar").add_class("chatkit-sticky")
         self._below = w.VBox()
 
     def _parts(self) -> list[w.Widget]:
         """Lay out: what can be done, then tree, form and phone side by side."""
-        bar = boxed(w.HBox, "ce-bar chatkit-sticky", [self._title, self._undo, self._redo])
         left = boxed(w.VBox, "ce-left", [self._tree])
         within = [self._message, self._tabs, self._code, self._findings]
         middle = boxed(w.VBox, "ce-middle", within)
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
-        controls = [self._name, self._plan, self._broken]
-        saving = boxed(w.HBox, "ce-bar ce-saving chatkit-sticky", controls)
-        return [bar, main, *([saving] if self._save else []), self._below]
+        return [main, self._bar, self._below]
 
     @steady
     def __repr__(self) -> str:
@@ -306,13 +308,23 @@ class Editor(Panel):
             InputError: There is no account to save to, a new flow has no name, or the source
                 is no JSON.
         """
-        if self._save is None:
+        if self._opened is None:
             raise InputError("It has no account: Editor(document, resource=client.flows) saves it.")
         if self.state.broken:
             raise InputError("The source is not valid JSON: correct it, or undo the edit.")
-        plan = self._save.plan(self.document, name or self._name.value, broken=broken)
-        self._view = Saving(plan, self._after_saving)
         document, named = self.document, self._name.value
+        if not isinstance(document, dict):
+            raise InputError("A flow document is an object, with version and screens.")
+        fields: dict[str, Any] = {"flow_json": document}
+        if self._flow is None:
+            if not (name or named).strip():
+                problem = Problem("name", "", "give one; it cannot be changed")
+                raise InputError("A new flow needs a name:", [problem])
+            fields = {"name": name or named, "template_name": "default", **fields}
+        # another flow of that name is not what was opened
+        existing = "refuse" if self._flow is None else "update"
+        plan = self._opened.plan(fields, existing=existing, broken=broken)
+        self._view = Saving(plan, self._after_saving)
         self._view.bind(
             lambda: (
                 not self.state.broken
@@ -351,9 +363,20 @@ class Editor(Panel):
         self._refresh()
 
     def _after_saving(self, view: Saving) -> None:
-        if self._save is not None and view.took_effect:
-            self._save.reopen(view)
+        if view.took_effect and view.result is not None:
+            self._open(int(view.result["key"].iloc[0]))
             self._refresh()
+
+    def _open(self, flow: Key | None) -> Any:
+        """Go on with a flow as the account has it now, and return its document."""
+        self._flow, self._flow_name, document = flow, "", None
+        if self._resource is None:
+            return None
+        if flow is not None:
+            record = self._resource.get(flow)
+            self._flow_name, document = record.name or "", record.flow_json
+        self._opened = OpenedRecord(self._resource, flow, hidden=["flow_json"])
+        return document
 
     # --- what is shown ------------------------------------------------------------------
 
@@ -418,67 +441,18 @@ class Editor(Panel):
         state = self.state
         if self._view is not None:
             self._view.recheck()
-        flow = self._save.name if self._save and self._save.flow is not None else ""
-        title = f"Flow {self._save.flow} · {flow}" if self._save and flow else "New flow"
-        if self._save is None:
+        flow = self._flow_name
+        title = f"Flow {self._flow} · {flow}" if flow else "New flow"
+        if self._opened is None:
             title = "Flow"
         self._title.value = f'<h3 dir="auto">{escaped(title)}</h3>'
         self._undo.disabled, self._redo.disabled = not state.undoable, not state.redoable
-        self._undo.tooltip, self._redo.tooltip = state.undoable, state.redoable
-        self._name.layout.display = "none" if flow else None
+        self._undo.help, self._redo.help = state.undoable, state.redoable
+        self._name.hidden = bool(flow)
         self._plan.disabled = state.broken
         self._plan.label = "Save …" if flow else "Save as a new flow …"
-        self._broken.layout.display = "none" if state.findings.ok or state.broken else None
-
-
-class FlowSave:
-    """The flow of an account that an editor works on, or will make.
-
-    Args:
-        resource: The flows of a client.
-        flow: The id of a flow; without it the first plan makes one.
-
-    Raises:
-        NotFound: There is none with that id.
-    """
-
-    def __init__(self, resource: Flows, flow: Key | None = None) -> None:
-        self._resource = resource
-        self.document: Any = None
-        self.name = ""
-        self._open(flow)
-
-    def _open(self, flow: Key | None) -> None:
-        self.flow = flow
-        if flow is not None:
-            record = self._resource.get(flow)
-            self.name, self.document = record.name or "", record.flow_json
-        self._opened = OpenedRecord(self._resource, flow, hidden=["flow_json"])
-
-    def plan(self, document: Any, name: str = "", *, broken: bool = False) -> Plan:
-        """Plan to update the flow, or to make one of this name. Nothing is sent before `apply()`.
-
-        Raises:
-            InputError: A new flow has no name, or the document is no object.
-        """
-        if not isinstance(document, dict):
-            raise InputError("A flow document is an object, with version and screens.")
-        if self.flow is not None:
-            return self._opened.plan({"flow_json": document}, existing="update", broken=broken)
-        if not name.strip():
-            problem = Problem("name", "", "give one; it cannot be changed")
-            raise InputError("A new flow needs a name:", [problem])
-        fields = {"name": name, "template_name": "default", "flow_json": document}
-        # another flow of that name is not what was opened
-        return self._opened.plan(fields, existing="refuse", broken=broken)
-
-    def reopen(self, view: Saving) -> None:
-        """Go on with the flow as a plan has saved it."""
-        if view.result is not None:
-            self._open(int(view.result["key"].iloc[0]))
-
-    def __repr__(self) -> str:
-        return "<new flow>" if self.flow is None else f"<flow {self.flow}: {self.name}>"
+        self._broken.hidden = state.findings.ok or state.broken
+        self._bar.draw()
 
 
 _MOST = 200  #: findings that are marked

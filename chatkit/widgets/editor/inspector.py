@@ -343,7 +343,7 @@ def property_input_for(
             made = property_choice(prop, {one: one for one in prop.enum})
         case Property(kind="integer" | "number"):
             whole = prop.kind == "integer"
-            made = NumberText(prop.name, ABSENT, whole=whole, digits=15, reference=prop.binding)
+            made = NumberText(prop.name, ABSENT, whole=whole, reference=prop.binding)
         case Property(kind="strings" | "dates" | "choices"):
             made = Lines(prop.name, ABSENT, reference=prop.binding)
         case Property(kind="items"):

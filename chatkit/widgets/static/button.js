@@ -17,27 +17,8 @@ function render({ model, el }) {
     }
   };
   button.onclick = press;
-  // Enter in a line of text. What was typed last may still wait for its turn, so the kernel is
-  // asked first: when it answers, all of that is on its way, before the press.
-  let asked = "";
-  const enter = (event) => {
-    const { target, key, shiftKey, ctrlKey, altKey, metaKey } = event;
-    if (key !== "Enter" || shiftKey || ctrlKey || altKey || metaKey || event.isComposing) return;
-    const form = el.closest(`.${model.get("enter")}`);
-    if (!form?.contains(target) || !target.matches("input")) return;
-    event.preventDefault();
-    asked = String(Math.random());
-    model.send({ typed: asked });
-  };
-  const heard = (message) => {
-    if (!asked || message.typed !== asked) return;
-    asked = "";
-    press();
-  };
-  if (model.get("enter")) document.addEventListener("keydown", enter, true);
   keepKeys(button);
   model.on("change", paint);
-  model.on("msg:custom", heard);
   paint();
   button.onfocus = () => { focused = true; };
   button.onblur = () => setTimeout(() => { if (button.isConnected) focused = false; });
@@ -48,10 +29,6 @@ function render({ model, el }) {
     else if (!document.activeElement?.matches("input, select, textarea, button")) button.focus();
   };
   again(20);
-  return () => {
-    document.removeEventListener("keydown", enter, true);
-    model.off("change", paint);
-    model.off("msg:custom", heard);
-  };
+  return () => model.off("change", paint);
 }
 export default { render: hearing(render) };

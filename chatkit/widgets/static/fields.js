@@ -140,6 +140,7 @@ function render({ model, el }) {
     },
     button: (one, now) => {
       one.el.textContent = now.label;
+      one.el.title = now.help ?? "";
       one.el.setAttribute("aria-disabled", !!now.disabled || !now.token);
       one.el.setAttribute("aria-busy", !now.token);
     },
