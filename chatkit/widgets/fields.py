@@ -323,11 +323,11 @@ class Text(Control):
         super().__init__(label, "")
         self.placeholder, self.rows, self.late = placeholder, rows, late
         self._loose, self._none = loose, none
-        self._shown: tuple[str, Any] = ("", None if none else "")
+        self._unedited: tuple[str, Any] = ("", None if none else "")
 
     def read(self) -> Any:
         """Return the text, or what was shown if nobody has edited it."""
-        text, value = self._shown
+        text, value = self._unedited
         if self._loose and self.value == text:
             return value
         return None if self._none and not self.value else self.value
@@ -338,7 +338,7 @@ class Text(Control):
         if self._loose and not isinstance(value, str | None):
             text = json.dumps(value, ensure_ascii=False)
         self.value = "" if text is None else of_kind(text, str, "text")
-        self._shown = self.value, value
+        self._unedited = self.value, value
 
 
 class NumberText(Text):

@@ -82,7 +82,7 @@ class Form(Exported, FormModel):
         controls = [self._title, *self._fields.controls, bar, self._status, self._code]
         self.secret_once: SecretHandover | None = None
         if isinstance(resource, Webhooks):
-            self.secret_once = SecretHandover(resource, self.send, self._forget_secret)
+            self.secret_once = SecretHandover(resource, self.send, self._handed_over)
             controls.append(self.secret_once)
         super().__init__(FormGroup(controls, css="chatkit-form"))
         self._paint()
@@ -314,10 +314,11 @@ class Form(Exported, FormModel):
         self.saved()
         return record
 
-    def _forget_secret(self) -> None:
-        """Forget the signing secret, which a person has now."""
-        if self.record is not None:
+    def _handed_over(self) -> None:
+        """Forget the signing secret once a person has it."""
+        if self.record is not None and self.secret_once and not self.secret_once.waits:
             self.record = self.record.model_copy(update={"webhook_secret": None})
+        self.draw()
 
     def _with_secrets(self, record: Record) -> Record:
         """Keep the secrets that only the answer to a create has held."""
@@ -357,7 +358,7 @@ class SecretHandover(Control):
     Args:
         resource: `client.webhooks`.
         answer: What sends a message to the page.
-        forgotten: What is called when it was handed over, and nothing may hold it any more.
+        changed: What is called when it was kept or handed over: then nothing may hold it any more.
     """
 
     kind = "handover"
@@ -367,10 +368,10 @@ class SecretHandover(Control):
         self,
         resource: Webhooks,
         answer: Callable[[Any], object],
-        forgotten: Callable[[], object] = lambda: None,
+        changed: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__(value="")
-        self._resource, self._answer, self._forgotten = resource, answer, forgotten
+        self._resource, self._answer, self._changed = resource, answer, changed
         self.secret: Secret | None = None  #: what is handed over, until it is forgotten
         self.webhook = 0  #: the id of the webhook that it belongs to
         self.kept = False  #: whether the keyring of this machine has it
@@ -401,7 +402,7 @@ class SecretHandover(Control):
                 f"The signing secret of webhook {self.webhook} was handed over, and is not kept "
                 f"here. If it is lost, client.webhooks.rotate({self.webhook}) makes a new one."
             )
-        self._forgotten()
+        self._changed()
 
     def keep(self) -> None:
         """Put the secret into the keyring of this machine, where `webhooks.secret(id)` finds it.
@@ -416,6 +417,7 @@ class SecretHandover(Control):
                 f"The signing secret of webhook {self.webhook} is kept in the keyring of this "
                 f"machine: client.webhooks.secret({self.webhook}) finds it."
             )
+            self._changed()
 
     def enter(self, value: Any) -> bool:
         """Do what a button of the page asks for, and answer it."""
