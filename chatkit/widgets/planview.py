@@ -691,7 +691,7 @@ def _draw_account(
     label: str, what: str, state: str, looks: str, shows: bool
 ) -> tuple[str, list[str]]:
     name = escaped(label)
-    button = row_button("account", label, "Show", f"Show the rows of {name}") if shows else ""
+    button = row_button("account", label, "Show", f"Show the rows of {label}") if shows else ""
     line = (
         f'<th scope="rowgroup" dir="auto">{name}</th><td dir="auto">{escaped(what)}</td>'
         f'<td class="dot" dir="auto">{escaped(state)}</td><td>{button}</td>'
@@ -722,7 +722,7 @@ _NOT_EXACTLY = ("not restored exactly",)
 
 
 class Outcome(NamedTuple):
-    """How far a row of a plan is, or what came of it."""
+    """The progress of a row of a plan, or its outcome."""
 
     state: str
     reason: str = ""
@@ -776,9 +776,10 @@ def result_items(
     for label, part, places in placed(parts_of(plan)):
         for n, change in zip(places, part.changes, strict=True):
             state, reason = ("taken back", states[n][1]) if n in taken else states[n]
-            came = Outcome(state, reason, str(n) if acts and _can_take_back(change, state) else "")
-            first = ("not applied",) if came.looks in ("open", "bad") else ()
-            drawn = partial(_draw_change, change, {}, partial(Outcome, *came))
+            number = str(n) if acts and _can_take_back(change, state) else ""
+            came = partial(Outcome, state, reason, number)
+            first = ("not applied",) if came().looks in ("open", "bad") else ()
+            drawn = partial(_draw_change, change, {}, came)
             text = f"{state} {reason} {_searched(change)}"
             items.append(Item((*first, state, *_resource(change)), text, drawn, label))
         items += _refused_items(part, label, True)
@@ -849,7 +850,7 @@ def _draw_row(
     if outcome is not None:
         head = f'<td class="dot short">{escaped(outcome.state)}</td>{head}'
         number = outcome.number
-        button = row_button("back", number, "Take back", escaped(take_back)) if number else ""
+        button = row_button("back", number, "Take back", take_back) if number else ""
         looks, before, after, end = outcome.looks, 3, 1, f"<td>{button}</td>"
         below = f'<p dir="auto">{escaped(outcome.reason)}</p>{below}' if outcome.reason else below
     rows = [f"{head}{lines[0]}{end}"]

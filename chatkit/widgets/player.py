@@ -12,7 +12,7 @@ import anywidget
 import traitlets
 
 from chatkit.errors import InputError, steady
-from chatkit.flowjson.build import parse
+from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
 from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, packed_module, style_sheet

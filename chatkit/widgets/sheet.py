@@ -638,7 +638,7 @@ class RowFilter(NamedTuple):
         """Return the same without the columns that are not among these."""
 
         def known(by: dict[str, Any]) -> dict[str, Any]:
-            return {name: wanted for name, wanted in by.items() if name in columns}
+            return {name: chosen for name, chosen in by.items() if name in columns}
 
         by_column = known(self.contains), known(self.values), known(self.empty)
         return RowFilter(self.text, self.changed, *by_column)
@@ -667,15 +667,15 @@ class View:
 
     def look(self) -> None:
         """Find the rows anew, and put them in order."""
-        sheet, wanted = self._sheet, self.filter
-        mask = self._matching(wanted.text) if wanted.text else np.ones(sheet.size, bool)
-        for name, text in wanted.contains.items():
+        sheet, chosen = self._sheet, self.filter
+        mask = self._matching(chosen.text) if chosen.text else np.ones(sheet.size, bool)
+        for name, text in chosen.contains.items():
             mask &= _contain(self._now(name, folded_text, typed=True), folded_text(text))
-        for name, texts in wanted.values.items():
+        for name, texts in chosen.values.items():
             mask &= self._now(name, cell_text).isin(texts).to_numpy(bool)
-        for name, empty in wanted.empty.items():
+        for name, empty in chosen.empty.items():
             mask &= (self._now(name, cell_text) == "").to_numpy(bool) == empty
-        if wanted.changed:
+        if chosen.changed:
             edited = {row for row, _ in sheet.cells} | sheet.deleted
             mask &= np.isin(np.arange(sheet.size), list(edited))
         rows = np.flatnonzero(mask) if self.column is None else self._order(self.column)

@@ -121,7 +121,7 @@ def row_button(act: str, row: str, label: str, name: str) -> str:
     """
     return (
         f'<button type="button" class="chatkit-button small" data-act="{act}" '
-        f'data-row="{escape(row)}" aria-label="{escape(name)}">{label}</button>'
+        f'data-row="{escape(row)}" aria-label="{escaped(name)}">{label}</button>'
     )
 
 
