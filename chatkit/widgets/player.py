@@ -192,6 +192,7 @@ def screens(document: Any) -> list[Mapping[str, Any]]:
 
 def screens_html(document: Any) -> str:
     """Write the screens of a document of any shape as a list, with what is asked and sent."""
-    with suppress(InputError):  # it is no object, or nested too deeply
-        return parse(document)._repr_html_()
+    if isinstance(document, dict):  # a text could be the name of a file
+        with suppress(InputError):  # it is nested too deeply
+            return parse(document)._repr_html_()
     return ""

@@ -217,7 +217,7 @@ def test_it_has_one_line_of_text_and_a_page_that_is_no_widget() -> None:
     assert repr(editor) == "Editor of 1 screen: WELCOME; no findings."
     bundle = static(editor)
     assert bundle["text/plain"] == repr(editor)
-    assert "<strong>A heading</strong>" in bundle["text/html"]
+    assert "TextHeading “A heading”" in bundle["text/html"]
     assert "application/vnd.jupyter.widget-view+json" in bundle
     editor.set("/version", "9.9")
     assert repr(editor) == "Editor of 1 screen: WELCOME; 1 error."

@@ -34,11 +34,13 @@ def test_a_text_is_never_markup():
     assert html.count("&lt;img") >= 3
 
 
-def test_what_has_no_screens_or_is_nested_without_end_shows_none():
+def test_what_has_no_screens_or_is_nested_without_end_shows_none(tmp_path):
+    file = tmp_path / "flow.json"
+    file.write_text(json.dumps(DOCUMENT))
     node: dict[str, object] = {"type": "TextBody", "text": "deep"}
     for _ in range(500):
         node = {"type": "Form", "children": [node]}
-    assert [screens_html(each) for each in (None, 7, [])] == [""] * 3
+    assert [screens_html(each) for each in (None, 7, [], str(file), file)] == [""] * 5
     assert "0 screens" in screens_html({"screens": 3})
     assert "deep" not in screens_html({"screens": [screen("A", "A", node)]})
 
