@@ -235,11 +235,6 @@ def test_the_frame_remembers_where_it_came_from(client, sheet, contacts):
     assert not any("does not tell when it was read" in note for note in plan.notes)
 
 
-def test_without_edits_nothing_is_planned(client, sheet, contacts):
-    assert sheet.frame().equals(contacts)
-    assert not client.contacts.plan(sheet.frame()).changes
-
-
 def test_a_column_that_cannot_hold_an_entry_becomes_one_of_objects(client):
     own = pd.DataFrame({"number": [1.0, None], "country_code": ["+1", "+1"]})
     sheet = Sheet(endpoints_of(client.contacts), own)
