@@ -14,7 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from xml.etree.ElementTree import (
     Element,
     ParseError,
@@ -85,26 +85,41 @@ def _trans_unit(unit: Unit) -> Iterator[str]:
     head = _attributes(id=unit.stamp, resname=unit.field) + most
     yield f'      <trans-unit{head} xml:space="preserve">'
     fixed: dict[str, int] = {}
-    yield f"        <source>{_inline(unit.source, fixed)}</source>"
+    yield f"        <source>{inline(unit.source, fixed)}</source>"
     if unit.target:
         state = f" {_STATES[unit.state]}" if unit.state in _STATES else ""
-        yield f"        <target{state}>{_inline(unit.target, fixed)}</target>"
+        yield f"        <target{state}>{inline(unit.target, fixed)}</target>"
     yield f'        <note from="developer">{escaped(unit.note)}</note>'
     if unit.comment:
         yield f'        <note from="translator">{escape(escape_controls(unit.comment))}</note>'
     if unit.source_before:
         yield '        <alt-trans alttranstype="previous-version">'
-        yield f"          <source>{_inline(unit.source_before, fixed)}</source>"
-        yield f"          <target>{_inline(unit.target, fixed)}</target>"
+        yield f"          <source>{inline(unit.source_before, fixed)}</source>"
+        yield f"          <target>{inline(unit.target, fixed)}</target>"
         yield "        </alt-trans>"
     yield "      </trans-unit>"
 
 
-def _inline(text: str, fixed: dict[str, int]) -> str:
-    return "".join(
-        f'<ph id="{part.id}">{escape(part.text)}</ph>' if part.number else escape(part.text)
-        for part in parts(text, fixed)
-    )
+_FIXED = re.compile(r"(\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩)")
+
+
+def inline(text: str, fixed: dict[str, int]) -> str:
+    """Write a text, with an element for each placeholder and each character spelled out.
+
+    What is the same has the same number as its id: 2, or 2.3 where it stands for the third time.
+
+    Args:
+        text: A source or a target.
+        fixed: The numbers, the same for a source and its target; new ones are added.
+    """
+    seen: Counter[str] = Counter()
+    parts = list(map(escape, _FIXED.split(escape_controls(text))))
+    for place in range(1, len(parts), 2):
+        part = parts[place]
+        seen[part] += 1
+        again = f".{seen[part]}" if seen[part] > 1 else ""
+        parts[place] = f'<ph id="{fixed.setdefault(part, len(fixed) + 1)}{again}">{part}</ph>'
+    return "".join(parts)
 
 
 # --- reading ----------------------------------------------------------------------------
@@ -170,46 +185,6 @@ def _comment(notes: Iterable[Element]) -> str:
         if each.get("from", "") not in _OURS
     ]
     return "\n".join(filter(str.strip, texts))
-
-
-_FIXED = re.compile(r"\{\{[^{}\t\n]*\}\}|⟨U\+[0-9A-F]{4}⟩")
-
-
-class Part(NamedTuple):
-    """A part of a text: words have no number, and what is fixed has one.
-
-    What is the same has the same number; `again` counts from 1 where it stands several times.
-    """
-
-    text: str
-    number: int = 0
-    again: int = 0
-
-    @property
-    def id(self) -> str:
-        """The name of it in its text: 2, or 2.3 where it stands for the third time."""
-        return f"{self.number}.{self.again}" if self.again > 1 else str(self.number)
-
-
-def parts(text: str, fixed: dict[str, int]) -> Iterator[Part]:
-    """Split a text into words, and what is fixed: placeholders and characters spelled out.
-
-    Args:
-        text: A source or a target.
-        fixed: The numbers of what is fixed, the same for a source and its target; new ones are
-            added.
-    """
-    text = escape_controls(text)
-    seen: Counter[str] = Counter()
-    end = 0
-    for match in _FIXED.finditer(text):
-        if match.start() > end:
-            yield Part(text[end : match.start()])
-        seen[match[0]] += 1
-        yield Part(match[0], fixed.setdefault(match[0], len(fixed) + 1), seen[match[0]])
-        end = match.end()
-    if end < len(text):
-        yield Part(text[end:])
 
 
 class _Builder(TreeBuilder):

@@ -1,36 +1,30 @@
-"""Placeholders and characters spelled out are split from words, and numbered alike."""
+"""Placeholders and characters spelled out are elements among the words, and numbered alike."""
 
 from hypothesis import given, settings
 from localization.translation.translator import ANY
 
-from chatkit.localization.translation.units import unescape_controls
-from chatkit.localization.translation.xliff import parts
+from chatkit.localization.translation.xliff import inline, parsed, text_of
 
 
-@settings(max_examples=25)
-@given(ANY)
-def test_the_parts_are_the_text(text):
-    assert unescape_controls("".join(part.text for part in parts(text, {}))) == text
+def element(text, fixed):
+    return parsed(f'<x xml:space="preserve">{inline(text, fixed)}</x>'.encode())
 
 
 @settings(max_examples=25)
 @given(ANY, ANY)
 def test_no_two_have_the_same_id_and_the_same_code_has_it_in_both(source, target):
     fixed = {}
-    sides = [[part for part in parts(text, fixed) if part.number] for text in (source, target)]
-    for side in sides:
-        assert len({part.id for part in side}) == len(side)
-    texts = [{part.id: part.text for part in side} for side in sides]
-    assert all(texts[0][name] == texts[1][name] for name in texts[0].keys() & texts[1].keys())
+    sides = [element(text, fixed) for text in (source, target)]
+    assert [text_of(side, {}) for side in sides] == [source, target]
+    codes = [{part.get("id"): part.text for part in side} for side in sides]
+    assert [len(side) for side in sides] == [len(each) for each in codes]
+    assert all(codes[0][name] == codes[1][name] for name in codes[0].keys() & codes[1].keys())
 
 
 def test_a_placeholder_that_moves_keeps_its_id():
     fixed = {}
-    source = {p.text: p.id for p in parts("{{1}} of {{2}}, {{1}}", fixed) if p.number}
-    target = [(p.text, p.id) for p in parts("{{2}}: {{1}}", fixed) if p.number]
-    assert source == {"{{1}}": "1.2", "{{2}}": "2"}
+    source = [(part.text, part.get("id")) for part in element("{{1}} of {{2}}, {{1}}", fixed)]
+    target = [(part.text, part.get("id")) for part in element("{{2}}: {{1}}", fixed)]
+    assert source == [("{{1}}", "1"), ("{{2}}", "2"), ("{{1}}", "1.2")]
     assert target == [("{{2}}", "2"), ("{{1}}", "1")]
-
-
-def test_a_line_break_in_braces_is_no_placeholder():
-    assert [part.number for part in parts("{{\n}}", {})] == [0]
+    assert not len(element("{{\n}}", fixed))
