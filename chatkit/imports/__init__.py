@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -75,7 +75,8 @@ def read_contacts(
 
     accessor.register()
     named = {"number": number, "country_code": country_code, "name": name}
-    reading = read_file(source, named, ReadOptions(sheet, encoding, delimiter, hidden))
+    options = {"sheet": sheet, "encoding": encoding, "delimiter": delimiter, "hidden": hidden}
+    reading = read_file(source, named, **options)
     print_line(reading.report(skipped=skip_invalid))
     if reading.broken and not skip_invalid:
         raise reading.refusal()
@@ -95,29 +96,15 @@ _NO_TABLE = {
 }
 
 
-class ReadOptions(NamedTuple):
-    """Options of `read_contacts` for a workbook or a text."""
-
-    sheet: str | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    hidden: bool = True
-
-
-_DEFAULTS = ReadOptions()
-
-
 def read_file(
-    source: Source,
-    named: Mapping[str, str | Sequence[str] | None],
-    options: ReadOptions = _DEFAULTS,
+    source: Source, named: Mapping[str, str | Sequence[str] | None], **options: Any
 ) -> FileReading:
     """Read contacts as `chatkit.read_contacts` does, but neither print nor refuse rows.
 
     Args:
         source: A path, an open file, bytes or a text.
         named: What the file calls the number, the country code and the name, where it is known.
-        options: Those of a workbook or of a text.
+        **options: `sheet`, `encoding`, `delimiter` and `hidden`, as `read_contacts` takes them.
 
     Raises:
         InputError: The file as a whole cannot be read.
@@ -130,7 +117,7 @@ def read_file(
     notes: list[str] = []
     try:
         with collector_paused():
-            table = _read_table(content, options)
+            table = _read_table(content, **options)
             notes = table.notes
             reading = find_columns(table, columns)
     except InputError as error:
@@ -140,8 +127,14 @@ def read_file(
     return reading
 
 
-def _read_table(content: bytes | str, options: ReadOptions) -> RawTable:
-    sheet, encoding, delimiter, hidden = options
+def _read_table(
+    content: bytes | str,
+    *,
+    sheet: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    hidden: bool = True,
+) -> RawTable:
     kind = file_kind(content)
     if sheet is not None and kind != "xlsx":
         raise InputError("sheet= names a sheet of an .xlsx file, which this is not: leave it out.")

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from chatkit.errors import InputError
-from chatkit.imports import ReadOptions, headings, read_file
+from chatkit.imports import headings, read_file
 from chatkit.imports.columns import FIELDS
 from chatkit.imports.headings import (
     count_column_names,
@@ -48,10 +48,10 @@ def test_the_columns_that_mean_something_are_chosen(case: dict[str, str]) -> Non
     csv.writer(text, delimiter=";").writerows(rows)
     if not case["number"]:
         with pytest.raises(InputError) as caught:
-            read_file(text.getvalue(), {}, ReadOptions(delimiter=";"))
+            read_file(text.getvalue(), {}, delimiter=";")
         assert case["note"] in str(caught.value)
         return
-    reading = read_file(text.getvalue(), {}, ReadOptions(delimiter=";"))
+    reading = read_file(text.getvalue(), {}, delimiter=";")
     chosen = {field: " + ".join(of) for field, of in reading.columns.items()}
     assert {field: chosen.get(field, "") for field in FIELDS} == {
         field: case[field] for field in FIELDS
