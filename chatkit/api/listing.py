@@ -1,20 +1,19 @@
 """Listing: reads every page of a list, and notices when the list moves meanwhile.
 
 How far a list goes is told by its pagination. Where that is missing, or its figures are
-smaller than what has come already, pages are read until one has nothing new. What cannot
-be read to its end is an error: part of a list is never taken for the whole.
+smaller than what has come already, pages are read one by one until one has nothing new. What
+cannot be read to its end is an error: part of a list is never taken for the whole.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from itertools import islice
 from typing import Protocol, cast
 
-import msgspec
-from msgspec import UNSET, Raw, UnsetType
+from msgspec import Raw
 
 from chatkit.api.answer import Envelope, Pagination
 from chatkit.api.call import Call
@@ -41,16 +40,6 @@ class Sender(Protocol):
         self, calls: Iterable[Call], *, concurrency: int = ...
     ) -> Generator[tuple[Call, Envelope] | Fault, None, None]:
         """Send many calls at once; yield what came back of each."""
-
-
-#: What msgspec says of a text that is no JSON or of another shape, or is nested too deep.
-_BROKEN = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-
-
-class _RowId(msgspec.Struct):
-    """The id of a row, where it has one: it tells rows apart."""
-
-    id: Raw | UnsetType = UNSET
 
 
 class ListReader:
@@ -91,6 +80,7 @@ class ListReader:
         self._announced = first - 1
         self._limit: int | None = None
         self._largest = 1
+        self._latest = 0  # rows of the page before
         self._idle = 0
         self._previous = b""
         self._totals: list[int] = []  # the latest, and the least and the most
@@ -127,73 +117,11 @@ class ListReader:
             refuse_part(call, envelope, self.rows)
             return
         while self._due <= self._last:
-            yield from self._rest()
-        if self.rows > max([0, *self._totals]):
-            yield from self._unannounced(call)
-
-    def _rest(self) -> Iterator[int]:
-        for answer in self._answers(self._calls()):
-            yield self._take(answer)
-            if self._due > self._last:
-                return
-
-    def _unannounced(self, call: Call) -> Iterator[int]:
-        """Read on where nothing tells how far the list goes, until a page has nothing new."""
-        size = int(call.query["pageSize"])
-        known = _keys(self._previous)
-        last = len(known)
-        ahead = _PATIENCE if last >= size else 1
-        while self._due - self._start < _MOST_PAGES:
-            pages = range(self._due, self._due + ahead)
-            for answer in self._answers(map(self._call, pages)):
-                if isinstance(answer, Refused):
-                    self._refuse_break(answer, last, size)
-                    return
-                keys = _keys(data := bytes(answer.data))
-                if keys <= known:
-                    if keys and self._due == self._start + 1 and last >= size:
-                        raise BadAnswer(
-                            call,
-                            f"the list has no pagination, and its second page of {size} rows is "
-                            f"the first one again: what follows these {size} cannot be read",
-                        )
-                    return
-                known |= keys
-                last = len(keys)
-                self._previous = data
-                if answer.pagination:
-                    self._note_total(answer.pagination)
-                self._due += 1
-                self.rows += (rows := self._add(answer.data))
-                self._largest = max(self._largest, rows)
-                yield rows
-            ahead = min(2 * ahead, _AHEAD)
-        raise BadAnswer(
-            call, f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
-        )
-
-    def _refuse_break(self, answer: Refused, last: int, size: int) -> None:
-        """Take a refused page for the end of a list, unless it may be one in its middle.
-
-        A page after the last is not found, or is refused where the profile says so. Some
-        services also refuse pages that are far down.
-
-        Raises:
-            BadAnswer: The page before was full, and nothing says that the list ends there.
-        """
-        part = last < self._largest or (last < size and self._due == self._start + 1)
-        if part or self._totals or self._refuses or type(answer) is NotFound:
-            return
-        raise BadAnswer(
-            answer.call,
-            f"the list has no pagination, and after {self.rows} rows its next page was refused "
-            f"({answer.reason}): that may be its end or not. If this service refuses a page "
-            "after the last, set page_past_end='refuse' in the profile",
-        )
-
-    def _answers(self, calls: Iterable[Call]) -> Iterator[Envelope | Refused]:
-        """Send the calls for pages; a page past the end may be refused."""
-        return answers_in_order(self._transport, calls, kept=(Refused, NotFound))
+            kept = (Refused, NotFound)  # a page past the end may be refused
+            for answer in answers_in_order(self._transport, self._calls(), kept=kept):
+                yield self._take(answer)
+                if self._due > self._last:
+                    break
 
     def _calls(self) -> Iterator[Call]:
         page = self._due
@@ -218,10 +146,43 @@ class ListReader:
         self._largest = max(self._largest, rows)
         if not isinstance(answer, Refused) and answer.pagination:
             self._follow(answer.pagination, page)
+        if self.rows > max([0, *self._totals]) and page >= self._last:  # nothing says how far
+            if rows:
+                self._last = page + 1
+            elif not self._totals:
+                self._refuse_break(answer, page)
+        if self._last - self._start > _MOST_PAGES and not self._totals:
+            reason = f"the list has no pagination, and had not ended after {_MOST_PAGES:,} pages"
+            raise BadAnswer(self._call(page), reason)
+        self._latest = rows
         self._idle = 0 if rows else self._idle + 1
         if self._idle == _PATIENCE:
             self._last = page
         return rows
+
+    def _refuse_break(self, answer: Envelope | Refused, page: int) -> None:
+        """Take a page without anything new for the end of a list that has no pagination.
+
+        Raises:
+            BadAnswer: The page before was full, and what came may be a page in its middle.
+        """
+        call = self._call(page)
+        size, second = int(call.query["pageSize"]), page == self._start + 1
+        if self._latest < self._largest or (second and self._latest < size):
+            return
+        if isinstance(answer, Refused) and not self._refuses and type(answer) is not NotFound:
+            raise BadAnswer(
+                call,
+                f"the list has no pagination, and after {self.rows} rows its next page was refused "
+                f"({answer.reason}): that may be its end or not. If this service refuses a page "
+                "after the last, set page_past_end='refuse' in the profile",
+            )
+        if second and not isinstance(answer, Refused) and self._previous == bytes(answer.data):
+            raise BadAnswer(
+                call,
+                f"the list has no pagination, and its second page of {size} rows is the first one "
+                f"again: what follows these {size} cannot be read",
+            )
 
     def _follow(self, pagination: Pagination, page: int) -> None:
         """Look how far the list goes: by its number of pages, and by the rows still to come."""
@@ -253,18 +214,6 @@ def refuse_part(call: Call, envelope: Envelope, rows: int) -> None:
             f"only {rows} of {envelope.pagination.total_count} rows came: the service cuts this "
             "list into pages, which the API document does not know",
         )
-
-
-def _keys(data: bytes) -> set[bytes]:
-    """Read what tells the rows of a page apart: their ids, or else the rows themselves."""
-    with suppress(*_BROKEN):
-        return {
-            b"" if row.id is UNSET else bytes(row.id)
-            for row in msgspec.json.decode(data, type=list[_RowId])
-        }
-    with suppress(*_BROKEN):
-        return set(map(bytes, msgspec.json.decode(data, type=list[Raw])))
-    return {data}  # no list at all: who takes the rows says so
 
 
 def answers_in_order(
