@@ -10,20 +10,18 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from chatkit.api.call import why_no_segment
+from chatkit.bulk.comparison import Rows, differing
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import INEXACT, listed, plain, whole
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
-Rows = NDArray[np.int64]  #: numbers of rows; the first row of a frame is 0
 Mask = NDArray[np.bool_]  #: one for each row
 
 DELETE = "delete"  #: the column that says of a row that its record is to be deleted
@@ -104,17 +102,21 @@ _NAMED = 80  #: characters of a record's name in a reason
 _DIGITS = re.compile("0|[1-9][0-9]{0,17}")
 
 
-class Natural(NamedTuple):
-    """The columns that name a record which has no key yet, like the number of a contact.
+class Identity(NamedTuple):
+    """The key and the natural key of the records of one resource.
 
-    `of` takes a frame of these `columns`, in which any cell may be NA, and returns a text for
-    each of its rows. Rows with the same text are the same record; NA says nothing.
+    The natural key is made of the `columns` that name a record which has no key yet, like the
+    number of a contact; a resource without one has none. `of` takes a frame of these columns, in
+    which any cell may be NA, and returns a text for each of its rows. Rows with the same text are
+    the same record; NA says nothing.
     """
 
-    columns: tuple[str, ...]  #: the first of them names it in messages
-    of: Callable[[pd.DataFrame], pd.Series[Any]]
+    noun: str  #: one record, for messages: "contact"
+    key: tuple[str, ...]  #: the names of the levels of the base's index
+    columns: tuple[str, ...] = ()  #: the first of them names the natural key in messages
+    of: Callable[[pd.DataFrame], pd.Series[Any]] | None = None
     #: Replaces cells of a person's frame that cannot be sent by NA: "call him" names nobody.
-    valid: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    valid: Callable[[pd.DataFrame], pd.DataFrame] = lambda cells: cells
     #: Columns that must agree as well where a row is found by its natural key. A number with
     #: another country code is another person's.
     agree: tuple[str, ...] = ()
@@ -123,14 +125,6 @@ class Natural(NamedTuple):
     single: bool = False  #: whether the service refuses a second record of one natural key
     #: Whether creating the natural key of a deleted record brings that record back.
     restores: bool = False
-
-
-class Identity(NamedTuple):
-    """The key and the natural key of the records of one resource."""
-
-    noun: str  #: one record, for messages: "contact"
-    key: tuple[str, ...]  #: the names of the levels of the base's index
-    natural: Natural | None = None
     #: Whether who creates a record chooses its key, as a language code: one that is not in
     #: the base is new then. A key that the service gives must be there.
     chosen: bool = False
@@ -145,31 +139,21 @@ class Identity(NamedTuple):
         return " and ".join(self.key)
 
 
-class CellComparison(Protocol):
-    """The cells of a frame beside those of its base: made of both, and the rows that match."""
+class Edits:
+    """The edits of a frame. NA in a cell leaves what is there; `""` clears it.
 
-    frame: pd.DataFrame
-    base: pd.DataFrame
-
-    def differing(self, name: str) -> Rows:
-        """Return the rows of the frame that say something else than the base in a column."""
-
-
-class Match:
-    """Finds for each row of a frame the row of the base that it means, when it is made.
+    Each row is matched with the row of the base that it means, then cells are compared. Rows are
+    numbers of rows of the edited frame.
 
     Args:
-        frame: The edited frame.
-        base: What was read.
+        frame: The edited frame: in any order, with any rows and columns, of any dtypes.
+        base: What was read, indexed by key; its columns are as `chatkit.frames.frame` makes them.
         who: How the records are told apart.
-        compare_cells: Compares cells of a frame, a base and the positions of the one in the other.
-        deleted: The rows that say that their record is deleted.
-        refused: Rows that are taken out from the beginning.
-        gone: Rows of the base that are deleted beside those that the frame marks.
         duplicates: Take rows that share their natural key, unless the service does not.
+        gone: Rows of the base that are deleted beside those that the frame marks.
 
     Raises:
-        InputError: The index holds keys, but has lost its name.
+        InputError: The frame as a whole cannot be read, or its index has lost its name.
     """
 
     def __init__(
@@ -177,33 +161,41 @@ class Match:
         frame: pd.DataFrame,
         base: pd.DataFrame,
         who: Identity,
-        compare_cells: Callable[[pd.DataFrame, pd.DataFrame, Rows], CellComparison],
         *,
-        deleted: Mask,
-        refused: Iterable[Refusal],
-        gone: Rows,
-        duplicates: bool,
+        duplicates: bool = False,
+        gone: Sequence[int] | Rows = (),
     ) -> None:
-        #: The rows of the base; -1 is a new record, or a row that is refused.
+        frame = levels_as_columns(check_frame(frame), base, who.key).copy(deep=False)
+        frame.attrs = {}  # pandas copies them with each column that is taken out
+        self._frame, self._base, self._who = frame, base, who
+        self.labels: pd.Index[Any] = frame.index  #: the frame's own names of its rows
+        apart = {*who.key} | ({DELETE} - {*base.columns})
+        names = [name for name in frame.columns if name not in apart]
+        self.columns = [name for name in names if name in base.columns]
+        self.unknown = [name for name in names if name not in base.columns]
+        #: For each row the row of the base that it means; -1 if it is new or refused.
         self.positions: Rows = np.full(len(frame), -1)
-        self.has_key: Mask = np.zeros(len(frame), bool)  #: which rows have a key
-        self.sound: Mask = np.ones(len(frame), bool)  #: which rows are not refused
-        self.refused: list[Refusal] = []
-        self.united: dict[int, int] = {}  #: rows that repeat an earlier one, each with that
-        self._frame, self._base, self._who, self._deleted = frame, base, who, deleted
+        self.has_key: Mask = np.zeros(len(frame), bool)  #: which rows have a key of their own
+        self.deleted: Mask = np.zeros(len(frame), bool)  #: where the column `delete` says True
+        self.refused: list[Refusal] = []  #: the rows that cannot be taken, each maybe repeatedly
+        self.united: dict[int, int] = {}  #: the rows that repeat an earlier one, each with that
+        self._sound: Mask = np.ones(len(frame), bool)  # which rows are not refused
         self._whole = base.index.nlevels == 1 and base.index.dtype.kind == "i"
         self._keys: Any = ()  # of each row; only where one has a key
         self._names: dict[int, str | None] = {}  # natural keys of the rows without a key
         self._known: pd.Series[Any] | None = None
+        self._differing: dict[str, Rows] = {}
         self._match_by_key()
-        self._refuse(refused)
+        if DELETE in frame.columns and DELETE not in base.columns:
+            self.deleted, refused = delete_marks(frame[DELETE])
+            self._refuse(refused)
         self._match_by_natural_key()
-        several = duplicates and not (who.natural and who.natural.single)
+        several = duplicates and not who.single
         self._unite(duplicates=several)
-        self.cells = compare_cells(self._frame, base, self.positions)
+        self._compared = self.positions
         self._refuse_other_account()
-        marked = self.positions[deleted & (self.positions >= 0)]
-        self._gone = {*np.union1d(marked, gone).tolist()}  # rows of the base that are deleted
+        marked = self.positions[self.deleted & (self.positions >= 0)]
+        self._gone = {*marked.tolist(), *map(int, gone)}  # rows of the base that are deleted
         self._release()
         self._refuse_disagreeing()
         if several:
@@ -213,8 +205,31 @@ class Match:
         step = f"say its {who.named}"
         self._refuse(
             Refusal(row, DELETE, True, f"no {who.noun} is found by this row", step)
-            for row in np.flatnonzero(deleted & self.sound & (self.positions < 0)).tolist()
+            for row in np.flatnonzero(self.deleted & self._sound & (self.positions < 0)).tolist()
         )
+
+    @property
+    def new(self) -> Rows:
+        """The rows that are no record of the base yet."""
+        return np.flatnonzero((self.positions < 0) & self._sound)
+
+    def changed(self) -> dict[str, Rows]:
+        """Find the rows in which a cell is not what the base has, for each such column."""
+        changed = {}
+        for name in self.columns:
+            rows = self._differing_rows(name)
+            rows = rows[self.positions[rows] >= 0]
+            if len(rows):
+                changed[name] = rows
+        return changed
+
+    def _differing_rows(self, name: str) -> Rows:
+        """Return the rows that say something else than the base in a column."""
+        if name not in self._differing:
+            rows = np.flatnonzero(self._compared >= 0)
+            base = self._base[name].iloc[self._compared[rows]]
+            self._differing[name] = rows[differing(base, self._frame[name].iloc[rows])]
+        return self._differing[name]
 
     def key(self, row: int) -> Any:
         """Return the key of a row, a tuple for two levels; None for a record without one yet."""
@@ -222,12 +237,37 @@ class Match:
             return plain(self._base.index[position])
         return plain(self._keys[row]) if self.has_key[row] else None
 
+    def filled(self, rows: Rows) -> dict[str, Rows]:
+        """Find which of these rows have a value, for each column in which some do.
+
+        The columns that the base has not are among them.
+        """
+        filled = {}
+        for name in [*self.columns, *self.unknown] if len(rows) else ():
+            with_value = rows[self._frame[name].iloc[rows].notna().to_numpy(bool)]
+            if len(with_value):
+                filled[name] = with_value
+        return filled
+
+    def values(self, column: str, rows: Rows) -> list[Any]:
+        """Return the cells of some rows as Python values, None for NA."""
+        cells = self._frame[column].iloc[rows]
+        values = listed(cells)
+        text = column in self._base.columns and isinstance(self._base[column].dtype, pd.StringDtype)
+        if cells.dtype.kind == "f" and not text:  # whole numbers with gaps become floats
+            return [int(v) if whole(v) else v for v in values]
+        return values
+
+    def base_values(self, column: str, rows: Rows) -> list[Any]:
+        """Return what the base has in the cells of some rows that are not new."""
+        return listed(self._base[column].iloc[self.positions[rows]])
+
     def _refuse(self, refusals: Iterable[Refusal]) -> None:
         """Take these rows out."""
         new = list(refusals)
         rows = [refusal.row for refusal in new]
         self.refused += new
-        self.sound[rows] = False
+        self._sound[rows] = False
         self._let_go(rows)
 
     def _let_go(self, rows: list[int]) -> None:
@@ -269,7 +309,7 @@ class Match:
 
     def _unknown_keys(self) -> Iterator[Refusal]:
         noun, named = self._who.noun, self._who.named
-        for row in np.flatnonzero(self.has_key & (self.positions < 0) & self.sound).tolist():
+        for row in np.flatnonzero(self.has_key & (self.positions < 0) & self._sound).tolist():
             key = plain(self._keys[row])
             reason = f"no {noun} of the account has it"
             yield Refusal(row, named, key, reason, self._next_step)
@@ -307,7 +347,7 @@ class Match:
 
     def _match_by_natural_key(self) -> None:
         """Match the rows without a key by their natural key. One that is not found is new."""
-        rows = np.flatnonzero(~self.has_key & self.sound)
+        rows = np.flatnonzero(~self.has_key & self._sound)
         texts = self._naturals(self._frame, rows)
         self._names = dict(zip(rows.tolist(), texts, strict=True))
         matches = self._with_names(texts)
@@ -319,7 +359,7 @@ class Match:
             elif places:
                 reason = f"{len(places)} {self._who.noun}s have it"
                 step = f"say by its {self._who.named} which of them it is"
-                refused.append(Refusal(row, self._natural[0], text, reason, step))
+                refused.append(Refusal(row, self._who.columns[0], text, reason, step))
         self._refuse(refused)
 
     # --- one record in several rows ---
@@ -335,7 +375,7 @@ class Match:
         """
         key, fields, labels = {*self._who.key}, self._who.fields, self._frame.index
         names = [n for n in self._frame.columns if n not in key and (fields is None or n in fields)]
-        deleted = self._deleted
+        deleted = self.deleted
         filled: dict[str, dict[int, Any]] = defaultdict(dict)
         united: dict[int, int] = {}
         refused = []
@@ -367,21 +407,21 @@ class Match:
                     filled[name][first] = known[name] = cells[name]
         self._refuse(refused)
         self.united = united
-        self.sound[[*united]] = False
+        self._sound[[*united]] = False
         self._let_go([*united])
         self._frame = _with_cells(self._frame, filled)
 
     def _repeats(self, *, duplicates: bool) -> list[list[int]]:
         """Return the numbers of the rows that share a key, or have none and share their name."""
         groups: dict[Any, list[int]] = defaultdict(list)
-        rows = np.flatnonzero(self.has_key & self.sound)
+        rows = np.flatnonzero(self.has_key & self._sound)
         if self._whole and len(rows):
             places = self.positions[rows]
             rows = rows[np.bincount(places)[places] > 1]
         for row in rows.tolist():
             groups[plain(self._keys[row]), True].append(row)
         for row, text in {} if duplicates else self._names.items():
-            if text is not None and self.sound[row]:
+            if text is not None and self._sound[row]:
                 groups[text, False].append(row)
         return [group for group in groups.values() if len(group) > 1]
 
@@ -398,10 +438,10 @@ class Match:
         """Find the rows with a key whose natural key may be another than in the base."""
         moved = np.zeros(len(self._frame), bool)
         both = {*self._frame.columns} & {*self._base.columns} - {*self._who.key}
-        for name in self._natural:
+        for name in self._who.columns:
             if name in both:
-                moved[self.cells.differing(name)] = True
-        return np.flatnonzero(moved & self.has_key & self.sound & ~self._deleted)
+                moved[self._differing_rows(name)] = True
+        return np.flatnonzero(moved & self.has_key & self._sound & ~self.deleted)
 
     def _refuse_other_account(self) -> None:
         """Refuse rows that have the key of one record, and the natural key of another.
@@ -409,23 +449,22 @@ class Match:
         It is done where nobody knows in which account the keys were read. A row that keeps a name
         is an edit of it.
         """
-        natural = self._who.natural
-        if not self._who.unknown_account or natural is None:
+        who = self._who
+        if not who.unknown_account or not who.columns:
             return
-        known = {*self._frame.columns} & {*self._base.columns}
-        named = (*natural.columns, *natural.agree)
-        others = [name for name in natural.labels if name not in named and name in known]
-        deleted = np.flatnonzero(self._deleted & self.has_key & self.sound)
+        known = {*self._frame.columns} & {*self._base.columns} - {*who.columns, *who.agree}
+        others = [name for name in who.labels if name in known]
+        deleted = np.flatnonzero(self.deleted & self.has_key & self._sound)
         rows = np.concatenate([self._moved() if others else deleted[:0], deleted])
         mine = self._naturals(self._frame, rows)
         live = self._naturals(self._base, self.positions[rows], written=False)
         moved = [a is not None and a != b for a, b in zip(mine, live, strict=True)]
-        who, refused = self._who, []
+        refused = []
         for row in rows[np.array(moved, bool)].tolist():
             place = int(self.positions[row])
             cells = [(self._frame[n].iloc[row], self._base[n].iloc[place]) for n in others]
             differ = all(isinstance(own, str) and own and own != other for own, other in cells)
-            if self._deleted[row] or differ:
+            if self.deleted[row] or differ:
                 reason = (
                     f"conflict: {self._record(place)} is {self._named(self._base, place)}; the row "
                     f"says {self._named(self._frame, row)}"
@@ -442,12 +481,11 @@ class Match:
         edited = self._moved()
         if not (len(edited) or self._gone):
             return
-        left, natural = self._left(edited), self._who.natural
-        restores = natural is not None and natural.restores
+        left, restores = self._left(edited), self._who.restores
         new, refused = [], []
         for row in self._names:
             place = int(self.positions[row])
-            if place < 0 or self._deleted[row]:
+            if place < 0 or self.deleted[row]:
                 continue
             if place in left or (place in self._gone and not restores):
                 new.append(row)
@@ -457,7 +495,7 @@ class Match:
                     "again would bring that one back"
                 )
                 step = "leave the deletion out to change that one, or leave this row out"
-                refused.append(Refusal(row, self._natural[0], self._names[row], reason, step))
+                refused.append(Refusal(row, self._who.columns[0], self._names[row], reason, step))
         self._let_go(new)
         self._refuse(refused)
 
@@ -471,19 +509,18 @@ class Match:
 
     def _refuse_disagreeing(self) -> None:
         """Refuse rows that are found by their natural key, but say that it is somebody else's."""
-        natural = self._who.natural
         rows = [row for row in self._names if self.positions[row] >= 0]
         who, refused = self._who, list[Refusal]()
-        for name in natural.agree if natural and rows else ():
+        for name in who.agree if rows else ():
             if name not in self._frame.columns or name not in self._base.columns:
                 continue
-            edited = self._valid(self._frame[[name]].iloc[rows])[name]
+            edited = who.valid(self._frame[[name]].iloc[rows])[name]
             before = self._base[name].iloc[self.positions[rows]]
             for row, own, live in zip(rows, _texts_of(edited), _texts_of(before), strict=True):
                 if own and live and own != live:
                     place = int(self.positions[row])
                     reason = (
-                        f"conflict: {self._record(place)} has this {self._natural[0]} and is "
+                        f"conflict: {self._record(place)} has this {self._who.columns[0]} and is "
                         f"{self._named(self._base, place)}; the row says "
                         f"{self._named(self._frame, row)}"
                     )
@@ -493,21 +530,20 @@ class Match:
 
     def _named(self, frame: pd.DataFrame, row: int) -> str:
         """Name the record of a row in words."""
-        labels = self._who.natural.labels if self._who.natural else ()
-        cells = [frame[name].iloc[row] for name in labels if name in frame.columns]
+        cells = [frame[name].iloc[row] for name in self._who.labels if name in frame.columns]
         return " ".join(str(cell) for cell in cells if isinstance(cell, str) and cell)[:_NAMED]
 
     def _refuse_shared_names(self) -> None:
         """Refuse the rows that would be one record by their natural keys."""
         edited = self._moved()
-        mine = {row: text for row, text in self._names.items() if self.sound[row]}
+        mine = {row: text for row, text in self._names.items() if self._sound[row]}
         moved = dict(zip(edited.tolist(), self._naturals_after(edited), strict=True))
         matches = self._with_names(moved.values())
         left = self._left(edited) | self._gone if len(edited) else self._gone
         held = np.bincount(self.positions[self.positions >= 0]) if mine else np.zeros(0, int)
         count = Counter((mine | moved).values())
         step = "keep one of them, or change the other in a plan of its own"
-        if self._who.natural and not self._who.natural.single:
+        if not self._who.single:
             step += ", or say duplicates=True"
         refused = []
         for row, text in (mine | moved).items():
@@ -523,7 +559,7 @@ class Match:
                 reason = f"{self._record(here)} has it, and is in another row"
             else:
                 continue
-            refused.append(Refusal(row, self._natural[0], text, reason, step))
+            refused.append(Refusal(row, self._who.columns[0], text, reason, step))
         self._refuse(refused)
 
     def _take_as_new(self) -> None:
@@ -538,10 +574,6 @@ class Match:
                 taken[place] = True
         self._let_go(second)
 
-    @property
-    def _natural(self) -> list[str]:
-        return list(self._who.natural.columns) if self._who.natural else []
-
     def _record(self, position: int) -> str:
         noun, named = self._who.noun, self._who.named
         return f"the {noun} with the {named} {plain(self._base.index[position])!r:.60}"
@@ -550,33 +582,26 @@ class Match:
         self, frame: pd.DataFrame, rows: Rows, *, written: bool = True
     ) -> list[str | None]:
         """Make the natural keys of these rows; `written`: a person wrote them."""
-        if self._who.natural is None or not len(rows):
+        if self._who.of is None or not len(rows):
             return [None] * len(rows)
-        cells = frame.reindex(columns=self._natural).iloc[rows]
-        return _texts_of(self._who.natural.of(self._valid(cells) if written else cells))
-
-    def _valid(self, cells: pd.DataFrame) -> pd.DataFrame:
-        """Leave out what a person wrote that cannot be sent."""
-        valid = self._who.natural.valid if self._who.natural else None
-        return cells if valid is None else valid(cells)
+        cells = frame.reindex(columns=self._who.columns).iloc[rows]
+        return _texts_of(self._who.of(self._who.valid(cells) if written else cells))
 
     def _naturals_after(self, edited: Rows) -> list[str | None]:
         """Make the natural keys that these rows will have: NA leaves a cell as it is."""
-        if self._who.natural is None or not len(edited):
-            return []
-        columns, places = self._natural, self.positions[edited]
+        columns = self._who.columns
         cells = self._frame.reindex(columns=columns).iloc[edited].astype(object)
-        before = self._base.reindex(columns=columns).iloc[places].astype(object)
+        before = self._base.reindex(columns=columns).iloc[self.positions[edited]].astype(object)
         filled = cells.where(cells.notna(), before.set_axis(cells.index))
-        return _texts_of(self._who.natural.of(self._valid(filled)))
+        return self._naturals(filled, np.arange(len(edited)))
 
     def _with_names(self, texts: Iterable[str | None]) -> dict[str | None, list[int]]:
         """Find the rows of the base that have these natural keys."""
         names = {text for text in texts if text is not None}
         matches: dict[str | None, list[int]] = defaultdict(list)
-        if names and self._who.natural:
+        if names and self._who.of is not None:
             if self._known is None:
-                self._known = self._who.natural.of(self._base.reindex(columns=self._natural))
+                self._known = self._who.of(self._base.reindex(columns=self._who.columns))
             rows = np.flatnonzero(self._known.isin(names).to_numpy(bool))
             for position, text in zip(
                 rows.tolist(), _texts_of(self._known.iloc[rows]), strict=True

@@ -22,9 +22,9 @@ from chatkit.api.record import LOST_DIGITS
 from chatkit.api.secret import MASK, SECRET
 from chatkit.bulk.apply import PlanTarget
 from chatkit.bulk.changes import Change, Kind
-from chatkit.bulk.comparison import Edits, compare, same_look, same_value
+from chatkit.bulk.comparison import Rows, same_look, same_value
 from chatkit.bulk.endpoints import Endpoints, Existing
-from chatkit.bulk.matching import DELETE, Identity, Mask, Natural, Rows
+from chatkit.bulk.matching import DELETE, Edits, Identity, Mask
 from chatkit.bulk.plan import Plan, RefusedCell, Setting
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import collector_paused, column_or_level, none, records
@@ -298,7 +298,7 @@ def _read(
     identity = _identity(endpoints, base)._replace(unknown_account=unknown_account)
     deleted: set[Any] = set()
     if endpoints.lists_deleted and not endpoints.reads_deleted:
-        deleted = _deleted(source, compare(frame, base, identity, duplicates=duplicates))
+        deleted = _deleted(source, Edits(frame, base, identity, duplicates=duplicates))
         left = ~base.index.isin(deleted)
         base, dated = base[left], dated[left]
     places, refused = _find_deletes(keys, base, identity, rows)
@@ -404,7 +404,9 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
             kept[name] = [None if n in wrong else text for n, text in enumerate(texts)]
         return pd.DataFrame(kept, index=cells.index, dtype="str")
 
-    natural = Natural(
+    return Identity(
+        endpoints.noun,
+        tuple(map(str, base.index.names)),
         names,
         joined,
         valid,
@@ -412,11 +414,6 @@ def _identity(endpoints: Endpoints[Any], base: pd.DataFrame) -> Identity:
         labels=tuple(dict.fromkeys((*endpoints.natural_key, "name"))),
         single=endpoints.single,
         restores=endpoints.restores,
-    )
-    return Identity(
-        endpoints.noun,
-        tuple(map(str, base.index.names)),
-        natural,
         chosen=endpoints.chosen,
         fields=endpoints.body.model_fields.keys(),
     )
@@ -451,7 +448,7 @@ def _find_deletes(
         The rows of `base`, and the keys that cannot be deleted.
     """
     named = pd.DataFrame({identity.key[-1]: pd.Series(keys, dtype=object)})
-    edits = compare(named, base, identity._replace(natural=None))
+    edits = Edits(named, base, identity._replace(columns=(), of=None))
     step = "read the frame again"
     wrong = {row: (reason, step) for row, _, _, reason, _ in edits.refused}
     missing = f"no {identity.noun} has it in what was read"
@@ -460,7 +457,7 @@ def _find_deletes(
     if rows is not None and not identity.chosen:
         rows = rows.reset_index(drop=True).assign(**{identity.key[0]: named.iloc[:, 0]})
         deleted = rows.assign(**{DELETE: True})
-        whose = compare(deleted, base, identity._replace(unknown_account=True, fields=()))
+        whose = Edits(deleted, base, identity._replace(unknown_account=True, fields=()))
         wrong = {row: (reason, step) for row, _, _, reason, step in whose.refused} | wrong
         places[list(wrong)] = -1
     refused = [RefusedCell(keys[n], "delete", in_words(keys[n]), *wrong[n]) for n in sorted(wrong)]
@@ -513,7 +510,7 @@ class _Planner:
         duplicates: bool,
         broken: bool,
     ) -> None:
-        edits = compare(
+        edits = Edits(
             basis.frame, basis.base, basis.identity, duplicates=duplicates, gone=basis.deletes
         )
         self.cells = Cells(endpoints, edits, broken=broken)
@@ -647,7 +644,10 @@ class _Planner:
         if name not in self._endpoints.body.updatable():
             known = rows[~self._older[rows]]
             pairs = zip(known.tolist(), edits.values(name, known), strict=True)
-            edited = [row for row, value in pairs if not same_look(held.get(row), value)]
+            of_file = self._basis.no_snapshot or self._basis.named
+            edited = [
+                row for row, value in pairs if not (of_file and same_look(held.get(row), value))
+            ]
             if len(edited) < len(rows):
                 self._rewritten[name] = None
             return np.array(edited, np.int64)

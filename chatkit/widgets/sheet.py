@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias, get_origin
 import numpy as np
 import pandas as pd
 
-from chatkit.bulk.comparison import same_value
+from chatkit.bulk.comparison import Rows, same_value
 from chatkit.bulk.endpoints import Endpoints
-from chatkit.bulk.matching import DELETE, Mask, Rows, check_frame, delete_marks
+from chatkit.bulk.matching import DELETE, Mask, check_frame, delete_marks
 from chatkit.bulk.planner import why_fixed
 from chatkit.errors import InputError, Problem
 from chatkit.frames.frame import Kind, kinds, listed, plain

@@ -101,13 +101,12 @@ def compared() -> Road:
 
 
 def chatkit() -> Road:
-    """Our Edits: rows matched by id and checked for doubles, then columns one by one."""
-    from chatkit.bulk.comparison import compare
-    from chatkit.bulk.matching import Identity, Natural
+    """Our edits: rows matched by id and checked for doubles, then columns one by one."""
+    from chatkit.bulk.matching import Edits, Identity
 
-    number = Natural(("number", "country_code"), lambda rows: rows.country_code + rows.number)
-    who = Identity("contact", ("id",), number)
-    return lambda base, frame: compare(frame, base, who).changed()
+    columns = ("number", "country_code")
+    who = Identity("contact", ("id",), columns, lambda rows: rows.country_code + rows.number)
+    return lambda base, frame: Edits(frame, base, who).changed()
 
 
 def planned() -> Road:

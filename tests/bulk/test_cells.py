@@ -20,8 +20,7 @@ from bulk.planning import (  # noqa: F401
 )
 
 import chatkit
-from chatkit.bulk.comparison import compare
-from chatkit.bulk.matching import Identity, Natural
+from chatkit.bulk.matching import Edits, Identity
 from chatkit.bulk.plan import refused_cells
 from chatkit.bulk.planner import Cells, joined
 from chatkit.resource import endpoints_of
@@ -297,5 +296,5 @@ def test_a_field_that_lists_do_not_show_is_no_foreign_column(sandbox, client):
 def cells_of(room, frame):
     """The cells of an edited frame, as a draft has them."""
     room = endpoints_of(room)
-    who = Identity(room.noun, (room.key,), Natural(room.named_by(), joined), chosen=room.chosen)
-    return Cells(room, compare(frame, room.base(frame).frame, who))
+    who = Identity(room.noun, (room.key,), room.named_by(), joined, chosen=room.chosen)
+    return Cells(room, Edits(frame, room.base(frame).frame, who))

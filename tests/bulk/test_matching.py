@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from chatkit.bulk.comparison import Edits, compare
-from chatkit.bulk.matching import Identity, Natural
+from chatkit.bulk.matching import Edits, Identity
 from chatkit.errors import InputError
 
 
@@ -18,8 +17,7 @@ def digits(frame: "pd.DataFrame") -> "pd.Series[Any]":
     return code + frame["number"].astype("str").str.replace(" ", "")
 
 
-NUMBER = Natural(("number", "country_code"), digits)
-CONTACT = Identity("contact", ("id",), NUMBER)
+CONTACT = Identity("contact", ("id",), ("number", "country_code"), digits)
 CONTENT = Identity("content", ("template_code", "lang_code"), chosen=True)
 
 
@@ -43,7 +41,7 @@ CONTENTS = pd.DataFrame(
 def matched(
     frame: pd.DataFrame, base: pd.DataFrame = BASE, who: Identity = CONTACT, **how: Any
 ) -> Edits:
-    edits = compare(frame, base, who, duplicates=how.get("duplicates", False))
+    edits = Edits(frame, base, who, duplicates=how.get("duplicates", False))
     out = [*edits.united, *(refusal.row for refusal in edits.refused)]
     assert (edits.positions[out] == -1).all()
     assert {*edits.new} == {*np.flatnonzero(edits.positions < 0)} - {*out}
@@ -323,13 +321,13 @@ def test_the_base_is_not_read_for_natural_keys_when_all_rows_have_one() -> None:
     def never(frame: pd.DataFrame) -> Any:
         raise AssertionError("a million numbers for nothing")
 
-    who = Identity("contact", ("id",), Natural(("number",), never))
+    who = Identity("contact", ("id",), ("number",), never)
     assert matched(BASE, who=who).positions.tolist() == [0, 1, 2]
 
 
 def test_names_in_messages_are_shown_so_that_they_can_do_no_harm() -> None:
     base = CONTENTS.rename(index={"a": "a\xa0b"})
-    who = Identity("content", ("template_code", "lang_code"), Natural(("text",), _text))
+    who = Identity("content", ("template_code", "lang_code"), ("text",), _text)
     frame = pd.DataFrame(
         {"template_code": ["a\xa0b", None], "lang_code": ["en", None], "text": ["Hi", "Hi"]}
     )
