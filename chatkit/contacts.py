@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from os import PathLike
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -194,20 +195,15 @@ class ContactEndpoints(Endpoints[Contact]):
         """Return whether a number begins with the digits of its country code, in this service."""
         return self.profile.number_form == "international"
 
-    def many(self, call: Call, data: msgspec.Raw) -> list[Contact]:
-        """Read a list of contacts, their numbers without the digits of the country code.
-
-        Raises:
-            BadAnswer: It is not as documented.
-        """
-        contacts = super().many(call, data)
+    def _read_form(self, records: list[Contact]) -> list[Contact]:
+        """Take the digits of the country codes out of numbers, where the service has them there."""
         if not self._international:
-            return contacts
+            return records
         return [
             one.model_copy(update={"number": _national(one.number, one.country_code)})
             if one.number and one.country_code
             else one
-            for one in contacts
+            for one in records
         ]
 
     def _uniform(self, frame: pd.DataFrame) -> pd.DataFrame:
@@ -218,23 +214,16 @@ class ContactEndpoints(Endpoints[Contact]):
         cells = frame["number"].array
         return frame.assign(number=type(cells)._from_sequence(numbers, dtype=cells.dtype))
 
-    def create_call(self, body: Mapping[str, Any]) -> Call:
-        """Make the call that creates a contact, its number in the form of this service."""
-        return super().create_call(self._written(body))
-
-    def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
-        """Make the call that updates a contact, its number in the form of this service."""
-        return super().update_call(key, self._written(body))
-
     def _written(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Put the digits of the country code before the number, where the service has them."""
         if not self._international or not {"number", "country_code"} <= {*body}:
             return body
         return {**body, "number": body["country_code"].removeprefix("+") + body["number"]}
 
-    @property
+    @cached_property
     def repeats(self) -> bool:
         """Return whether an update repeats fields: a whole number needs its country code."""
-        return super().repeats or self._international
+        return self.puts_whole or self._international
 
     def record_findings(
         self, fields: Mapping[str, Any], live: Mapping[str, Any] | None
@@ -343,7 +332,7 @@ class ContactEndpoints(Endpoints[Contact]):
         """Return how well a change can be undone: names are split, deletions make inactive."""
         if kind == "create":
             return "not exactly", "a contact cannot be removed: undoing makes it inactive"
-        repeated = kind == "delete" or "name" in after or super().repeats
+        repeated = kind == "delete" or "name" in after or self.puts_whole
         if repeated and self.resplit(known) is not None:
             return "not exactly", "its name would be split into other parts than it has now"
         if kind == "delete" and self.profile.restore_keeps == "nothing":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -179,11 +180,15 @@ class CallMixin(Declaration):
 
     def create_call(self, body: Mapping[str, Any]) -> Call:
         """Make the call that creates a record."""
-        return Call("POST", self.path, body=body)
+        return Call("POST", self.path, body=self._written(body))
 
     def update_call(self, key: Key, body: Mapping[str, Any]) -> Call:
         """Make the call that updates a record."""
-        return Call(self.update_method, (*self.path, self.checked(key)), body=body)
+        return Call(self.update_method, (*self.path, self.checked(key)), body=self._written(body))
+
+    def _written(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Bring the fields of a record into the form of this service. Most have one only."""
+        return body
 
     def delete_call(self, key: Key) -> Call:
         """Make the call that deletes a record."""
@@ -294,7 +299,7 @@ class AnswerMixin(CallMixin, Generic[R]):
             BadAnswer: It is not as documented.
         """
         try:
-            return cast(list[R], self._many.validate_json(bytes(data)))
+            return self._read_form(self._many.validate_json(bytes(data)))
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
             whose = _keys(self.key, data)
@@ -304,6 +309,10 @@ class AnswerMixin(CallMixin, Generic[R]):
                 for e in problems
             )
             raise BadAnswer(call, f"the {self.noun} is not as documented: {reasons}") from None
+
+    def _read_form(self, records: list[R]) -> list[R]:
+        """Bring records out of the form of this service. Most have one only."""
+        return records
 
     def key_of(self, call: Call, envelope: Envelope, body: Mapping[str, Any]) -> Key:
         """Find the key of what was just created."""
@@ -527,12 +536,17 @@ class BodyMixin(CallMixin, Generic[R]):
         return live.model_dump(mode="json", exclude_unset=True) | self.sendable(live)
 
     @property
-    def repeats(self) -> bool:
-        """Return whether an update must repeat fields, and so needs the live record."""
+    def puts_whole(self) -> bool:
+        """Return whether a PUT of this service needs more than the fields that change."""
         profile = self.profile
         return self.update_method == "PUT" and (
             profile.put == "replace" or profile.put_requires == "create_fields"
         )
+
+    @cached_property
+    def repeats(self) -> bool:
+        """Return whether an update must repeat fields, and so needs the live record."""
+        return self.puts_whole
 
     def carried(self, live: R) -> dict[str, Any]:
         """Collect the fields an update must send although nobody changed them.
