@@ -50,7 +50,10 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
         right: Another one.
         key: The columns of texts that name a record; of two of one name the first counts.
     """
-    names = [_names(side, key) for side in (left, right)]
+    names = [
+        list(zip(*(side[name].fillna("").tolist() for name in key), strict=True))
+        for side in (left, right)
+    ]
     places = {name: place for place, name in reversed(list(enumerate(names[0])))}
     matches = np.array([places.get(name, -1) for name in names[1]], np.int64)
     rows = np.flatnonzero(matches >= 0)
@@ -62,24 +65,18 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
                 listed(side[name].iloc[numbers]) if name in side else [None] * len(rows)
                 for side, numbers in zip((left, right), pairs, strict=True)
             ]
-            differing = np.array(
-                [n for n, (one, two) in enumerate(zip(*columns, strict=True)) if _differ(one, two)],
+            places_apart = np.array(
+                [
+                    n
+                    for n, (one, two) in enumerate(zip(*columns, strict=True))
+                    if not same_value(one, "" if two is None else two)
+                ],
                 np.int64,
             )
-            if len(differing):
-                changed[name] = (pairs[0][differing], rows[differing])
+            if len(places_apart):
+                changed[name] = (pairs[0][places_apart], rows[places_apart])
     alone = np.setdiff1d(np.arange(len(left)), pairs[0])
     return FrameDifferences(alone, np.flatnonzero(matches < 0), changed)
-
-
-def _names(frame: pd.DataFrame, key: Sequence[str]) -> list[tuple[Any, ...]]:
-    """Return the cells that name each record."""
-    return list(zip(*(frame[name].fillna("").tolist() for name in key), strict=True))
-
-
-def _differ(one: Any, two: Any) -> bool:
-    """Return whether two sides differ in a cell, an empty one of them included."""
-    return not same_value(one, "" if two is None else two)
 
 
 # --- columns --------------------------------------------------------------------------

@@ -304,7 +304,7 @@ class Journal:
     def _verify(self) -> None:
         """Read all of the journal and make sure that it is what was written."""
         least = self._store.check(self._connection, self._run)
-        query = sa.select(_run.c.header, _run.c.digest).where(self._store.of_run(_run, self._run))
+        query = sa.select(_run.c.header, _run.c.digest).where(_run.c.run == self._run)
         row = self._connection.execute(query).first()
         if row is None:
             raise _damaged(self._run, "it has no header, or has been deleted")
@@ -333,7 +333,7 @@ class Journal:
     def _pages(self, query: sa.Select[Any], first: int) -> Iterator[Any]:
         """Read rows of the run by their numbers, the first column, some at a time."""
         number = query.selected_columns[0]
-        of_run = query.where(self._store.of_run(number.table, self._run))
+        of_run = query.where(cast(Any, number.table).c.run == self._run)
         of_run = of_run.order_by(number).limit(_READ)
         while rows := self._connection.execute(of_run.where(number >= first)).all():
             yield from rows
@@ -411,10 +411,6 @@ class _Store(ABC):
     def why(self, error: BaseException, run: str) -> str:
         """Return in one line why a database failed, with the journal of a run or empty."""
 
-    def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
-        """Return the condition for the rows of a run."""
-        return cast("sa.ColumnElement[bool]", table.c.run == run)
-
     def committed(self, run: str, events: int) -> None:  # noqa: B027  (servers count themselves)
         """Note how many events of a run are durable."""
 
@@ -434,8 +430,8 @@ class _Store(ABC):
         reading = self.failing(f"The journal {run} cannot be read", run)
         with suppress(JournalError), ExitStack() as opened, reading:
             connection = self._connect(run, opened)
-            for summary in self._summaries(connection, self.of_run(_run, run)):
-                return summary._replace(run=run)
+            for summary in self._summaries(connection, _run.c.run == run):
+                return summary
         return KeptRun(run, cast("JournalStore", self), None, None)
 
     def _summaries(
@@ -552,10 +548,6 @@ class FolderStore(_Store):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.location = str(folder)
-
-    def of_run(self, table: Any, run: str) -> sa.ColumnElement[bool]:
-        """Return the condition for the rows of a run: all, whatever the file is called."""
-        return sa.true()
 
     def path(self, run: str) -> Path:
         """Return the file of a run's journal."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from chatkit.api.call import why_no_segment
 from chatkit.bulk.comparison import Rows, differing
 from chatkit.errors import InputError, Problem
-from chatkit.frames.frame import INEXACT, listed, plain, whole
+from chatkit.frames.frame import INEXACT, column_or_level, listed, plain, whole
 
 Cells: TypeAlias = "pd.Series[Any] | pd.Index[Any]"
 Mask = NDArray[np.bool_]  #: one for each row
@@ -280,39 +280,28 @@ class Edits:
 
     def _match_by_key(self) -> None:
         """Match the rows that have a key: in columns, else in levels of the index."""
-        cells = [self._cells(name) for name in self._who.key]
+        who = self._who
+        cells = [column_or_level(self._frame, name) for name in who.key]
         parts = [part for part in cells if part is not None]
         if not parts:
             self._refuse_lost_names()
         if len(parts) < len(cells):
             return
         self._keys, self.has_key, self.positions = find_keys(self._base, parts)
-        self._refuse(self._no_keys(parts))
-        if not self._who.chosen:
-            self._refuse(self._unknown_keys())
-
-    def _cells(self, name: str) -> Cells | None:
-        if name in self._frame.columns:
-            return self._frame[name]
-        if name in self._frame.index.names:
-            return self._frame.index.get_level_values(name)
-        return None
-
-    def _no_keys(self, parts: Sequence[Cells]) -> Iterator[Refusal]:
-        """Refuse what is there, but is no key."""
         why = why_no_number if self._whole else why_no_text
-        for name, part in zip(self._who.key, parts, strict=True):
-            for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist():
-                value = plain(part.array[row])
-                if reason := why(value):
-                    yield Refusal(row, name, value, reason, self._next_step)
-
-    def _unknown_keys(self) -> Iterator[Refusal]:
-        noun, named = self._who.noun, self._who.named
-        for row in np.flatnonzero(self.has_key & (self.positions < 0) & self._sound).tolist():
-            key = plain(self._keys[row])
-            reason = f"no {noun} of the account has it"
-            yield Refusal(row, named, key, reason, self._next_step)
+        self._refuse(  # what is there, but is no key
+            Refusal(row, name, value, reason, self._next_step)
+            for name, part in zip(who.key, parts, strict=True)
+            for row in np.flatnonzero(~self.has_key & ~np.asarray(part.isna())).tolist()
+            if (reason := why(value := plain(part.array[row])))
+        )
+        if not who.chosen:
+            reason = f"no {who.noun} of the account has it"
+            self._refuse(
+                Refusal(row, who.named, plain(self._keys[row]), reason, self._next_step)
+                for row in np.flatnonzero(self.has_key & (self.positions < 0)).tolist()
+                if self._sound[row]
+            )
 
     @property
     def _next_step(self) -> str:
@@ -409,7 +398,11 @@ class Edits:
         self.united = united
         self._sound[[*united]] = False
         self._let_go([*united])
-        self._frame = _with_cells(self._frame, filled)
+        columns = {}
+        for name, values in filled.items():
+            column = columns[name] = self._frame[name].astype(object)
+            column.array[[*values]] = np.fromiter(values.values(), object, len(values))
+        self._frame = self._frame.assign(**columns) if columns else self._frame
 
     def _repeats(self, *, duplicates: bool) -> list[list[int]]:
         """Return the numbers of the rows that share a key, or have none and share their name."""
@@ -615,16 +608,6 @@ def _alike(one: Any, two: Any) -> bool:
     if isinstance(one, str) and isinstance(two, str):
         one, two = (" ".join(unicodedata.normalize("NFC", text).split()) for text in (one, two))
     return bool(one == two)
-
-
-def _with_cells(frame: pd.DataFrame, cells: Mapping[str, Mapping[int, Any]]) -> pd.DataFrame:
-    """Return a frame with other values in some cells, by column and number of the row."""
-    columns = {}
-    for name, values in cells.items():
-        column = frame[name].astype(object)
-        column.array[[*values]] = np.fromiter(values.values(), object, len(values))
-        columns[name] = column
-    return frame.assign(**columns) if columns else frame
 
 
 def _texts_of(texts: pd.Series[Any]) -> list[str | None]:

@@ -46,7 +46,11 @@ def undo_plan(
     header = journal.header
     whole = rows_of_journal(journal)
     rows = whole if only is None else [row for row in whole if row.n in only]
-    left = [_left(row) for row in rows if not _may_have_taken_effect(row)]
+    left = [
+        Left(row.change.row, row.change.kind, row.change.label, row.state, row.reason)
+        for row in rows
+        if not _may_have_taken_effect(row)
+    ]
     done = [row for row in rows if _may_have_taken_effect(row)]
     for row in reversed(done):
         change, endpoints = row.change, target.of(row.change.code, row.change.noun)
@@ -157,11 +161,6 @@ def _why_not(row: Row, endpoints: Endpoints[Any], *, include_adopted: bool) -> s
         ),
     )
     return next((reason for holds, reason in reasons if holds), "")
-
-
-def _left(row: Row) -> Left:
-    change = row.change
-    return Left(change.row, change.kind, change.label, row.state, row.reason)
 
 
 def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
