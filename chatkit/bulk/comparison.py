@@ -51,8 +51,8 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
         key: The columns of texts that name a record; of two of one name the first counts.
     """
     names = [
-        list(zip(*(side[name].fillna("").tolist() for name in key), strict=True))
-        for side in (left, right)
+        list(zip(*(frame[name].fillna("").tolist() for name in key), strict=True))
+        for frame in (left, right)
     ]
     places = {name: place for place, name in reversed(list(enumerate(names[0])))}
     matches = np.array([places.get(name, -1) for name in names[1]], np.int64)
@@ -62,8 +62,8 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
     for name in dict.fromkeys([*left.columns, *right.columns]):
         if name not in key:
             columns = [
-                listed(side[name].iloc[numbers]) if name in side else [None] * len(rows)
-                for side, numbers in zip((left, right), pairs, strict=True)
+                listed(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
+                for frame, numbers in zip((left, right), pairs, strict=True)
             ]
             places_apart = np.array(
                 [

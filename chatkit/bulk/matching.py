@@ -83,8 +83,6 @@ def levels_as_columns(frame: pd.DataFrame, base: pd.DataFrame, key: Sequence[str
 
 def delete_marks(cells: pd.Series[Any]) -> tuple[Mask, list[Refusal]]:
     """Read which rows are to be deleted, and refuse what says neither yes nor no. NA is no."""
-    if cells.dtype.kind == "b":
-        return cells.fillna(False).to_numpy(bool), []
     marks, refused = np.zeros(len(cells), bool), []
     for row, value in enumerate(listed(cells)):
         if isinstance(value, bool):
@@ -408,9 +406,6 @@ class Edits:
         """Return the numbers of the rows that share a key, or have none and share their name."""
         groups: dict[Any, list[int]] = defaultdict(list)
         rows = np.flatnonzero(self.has_key & self._sound)
-        if self._whole and len(rows):
-            places = self.positions[rows]
-            rows = rows[np.bincount(places)[places] > 1]
         for row in rows.tolist():
             groups[plain(self._keys[row]), True].append(row)
         for row, text in {} if duplicates else self._names.items():
@@ -631,15 +626,6 @@ def why_no_text(value: Any) -> str:
 
 def number_keys(cells: Cells) -> tuple[Rows, Mask]:
     """Read ids, whatever pandas made of them, and tell in which rows there is one."""
-    if cells.dtype.kind == "i":
-        has_key = ~np.asarray(cells.isna())
-        if has_key.all():
-            return cells.to_numpy("int64"), has_key
-        return cells.to_numpy("int64", na_value=0), has_key
-    if cells.dtype.kind == "f":  # what a merge makes of ids: NaN where a row is new
-        floats = cells.to_numpy("float64", na_value=np.nan)
-        has_key = (np.abs(floats) < INEXACT) & (floats == np.floor(floats))
-        return np.where(has_key, floats, 0).astype(np.int64), has_key
     numbers = [_number(value) for value in cells.astype(object)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
@@ -671,9 +657,6 @@ def find_keys(base: pd.DataFrame, parts: Sequence[Cells]) -> tuple[Any, Mask, Ro
     if base.index.nlevels == 1 and base.index.dtype.kind == "i":
         ids, has_key = number_keys(parts[0])
         index: Any = base.index
-        known = index.to_numpy()
-        if has_key.all() and np.array_equal(known, ids):  # most people keep the order of the rows
-            return ids, has_key, np.arange(len(ids))
         return ids, has_key, np.where(has_key, index.get_indexer(ids), -1)
     texts = [text_keys(part) for part in parts]
     keys: Any = texts[0] if len(texts) == 1 else list(zip(*texts, strict=True))

@@ -7,8 +7,9 @@ with theirs, and the changes are validated: what is refused, what is to be allow
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, repeat
 from os import PathLike
@@ -854,7 +855,8 @@ class _Planner:
         findings = self._endpoints.examined(changes, self._base, self._source.full)
         for place, each in findings.items():
             row = rows[place]
-            if not self.cells.passes(row, self.changes[row].after, each):
+            place_of = partial(cell_problem, self.changes[row].after)
+            if not self.cells.passes(row, each, place_of, "correct it"):
                 del self.changes[row]
 
     def _limit(self) -> None:
@@ -1048,36 +1050,30 @@ class Cells:
             self.problems(numbers[place], problems)
         document = sent and name in self._endpoints.documents
         for place, value in good.items():
-            if not document or self._sound(numbers[place], name, value):
+            place_of = partial(document_problem, name, value)
+            findings = self._endpoints.findings(name, value) if document else ()
+            if self.passes(numbers[place], findings, place_of, "correct the document"):
                 yield numbers[place], value
 
-    def _sound(self, row: int, name: str, document: Any) -> bool:
-        """Return whether a document may be sent; other findings in it are kept."""
-        findings = self._endpoints.findings(name, document)
-        wrong = errors(findings)
-        if wrong and not self._broken:
-            self.stopped = True
-            for finding in wrong:
-                problem = document_problem(name, document, finding)
-                self._refuse(row, *problem[:3], finding.hint or "correct the document")
-            return False
-        if warnings := errors_and_warnings(findings):
-            self.warnings.setdefault(row, []).extend(warnings)
-        return True
-
-    def passes(self, row: int, fields: Mapping[str, Any], findings: Sequence[Finding]) -> bool:
+    def passes(
+        self,
+        row: int,
+        findings: Sequence[Finding],
+        problem_of: Callable[[Finding], Problem],
+        next_step: str,
+    ) -> bool:
         """Return whether a row may be sent with its findings; warnings are kept.
 
         Args:
             row: Its number.
-            fields: What would be sent.
-            findings: Their pointers lead into the record.
+            findings: In one of its documents, or in the whole of it.
+            problem_of: Names the place of an error.
+            next_step: What to do about an error that does not say it.
         """
         wrong = [] if self._broken else errors(findings)
         for finding in wrong:
             self.stopped = True
-            hint = finding.hint or "correct it"
-            self._refuse(row, *cell_problem(fields, finding)[:3], hint)
+            self._refuse(row, *problem_of(finding)[:3], finding.hint or next_step)
         if not wrong and (warnings := errors_and_warnings(findings)):
             self.warnings.setdefault(row, []).extend(warnings)
         return not wrong
