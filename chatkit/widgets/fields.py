@@ -70,7 +70,7 @@ class FormModel(anywidget.AnyWidget):
 
     @property
     def children(self) -> Sequence[Control]:
-        """The root, as boxes of ipywidgets have their children."""
+        """What stands in it: the group of all controls."""
         return (self.root,)
 
     def draw(self) -> None:
