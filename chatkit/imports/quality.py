@@ -604,7 +604,7 @@ _FINDINGS = {"row": 8, "column": 13, "value": 24, "reason": 31, "suggestion": 24
 _DONE = {"row": 10, "column": 14, "why": 22, "before": 27, "after": 27}
 
 
-class _ShownCell(NamedTuple):
+class _ReportCell(NamedTuple):
     """A cell of a frame in a report: its lines of text, and the texts and the HTML of its row."""
 
     lines: list[str]
@@ -613,7 +613,7 @@ class _ShownCell(NamedTuple):
 
 
 def _cells_part(
-    widths: Mapping[str, int], cells: Iterable[_ShownCell], total: int, where: str, title: str = ""
+    widths: Mapping[str, int], cells: Iterable[_ReportCell], total: int, where: str, title: str = ""
 ) -> ReportPart:
     """Show cells: the first as text, and more of them in an HTML table."""
     lines, rows = wrapped("", title), []
@@ -656,11 +656,11 @@ class Fixed(Report):
         if len(self.done):
             yield paragraph(".frame is the new frame; the one that was checked is as it was.")
 
-    def _cell(self, row: Any, column: str, code: str, *sides: str | None) -> _ShownCell:
-        label, name, (before, after) = row_label(row), cut(column, LABEL), pair(*sides)
+    def _cell(self, row: Any, column: str, code: str, old: str | None, new: str) -> _ReportCell:
+        label, name, (before, after) = row_label(row), cut(column, LABEL), pair(old, new)
         lines = both_values(f"  row {label}, {name}: ", before, after, WIDTH)
         html = html_value(before, "del") + html_value(after, "ins")
-        return _ShownCell(lines, (label, name, visible(code)), html)
+        return _ReportCell(lines, (label, name, visible(code)), html)
 
 
 class Quality(Report):
@@ -823,7 +823,7 @@ def _group_part(kind: str, findings: Sequence[CellFinding]) -> ReportPart:
     return part._replace(html=html)
 
 
-def _finding_cell(finding: CellFinding) -> _ShownCell:
+def _finding_cell(finding: CellFinding) -> _ReportCell:
     value = "" if finding.value is None else cut(values(finding.value), 2 * LONG)
     meant = finding.suggestion or ""
     if finding.field == "name" and isinstance(finding.value, str) and meant:
@@ -835,7 +835,7 @@ def _finding_cell(finding: CellFinding) -> _ShownCell:
     lines += wrapped("    -> ", f"{meant} {mark}") if meant else []
     # the mark stays at the end of a name in Hebrew
     last = f"<bdi>{marked(meant)}</bdi> {mark}" if meant else ""
-    return _ShownCell(lines, (row, column, value, message), f"<td>{last}</td>")
+    return _ReportCell(lines, (row, column, value, message), f"<td>{last}</td>")
 
 
 def _put(frame: pd.DataFrame, column: str, texts: Mapping[int, str]) -> None:
