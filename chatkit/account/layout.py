@@ -582,11 +582,10 @@ class FolderReader:
                 continue
             cells = dict(zip(head, map(unguarded, row), strict=True))
             yield cells
-            if path != CONTACTS:
-                continue
             key = " ".join(cells[name] for name in CONTACT)
             name, reason = CONTACT[0], f"{key} stands here a second time" if key in seen else ""
-            for column, form, rule in _FORMS:
+            forms = _FORMS if path == CONTACTS else ()  # the service chose those of the base
+            for column, form, rule in forms:
                 if not form.fullmatch(cells[column]) and key not in self._pulled:
                     name, reason = column, f"{column} {rule}: {values(cells[column])}"
                     break

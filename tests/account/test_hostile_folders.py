@@ -239,6 +239,17 @@ def test_a_base_of_other_types_is_refused_with_the_place(
         assert ".chatkit/base.json" in text
 
 
+def test_a_base_with_a_contact_twice_is_refused_with_its_line(
+    shop: Path, client: chatkit.Client
+) -> None:
+    place = shop / ".chatkit/contacts.csv"
+    lines = place.read_text().splitlines(keepends=True)
+    place.write_text("".join([*lines, lines[1]]))
+    (shop / "contacts.csv").write_text("".join(lines))
+    with pytest.raises(chatkit.errors.InputError, match=r"\.chatkit/contacts\.csv, line \d+"):
+        chatkit.Folder(shop).plan(client)
+
+
 def test_all_that_is_wrong_is_named_at_once(shop: Path, client: chatkit.Client) -> None:
     link(shop / "flows/rent-a-bike.json", shop.parent / "outside")
     pipe(shop / "templates/order_ready/de.json", shop.parent)
