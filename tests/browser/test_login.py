@@ -124,7 +124,7 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
     notebook, form = shown_form(lab, open_notebook, "keyring.backends.fail.Keyring", tmp_path)
     (url, token), page = service, notebook.page
     place, field = form.get_by_label("Where the token will be"), form.get_by_label("Access token")
-    said = form.locator(".chatkit-field", has=place)
+    said = form.locator(".chatkit-field", has=page.get_by_label("Where the token will be"))
     expect(said).to_contain_text("This machine has no keyring.")
     expect(said).to_contain_text(str(tmp_path / "production.token"))
     assert said.bounding_box()["y"] < field.bounding_box()["y"]
