@@ -92,7 +92,7 @@ def test_a_connection_is_kept_by_keyboard_alone_and_the_notebook_has_nothing_of_
     field = form.get_by_label("Access token")
     expect(field).to_have_attribute("type", "password")
     expect(form).to_contain_text("It goes into the keyring of your system.")
-    expect(form.get_by_role("radio")).to_have_count(0)
+    expect(form.get_by_label("Where the token will be")).to_be_hidden()
 
     reach(notebook, form.get_by_label("Base address"))
     type_into(page, url, "1001", wrong)
@@ -153,8 +153,10 @@ def test_without_a_keyring_it_is_said_before_the_token_is_typed_and_where_it_can
 
     # the other choice, with what is known already in its fields
     form = story.run(notebook, 1).locator(".chatkit-login")
-    reach(notebook, form.get_by_role("radio").first)
+    reach(notebook, form.get_by_label("Where the token will be"))
     page.keyboard.press("ArrowDown")
+    expect(form.get_by_role("button")).to_have_text("Keep address and account")
+    page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(form.get_by_role("status")).to_contain_text("export CHATKIT_TOKEN='…'")
     notebook.shot("login_in_a_variable")
