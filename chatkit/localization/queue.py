@@ -24,7 +24,6 @@ from chatkit.localization.table import frame_of
 from chatkit.localization.translation.export import (
     UNIT_STATES,
     UnitState,
-    described,
     paired,
     unit_key,
 )
@@ -145,15 +144,10 @@ class Queue(Report):
         self._elsewhere: list[Entry] | None = [] if others is None else None
         with collector_paused():
             self._contents = contents(frame)
-            pairs, _ = paired(self._contents, source, languages)
-            units = [described(*pair, self._known) for pair in pairs]
+            pairs, _ = paired(self._contents, source, languages, self._known)
         #: The texts, language by language, in the order of the templates.
-        self.items = [
-            QueueItem(unit, *pair[1:])
-            for unit, pair in zip(units, pairs, strict=True)
-            if unit.state in states
-        ]
-        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit in units))
+        self.items = [QueueItem(*pair) for pair in pairs if pair[0].state in states]
+        order = list(dict.fromkeys(language.normal(unit.lang_code) for unit, *_ in pairs))
         ranks = {code: rank for rank, code in enumerate(order)}
         self.items.sort(key=lambda item: ranks[language.normal(item.unit.lang_code)])
 

@@ -111,17 +111,16 @@ def gather(
     Raises:
         InputError: Nothing can be translated, or could not be brought back as it was.
     """
-    pairs, homeless = paired(contents(frame), source, languages)
     known = Ledger() if ledger is None else ledger
+    pairs, homeless = paired(contents(frame), source, languages, known)
     at, units = stamp_time(), []
-    for unit, original, entry in pairs:
-        note = translator_note(unit.field, original)
-        described_unit = described(unit, original, entry, known)._replace(note=note)
-        units.append(stamped(described_unit, original.lang_code, at))
+    for unit, original, _ in pairs:
+        noted = unit._replace(note=translator_note(unit.field, original))
+        units.append(stamped(noted, original.lang_code, at))
     return units, homeless
 
 
-def described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
+def _described(unit: Unit, original: Entry, entry: Entry | None, known: Ledger) -> Unit:
     """Complete a unit with its state, the source before and the comment, as the ledger has them."""
     place = unit.template_code, language.normal(unit.lang_code), unit.field
     annotation = known.comments.get(place)
@@ -149,8 +148,9 @@ def paired(
     members: Sequence[Entry],
     source: str,
     languages: Iterable[str] | None,
+    known: Ledger,
 ) -> tuple[list[tuple[Unit, Entry, Entry | None]], list[str]]:
-    """Collect the units, before they are described.
+    """Collect the units, with what the ledger has of them.
 
     Each stands beside the content in the source language, and the one that it is of, if there
     is one yet.
@@ -190,7 +190,7 @@ def paired(
                 target = "" if entry is None else entry.texts.get(field, "")
                 limit = text_limit(field)
                 unit = Unit(template, code, field, text, target, limit=limit)
-                pairs.append((unit, original, entry))
+                pairs.append((_described(unit, original, entry, known), original, entry))
     _refuse([unit for unit, *_ in pairs], source, languages_read)
     return pairs, list(dict.fromkeys(homeless))
 
