@@ -343,9 +343,9 @@ def listed(screens: int, field: dict[str, Any], first: dict[str, Any] | None) ->
             {"id": str(m), "main-content": {"title": str(m)}, "on-click-action": step}
             for m in range(20)
         ]
-        last = {"type": "Footer", "label": "End"}
+        last: dict[str, Any] = {"type": "Footer", "label": "End"}
         last |= {"on-click-action": {"name": "complete", "payload": payload}}
-        asked = {
+        asked: dict[str, Any] = {
             "type": "If",
             "condition": "${data.k} == 'z'",
             "then": [{"type": "TextBody", "text": "Hi"}],
@@ -366,7 +366,7 @@ def test_a_field_that_long_lists_hand_on_is_traced_once_a_screen() -> None:
     """Tracing each way from screen to screen anew would take hours for 8 screens of 20 items."""
     number = {"type": "number", "__example__": 1}
     assert not lint(listed(9, number, None))
-    choice = {"type": "Dropdown", "name": "k", "label": "K"}
+    choice: dict[str, Any] = {"type": "Dropdown", "name": "k", "label": "K"}
     choice |= {"data-source": [{"id": "a", "title": "A"}]}
     findings = lint(listed(8, {"type": "string", "__example__": "a"}, choice))
     assert len([each for each in findings if "is never 'z'" in each.message]) == 7
