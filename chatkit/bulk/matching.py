@@ -407,7 +407,7 @@ class Edits:
         groups: dict[Any, list[int]] = defaultdict(list)
         rows = np.flatnonzero(self.has_key & self._sound)
         for row in rows.tolist():
-            groups[plain(self._keys[row]), True].append(row)
+            groups[self._keys[row], True].append(row)
         for row, text in {} if duplicates else self._names.items():
             if text is not None and self._sound[row]:
                 groups[text, False].append(row)
@@ -626,13 +626,12 @@ def why_no_text(value: Any) -> str:
 
 def number_keys(cells: Cells) -> tuple[Rows, Mask]:
     """Read ids, whatever pandas made of them, and tell in which rows there is one."""
-    numbers = [_number(value) for value in cells.astype(object)]
+    numbers = [_number(value) for value in listed(cells)]
     has_key = np.fromiter((number is not None for number in numbers), bool, len(numbers))
     return np.fromiter((number or 0 for number in numbers), np.int64, len(numbers)), has_key
 
 
 def _number(value: Any) -> int | None:
-    value = plain(value)
     if isinstance(value, str):
         return int(value) if _DIGITS.fullmatch(value) else None
     if isinstance(value, float):

@@ -523,7 +523,7 @@ def plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def listed(cells: pd.Series[Any]) -> list[Any]:
+def listed(cells: pd.Series[Any] | pd.Index[Any]) -> list[Any]:
     """Make Python values of cells, None of NA."""
     if isinstance(cells.dtype, pd.StringDtype):
         texts: list[Any] = cells.array.to_numpy(object, na_value=None).tolist()
