@@ -215,10 +215,10 @@ def reviewed(
         original = source_of(members, source)
         for entry in members:
             compared = None if entry is original else original
-            found = list(findings(Case(entry, firsts, compared, source, glossary), scopes))
+            reported = list(findings(Case(entry, firsts, compared, source, glossary), scopes))
             if original is None and entry is members[-1] and len(members) > 1:
-                found.append(flaw("no source", "lang_code", source=source).of(members[0]))
-            yield entry, compared, found
+                reported.append(flaw("no source", "lang_code", source=source).of(members[0]))
+            yield entry, compared, reported
 
 
 # --- what is shown ------------------------------------------------------------------------

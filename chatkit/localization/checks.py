@@ -686,7 +686,7 @@ def _same_button(
             yield flaw("buttons differ/address", f"{field}.value", name=name, has=has, lang=lang)
         elif mine.get("url_type", "") != others.get("url_type", ""):
             types = {"mine": button.get("url_type"), "other": other.get("url_type")}
-            parts = {side: values(kind) for side, kind in types.items()}
+            parts = {key: values(kind) for key, kind in types.items()}
             yield flaw("buttons differ/type", f"{field}.url_type", name=name, lang=lang, **parts)
     elif kind != "custom":
         for each in ("country_code", "value"):

@@ -157,8 +157,8 @@ def flaw(
         position: The character where it begins.
         **parts: What the message and the hint name.
     """
-    code, _, which = name.partition("/")
-    message, hint = RULES[code].messages[which or "says"]
+    code, _, variant = name.partition("/")
+    message, hint = RULES[code].messages[variant or "says"]
     return Flaw(code, field, message.substitute(parts), hint.substitute(parts), position)
 
 

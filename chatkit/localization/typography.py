@@ -293,8 +293,8 @@ def _ending(line: _TextLine, original: str, source: str) -> Iterator[Flaw]:
     if mine != other and not (line.base in _STOPLESS and stop in (mine, other)):
         ends = [f"ends {'without a mark' if end == 'none' else f'with {end}'}"
                 for end in (mine, other)]  # fmt: skip
-        sides = {"mine": ends[0], "other": ends[1], "lang": source}
-        yield flaw("ending differs", line.field, name=line.name, **sides)
+        parts = {"mine": ends[0], "other": ends[1], "lang": source}
+        yield flaw("ending differs", line.field, name=line.name, **parts)
 
 
 _NUMBER = re.compile(
@@ -403,9 +403,9 @@ def _addresses(entry: Entry, original: Entry) -> Iterator[Flaw]:
             continue
         alike = {slot.name for slot in slots(mine)} == {slot.name for slot in slots(other)}
         if alike and _neutral(mine, codes) != _neutral(other, codes):
-            sides = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
+            named = {"mine": cut(mine, 60), "other": cut(other, 60), "lang": codes[1]}
             field = f"buttons.{number}.value"
-            yield flaw("addresses differ/button", field, number=number + 1, **sides)
+            yield flaw("addresses differ/button", field, number=number + 1, **named)
     links = {_neutral(each.address, codes): each for each in reversed(_links(entry, original))}
     known = {_neutral(each.address, codes): each for each in reversed(_links(original, entry))}
     lost = [known[address] for address in reversed(known) if address not in links][:1]

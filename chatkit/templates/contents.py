@@ -755,8 +755,8 @@ def _placed(
     else:
         live = after.get("is_draft") is not True
         new = "is_draft" in sent or _finding_key(finding) not in known
-        sides = (repr(value_at(each, finding.pointer)) for each in (before, after))
-        stops = finding.refused and live and (new or len({*sides}) > 1)
+        both = (repr(value_at(each, finding.pointer)) for each in (before, after))
+        stops = finding.refused and live and (new or len({*both}) > 1)
     return replace(finding, severity="error" if stops else "warning")
 
 

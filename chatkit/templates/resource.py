@@ -562,9 +562,9 @@ class Templates(metaclass=HelpPage):
         from chatkit.templates.contents import COPIED
         from chatkit.templates.edits import drafted, languages_to_draft
 
-        wanted, named = languages_to_draft(languages), self._codes(codes)
+        drafts_in, named = languages_to_draft(languages), self._codes(codes)
         contents = self._bulk.kept(self._bulk.reader(named).frame(full=True))
-        frame, notes = drafted(contents, named, wanted, source)
+        frame, notes = drafted(contents, named, drafts_in, source)
         return self._bulk.planned(
             frame,
             notes=notes,
