@@ -130,6 +130,7 @@ class Inbox(metaclass=HelpPage):
         *,
         host: str = "127.0.0.1",
         port: int = 0,
+        tls: bool = False,
         unverified: Unverified = "keep",
         scheme: Scheme | None = None,
     ) -> Receiver:
@@ -144,6 +145,7 @@ class Inbox(metaclass=HelpPage):
                 of several registrations. None: nothing can be verified.
             host: Where to listen; another machine can reach it only when you say so.
             port: 0 takes any that is free.
+            tls: Only False: the certificate is that of the proxy or the tunnel in front of it.
             unverified: What to do with deliveries that are not signed rightly. They are kept,
                 marked and left out of frames, because the API document does not tell the
                 scheme: were it guessed wrongly, "refuse" would lose them all.
@@ -152,7 +154,13 @@ class Inbox(metaclass=HelpPage):
         Raises:
             BadSignature: A secret cannot be used with the scheme.
             OSError: The port is taken, or the host is not an address of this machine.
+            InputError: HTTPS is asked for.
         """
+        if tls:
+            raise InputError(
+                "A receiver listens over HTTP: put a proxy or a tunnel with a certificate in front "
+                'of it, or let a sandbox forward to it: sandbox.allow("https://…", to=receiver.url).'
+            )
         from chatkit.inbox.delivery import Intake
         from chatkit.inbox.receiver import Receiver
 
