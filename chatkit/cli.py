@@ -54,7 +54,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import chatkit
 from chatkit import errors
-from chatkit.errors import command, command_folders, needed_by
+from chatkit.errors import command, command_folders, file_bytes, needed_by
 from chatkit.util.display import cut, many, visible
 
 if TYPE_CHECKING:
@@ -532,7 +532,8 @@ _RECEIVER_IS_UP = (
 def _doctor(args: _Arguments) -> int:
     """Check address, token and permissions; read-only."""
     report = chatkit.doctor(args.name)
-    args.show(report)
+    coloured = args.output.isatty() and not os.environ.get("NO_COLOR")
+    args.show(report.painted() if coloured else report)
     return report.status
 
 
@@ -741,6 +742,10 @@ def _pull(args: _Arguments) -> None:
         --conflicts: what counts where both changed a field: the files, or the account
         --other-account: the folder was pulled from another account
     """
+    if _is_connection(args.folder) and not Path(args.folder).is_dir() and _is_place(args.name):
+        args.folder, args.name = args.name, args.folder  # nothing else can be meant or changed
+        typed = command(shlex.join(["pull", args.folder, args.name]))
+        print(f"The folder comes first: this is read as `{typed}`.")
     _check_order("pull", args.folder, args.name)
     with _account(args.name) as client:
         report = chatkit.Folder(args.folder).pull(
@@ -824,8 +829,8 @@ def _plan_of_folder(args: _Arguments, client: chatkit.Client) -> Plan:
 # --- apply, and what has been applied -------------------------------------------------------
 
 
-@_command("source", "name", "--rehearsed", *_STATE, *_ALLOWED)
-def _apply(args: _Arguments) -> int:
+@_command("source", "name?", "--rehearsed", *_STATE, *_ALLOWED)
+def _apply(args: _Arguments) -> int | None:
     """Apply a plan that `plan --out FILE` has written, or bring an account to what a folder holds.
 
     Applies this plan only, and only if everything it changes is still as it was then. The run is
@@ -834,21 +839,26 @@ def _apply(args: _Arguments) -> int:
 
     Options:
         source: what `plan --out` has written, a folder, or a git revision of one: shop/@HEAD~3
+        name: a connection, `environment`, or the access file of a sandbox. Without it: the account
+            of the plan is looked for in the variables and among the connections
         --rehearsed: only if `plan --rehearse` of it went well
     """
     from chatkit.account.planning import changes_since
 
-    _check_order("apply", args.source, args.name)
+    _check_order("apply", args.source, args.name or "")
     file = Path(args.source)
     if file.is_dir() or (_is_place(args.source) and "@" in args.source and not file.exists()):
+        if args.name is None:
+            typed = command(f"apply {shlex.quote(args.source)} NAME")
+            raise errors.InputError(f"Name the connection of the account: `{typed}`.")
         args.folder = args.source
-        with _account(args.name) as client:
-            return _carry_out(_plan_of_folder(args, client), args)
+        return _restore(args)
     if args.contacts is not None or args.delete or args.broken or args.skip_invalid:
         raise errors.InputError(
             "A saved plan is applied as it was reviewed: give --contacts, --delete, --broken and "
             "--skip-invalid to `chatkit plan`."
         )
+    args.name = args.name or _account_of(file)
     with _account(args.name) as client:
         plan = client.load_plan(file)
         begun = chatkit.runs().query("index == @plan.id")
@@ -867,6 +877,18 @@ def _apply(args: _Arguments) -> int:
             args.show(f"This plan was already applied on {when}: nothing was sent. {step}")
             return DONE if done else DIFFERENT
         return _carry_out(plan, args)
+
+
+@_command("folder", "name", *_STATE, *_ALLOWED, rehearsed=False)
+def _restore(args: _Arguments) -> int:
+    """Bring an account back to what a folder holds.
+
+    Plans what brings an account back to what a folder or a git revision of it holds, shows it,
+    and applies it. In a terminal it asks first; without one it needs --yes.
+    """
+    _check_order("restore", args.folder, args.name)
+    with _account(args.name) as client:
+        return _carry_out(_plan_of_folder(args, client), args)
 
 
 @_command("--json")
@@ -923,6 +945,32 @@ def _undo(args: _Arguments) -> int:
             args.show(plan)
             return DONE
         return _carry_out(plan, args)
+
+
+def _account_of(path: Path) -> str:
+    """Return what opens the account of a saved plan: the variables, or a connection.
+
+    Raises:
+        PlanRefused: The file is no plan.
+        SettingsError: Nothing that is known opens that account.
+    """
+    from chatkit import settings
+
+    try:
+        account = json.loads(file_bytes(path))["plan"]["setting"]["account"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        raise errors.PlanRefused(f"{path} is not a saved plan: `plan --out` writes one.") from None
+    known = settings.resolve(None) if os.environ.get("CHATKIT_BASE_URL") else None
+    if known is not None and known.account == account:
+        return ENVIRONMENT
+    for name in settings.names():
+        kept = settings.stored(name)
+        if f"{kept.base_url} account {kept.account_id}" == account:
+            return name
+    raise errors.SettingsError(
+        f"{path} is a plan for {cut(str(account), 100)}, which no connection and no variable "
+        f"names: {command(f'apply {path} NAME')}"
+    )
 
 
 def _carry_out(plan: Plan | FleetPlan, args: _Arguments) -> int:

@@ -32,7 +32,7 @@ from chatkit.sandbox import Sandbox
 MARKER = "tok_5f3a9c1e77"
 COMMANDS = {
     *("lab", "sandbox", "inbox", "doctor", "login", "logout", "connections", "pull", "diff"),
-    *("plan", "apply", "runs", "resume", "undo", "templates"),
+    *("plan", "apply", "restore", "runs", "resume", "undo", "templates"),
 }
 LOOPBACK = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 PREFIX = "/api/business/public/channels/chat/accounts"
@@ -527,13 +527,15 @@ def _assert_clean(runs: list[subprocess.CompletedProcess[str]]) -> None:
         assert "Traceback" not in run.stderr
 
 
-def in_a_terminal(environment: dict[str, str], *answers: str) -> tuple[int, bytes]:
+def in_a_terminal(
+    environment: dict[str, str], *answers: str, command: str = "login shop"
+) -> tuple[int, bytes]:
     """How a command ends in a terminal, and all that it shows there."""
     import pty
 
     terminal, theirs = pty.openpty()
     with processes.Popen(
-        [sys.executable, "-m", "chatkit", "login", "shop"], env=environment,
+        [sys.executable, "-m", "chatkit", *command.split()], env=environment,
         stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
     ) as process, contextlib.ExitStack() as stack:  # fmt: skip
         stack.callback(process.kill)
@@ -579,15 +581,21 @@ def test_login_says_first_that_there_is_no_keyring_and_offers_a_file(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal of POSIX")
-def test_the_doctor_shows_what_is_wrong_first(
+def test_the_doctor_shows_what_is_wrong_first_and_in_colour_on_a_terminal(
     environment: dict[str, str],
 ) -> None:
     with Sandbox(seed="empty") as sandbox, sandbox.serve() as base_url:
         environment |= {"CHATKIT_BASE_URL": base_url, "CHATKIT_ACCOUNT_ID": sandbox.account_id}
         environment["CHATKIT_TOKEN"] = MARKER
-        ended = chatkit("doctor", env=environment)
-    assert ended.returncode == 1
-    assert ended.stdout.splitlines()[1].strip().startswith("problem  Access token")
+        piped = chatkit("doctor", env=environment).stdout
+        status, seen = in_a_terminal(environment, command="doctor")
+        environment["NO_COLOR"] = "1"
+        plain = in_a_terminal(environment, command="doctor")[1]
+    assert status == 1
+    first = "problem  Access token"
+    assert piped.splitlines()[1].strip().startswith(first) and "\x1b" not in piped
+    assert plain.decode().splitlines()[1:] == piped.splitlines()
+    assert first.replace("problem", "\x1b[1;31mproblem\x1b[0m") in seen.decode()
 
 
 def _until(terminal: int, end: bytes) -> bytes:

@@ -6,6 +6,7 @@ service does at the points that the API document leaves open with the profile.
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -69,7 +70,7 @@ class CheckupReport(Report):
 
     def __init__(self, subject: str, checks: Iterable[Check]) -> None:
         self.subject = subject
-        self.checks = tuple(sorted(checks, key=lambda check: list(_CLASSES).index(check.state)))
+        self.checks = tuple(sorted(checks, key=lambda check: _ORDER.index(check.state)))
 
     @property
     def status(self) -> int:
@@ -82,6 +83,10 @@ class CheckupReport(Report):
         frame = frame_of_objects(self.checks, names, texts=names).set_index("check")
         remember(frame)
         return frame
+
+    def painted(self) -> str:
+        """Return the text for a terminal that shows colours: what is wrong stands out."""
+        return _STATES.sub(lambda match: f"{_ANSI[match[1]]}{match[0]}\x1b[0m", repr(self))
 
     def _parts(self) -> Iterator[ReportPart]:
         known = [check for check in self.checks if check.state != "unknown"]
@@ -110,8 +115,11 @@ class CheckupReport(Report):
             yield ReportPart(html=folded(summary, [_table(hidden)]) if hidden else "")
 
 
-#: The states in the order in which they are shown, each with the class of the style.
+#: How checks are shown, with the class of the style and the colour of a terminal.
+_ORDER: tuple[State, ...] = ("problem", "warning", "ok", "unknown")
 _CLASSES = {"problem": "delete", "warning": "update", "ok": "create", "unknown": ""}
+_ANSI = {"problem": "\x1b[1;31m", "warning": "\x1b[33m", "ok": "\x1b[32m", "unknown": "\x1b[2m"}
+_STATES = re.compile(r"(?<=^  )(problem|warning|ok|unknown)(?= )", re.MULTILINE)
 
 
 def _table(checks: Iterable[Check]) -> ReportPart:

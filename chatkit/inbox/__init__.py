@@ -158,8 +158,9 @@ class Inbox(metaclass=HelpPage):
         """
         if tls:
             raise InputError(
-                "A receiver listens over HTTP: put a proxy or a tunnel with a certificate in front "
-                'of it, or let a sandbox forward to it: sandbox.allow("https://…", to=receiver.url).'
+                "A receiver listens over HTTP: put a proxy or a tunnel with a certificate in "
+                "front of it, or let a sandbox forward to it: "
+                'sandbox.allow("https://…", to=receiver.url).'
             )
         from chatkit.inbox.delivery import Intake
         from chatkit.inbox.receiver import Receiver

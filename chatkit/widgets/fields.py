@@ -70,7 +70,7 @@ class FormModel(anywidget.AnyWidget):
 
     @property
     def children(self) -> Sequence[Control]:
-        """What stands in it: the group of all controls."""
+        """The group of all controls, alone."""
         return (self.root,)
 
     def draw(self) -> None:

@@ -1,4 +1,4 @@
-"""`chatkit pull`, `diff`, `plan`, `apply`, `runs`, `resume` and `undo` in a terminal."""
+"""`chatkit pull`, `diff`, `plan`, `apply`, `restore`, `runs`, `resume` and `undo` in a terminal."""
 
 from __future__ import annotations
 
@@ -173,10 +173,10 @@ def test_in_a_terminal_it_asks_and_shows_a_signing_secret_once(
     with chatkit.connect("right.access") as client:
         client.webhooks.create(url="https://hooks.example.com/new", events=["*"])
     assert main(["pull", "shop", "right.access"]) == 0
-    status, said = answered(b"n\n", "apply", "shop", "left.access")
+    status, said = answered(b"n\n", "restore", "shop", "left.access")
     assert (status, writes(left)) == (1, [])
     assert "Apply this to left.access? [y/N]: " in said
-    status, said = answered(b"y\n", "apply", "shop", "left.access")
+    status, said = answered(b"y\n", "restore", "shop", "left.access")
     assert (status, len(writes(left))) == (0, 1)
     assert re.search(
         r"Signing secret of https://hooks\.example\.com/new, shown only now: \w+", said
