@@ -1,4 +1,4 @@
-"""Background: one asyncio loop in a daemon thread, its end, forks and signals.
+"""Background: one asyncio loop in a daemon thread, imports in another, forks and signals.
 
 The same code then works in a notebook (whose own loop is running), in a script, in
 threads and after a fork. A daemon thread, because one that must be joined would hang a
@@ -15,7 +15,8 @@ import threading
 import weakref
 from collections.abc import Coroutine, Iterator
 from concurrent import futures
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Any, Protocol
 
 
@@ -32,6 +33,8 @@ class Resident(Protocol):
 _residents: weakref.WeakSet[Any] = weakref.WeakSet()
 _lock = threading.Lock()
 _running: asyncio.AbstractEventLoop | None = None
+_imported = threading.Event()
+_imported.set()
 
 
 def loop() -> asyncio.AbstractEventLoop:
@@ -52,6 +55,33 @@ def take_in(resident: Resident) -> None:
 def wait_for(work: Coroutine[Any, Any, object]) -> None:
     """Have something ended on the loop and wait for that; never long, somebody waits for us."""
     futures.wait([asyncio.run_coroutine_threadsafe(work, loop())], timeout=0.4)
+
+
+def preload(*modules: str) -> None:
+    """Import modules in a thread, so that nobody waits for them later; a missing one is told then.
+
+    A process that forks waits for it: the child would find the imports locked for ever. While
+    one thread imports, no second one begins: what else is asked for is imported when needed.
+    """
+
+    def work() -> None:
+        try:
+            for name in modules:
+                with suppress(Exception):  # who needs it imports it again, and is told then
+                    import_module(name)
+        finally:  # else every fork would wait for ever
+            _imported.set()
+
+    # Its hooks of a fork must not be registered while our own, which waits, is running.
+    import_module("concurrent.futures.thread")
+    with _lock:
+        if not _imported.is_set():
+            return
+        _imported.clear()
+    try:
+        threading.Thread(target=work, name="chatkit-imports", daemon=True).start()
+    except RuntimeError:  # there can be no more threads
+        _imported.set()
 
 
 @contextmanager
@@ -82,4 +112,4 @@ def _start_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_start_anew)
+    os.register_at_fork(before=_imported.wait, after_in_child=_start_anew)
