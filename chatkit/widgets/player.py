@@ -14,6 +14,7 @@ import traitlets
 from chatkit.errors import InputError, steady
 from chatkit.flowjson import parse
 from chatkit.flowjson.document import read_source
+from chatkit.frames.frame import Columns, Kind
 from chatkit.util.display import cut, escaped, many
 from chatkit.widgets.controls import Exported, packed_module, style_sheet
 
@@ -35,6 +36,7 @@ SCRIPTS = [
         )
     ),
 ]
+_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 
 
 class Player(Exported, anywidget.AnyWidget):
@@ -116,10 +118,15 @@ class Player(Exported, anywidget.AnyWidget):
 
     def frame(self) -> pd.DataFrame:
         """Return the answers as a frame of one row, a column each; without answers no row."""
-        import pandas as pd
-
-        rows = [] if self.answers is None else [json.loads(_json(self.answers))]
-        return pd.DataFrame(rows, index=range(1, len(rows) + 1))
+        answers = {} if self.answers is None else self.answers
+        key = "#"
+        while key in answers:
+            key += "#"
+        kinds: dict[str, Kind] = {key: "number"}
+        columns = Columns(kinds | {name: _kind(value) for name, value in answers.items()})
+        if self.answers is not None:
+            columns.add(f"[{_json({key: 1} | answers)}]".encode())
+        return columns.frame(key)
 
     # --- what JavaScript asks -------------------------------------------------------------
 
@@ -175,6 +182,12 @@ def _json(value: Any) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"This cannot be written as JSON: {error}") from None
     return text.encode("utf-8", "replace").decode()
+
+
+def _kind(value: Any) -> Kind:
+    if type(value) is int and abs(value) < 2**63:
+        return "number"
+    return _KINDS.get(type(value), "json")
 
 
 def _type(value: object) -> str:

@@ -177,7 +177,7 @@ def test_answers_are_a_record_and_a_frame_of_one_row():
     frame = player.frame()
     assert len(frame) == 1
     assert frame.loc[1, "name"] == "Ana"
-    assert frame.dtypes.astype(str).to_dict()["ok"] == "bool"
+    assert frame.dtypes.astype(str).to_dict()["ok"] == "boolean"
     assert frame.loc[1, "n"] == 3
     assert frame.loc[1, "tags"] == ["a"]
     assert repr(player) == "Player of 1 screen: A; 5 answers sent."
