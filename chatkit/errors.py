@@ -85,7 +85,7 @@ class ChatkitError(Exception, metaclass=HelpPage):
     ... except chatkit.ChatkitError as error:
     ...     print(error)
     GET contacts/7: 404 Contact not found
-    client.contacts.frame() lists the id of each contact there is.
+    client.contacts.frame() lists the id of each contact.
     """
 
     def _render_traceback_(self) -> list[str]:

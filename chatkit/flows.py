@@ -142,7 +142,7 @@ class FlowEndpoints(Endpoints[Flow]):
     file_defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     defaults: ClassVar[Mapping[str, Any]] = {"template_name": "default"}
     documents = frozenset({"flow_json"})
-    refuses = "The platform refuses to publish what has errors."
+    refuses = "The platform refuses to publish documents with errors."
     lossy_fields = ("wa_status",)
     instead: ClassVar[Mapping[str, str]] = {
         "wa_status": "publish or deprecate it in the business application"
@@ -153,7 +153,7 @@ class FlowEndpoints(Endpoints[Flow]):
         clash = error.status in (409, self.profile.clash_status)
         if clash and error.call.method == "DELETE":
             return (
-                "The API publishes and deprecates nothing: deprecate the flow in the business "
+                "The API cannot deprecate a flow: do it in the business "
                 "application, then it takes no new answers. Only drafts can be deleted."
             )
         if clash and error.call.method == "POST":
@@ -228,7 +228,7 @@ class FlowEndpoints(Endpoints[Flow]):
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a change can be undone: never a deletion, exactly that of a draft."""
         if kind == "delete":
-            return "never", "a flow made again is another flow: new id, new wa_flow_id, DRAFT"
+            return "never", "if created again, it is another flow: new id, new wa_flow_id, DRAFT"
         if kind == "create":
             return "exactly", ""
         unread = [name for name in after if name not in known]
@@ -246,7 +246,7 @@ class FlowEndpoints(Endpoints[Flow]):
 _NOT_IN_API = {
     **dict.fromkeys(
         ("publish", "unpublish", "deprecate"),
-        "the API publishes and deprecates nothing. Do it in the business application; "
+        "the API cannot publish or deprecate. Do it in the business application; "
         "client.flows.frame().wa_status shows the state.",
     ),
     **dict.fromkeys(

@@ -271,9 +271,7 @@ class Resource(Generic[R], metaclass=HelpPage):
             except InputError as error:
                 stopped[:0] = error.problems
             done = "created" if creates else "updated"
-            reason = (
-                f"This {endpoints.noun} cannot be {done}; broken=True would let its errors pass:"
-            )
+            reason = f"This {endpoints.noun} cannot be {done}; broken=True sends it anyway:"
             raise InputError(reason, stopped)
 
     def _send(

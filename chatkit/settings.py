@@ -98,7 +98,7 @@ def resolve(name: str | None = None, *, one_of_several: bool = False) -> Connect
     CHATKIT_TOKEN_FILE, then what was kept with the name: a token file, or the keyring.
 
     Raises:
-        SettingsError: Half a configuration (it lists what is missing and where it may be
+        SettingsError: An incomplete configuration (it lists what is missing and where it may be
             given), an unknown name (it lists the known ones), a bad value.
     """
     if name is not None and name.endswith(_ACCESS):
@@ -163,7 +163,7 @@ def _half(missing: list[str], name: str | None, aside: bool, one_of_several: boo
     if one_of_several:
         absent = " and no ".join(_NEEDED[field] for field in missing)
         return (
-            f"Half a configuration. It has no {absent}: `{login}` keeps it, in a file with "
+            f"The connection is incomplete. It has no {absent}: `{login}` keeps it, in a file with "
             "--token-file. (CHATKIT_TOKEN is of one account, and these are several.)"
         )
     lines = [
@@ -178,7 +178,7 @@ def _half(missing: list[str], name: str | None, aside: bool, one_of_several: boo
         )
     if name is None:
         lines.append("For the sandbox, pass nothing and unset the CHATKIT_ variables.")
-    return "\n".join(["Half a configuration.", *lines])
+    return "\n".join(["The connection is incomplete.", *lines])
 
 
 def config_file() -> Path:

@@ -191,7 +191,7 @@ class WebhookEndpoints(Endpoints[Webhook]):
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a change can be undone: a deleted registration loses its secret."""
         if kind == "delete":
-            return "never", "made again it has another id and another signing secret"
+            return "never", "if created again, it has another id and another signing secret"
         return super().undo(kind, known, after)
 
     def choices(self) -> Mapping[str, Mapping[str, str]]:

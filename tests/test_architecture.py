@@ -60,7 +60,7 @@ IMPORTERS = {
             "bulk/rendering",
         ),
         *("localization/table", "report"),
-        *("widgets/player", "widgets/sheet"),
+        "widgets/sheet",
     ),
     "pyarrow": ("account/layout", "frames/", "imports/"),
     "openpyxl": ("imports/tables/workbook",),

@@ -354,7 +354,7 @@ REFUSED = [
     ("sandbox --latency=-1", "latency must be"),
     ("sandbox --allow ftp://127.0.0.1/", "https:// or http://"),
     ("sandbox --allow http://a.example http://b.example http://c.example", "and perhaps"),
-    ("sandbox --profile named.toml", "there is no such point; did you mean search_param?"),
+    ("sandbox --profile named.toml", "no such setting; did you mean search_param?"),
     ("sandbox --profile value.toml", "put: must be 'merge' or 'replace'"),
     ("sandbox --profile broken.toml", "cannot be read"),
     ("login staging --profile none.toml", "none.toml cannot be read"),

@@ -56,7 +56,7 @@ def test_a_long_reading_says_beforehand_how_long_it_takes(monkeypatch, capsys, t
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as own:
         capsys.readouterr()
         assert len(own.contacts.frame(full=True)) == 250
-        with pytest.warns(UserWarning, match="No content is there for w, x, y"):
+        with pytest.warns(UserWarning, match="There is no content for w, x, y"):
             own.templates.frame(["order_ready", "w", "x", "y"])
         own.flows.frame()  # one page
         own.contacts.to_parquet(tmp_path)

@@ -360,7 +360,10 @@ def test_an_update_of_a_flow_is_promised_by_what_is_shown_and_whether_it_is_publ
 
 def test_a_content_that_is_made_again_has_another_id():
     contents = made(ContentEndpoints, "order_ready")
-    assert contents.undo("delete", ENGLISH, {}) == ("not exactly", "made again it has another id")
+    assert contents.undo("delete", ENGLISH, {}) == (
+        "not exactly",
+        "if created again, it has another id",
+    )
     assert contents.undo("create", {}, {"text": "x"}) == ("exactly", "")
     assert contents.undo("update", ENGLISH, {"text": "x"}) == ("exactly", "")
 

@@ -110,7 +110,7 @@ class CheckupReport(Report):
         yield _table([check for check in known if check not in as_assumed])
         for summary, hidden in (
             (f"{len(as_assumed)} open points look as assumed", as_assumed),
-            (f"{unknown_count} could not be told", unknown),
+            (f"{unknown_count} could not be determined", unknown),
         ):
             yield ReportPart(html=folded(summary, [_table(hidden)]) if hidden else "")
 

@@ -96,7 +96,8 @@ def account_id_text(value: object) -> str:
     text = str(value)
     if not re.fullmatch(r"[A-Za-z0-9._~-]{1,200}", text) or text in {".", ".."}:
         raise SettingsError(
-            "The account id is empty or holds odd characters: write only the id, such as 1001."
+            "The account id is empty or has characters that no id has: write only the id, "
+            "such as 1001."
         )
     return text
 

@@ -664,7 +664,7 @@ class Endpoints(AccountMixin[R], BodyMixin[R], NameMixin[R], CheckMixin):
             body: What was sent.
         """
         if isinstance(error, NotFound) and key is not None:
-            return f"{self.place}.frame() lists the {self.key} of each {self.noun} there is."
+            return f"{self.place}.frame() lists the {self.key} of each {self.noun}."
         return ""
 
     def written(

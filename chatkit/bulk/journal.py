@@ -699,7 +699,7 @@ class FolderStore(_Store):
             break
         if not known:
             raise JournalError(
-                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs there are."
+                f"{path.name} is not a chatkit journal. chatkit.runs() lists the runs."
             )
         return connection
 

@@ -58,11 +58,8 @@ def check_frame(frame: pd.DataFrame) -> pd.DataFrame:
             for name in frame.columns
             if not isinstance(name, str)
         ),
-        *(Problem("column", repr(name), "is there twice") for name in _repeated(frame.columns)),
-        *(
-            Problem("level of the index", repr(name), "is there twice")
-            for name in _repeated(levels)
-        ),
+        *(Problem("column", repr(name), "appears twice") for name in _repeated(frame.columns)),
+        *(Problem("level of the index", repr(name), "appears twice") for name in _repeated(levels)),
     ]
     if problems:
         raise InputError("The columns of this frame need other names:", problems)

@@ -56,7 +56,7 @@ class PlanOptions(TypedDict, total=False):
 #: Rows that pass their numbers round, and repeated rows, are named in part where there are more.
 _NAMED_ROWS = 4
 #: What to say to a plan for the other values, where rows met existing records.
-_OTHERWISE = 'plan(…, existing="update") writes what the frame says'
+_OTHERWISE = 'plan(…, existing="update") writes the value of the frame'
 
 
 class PlanSource(PlanTarget, Protocol):
@@ -277,7 +277,7 @@ def _read(
     if is_other and not other_account:
         raise InputError(
             f"This frame is of {owner}, and the plan would be for {account}. "
-            "plan(frame, other_account=True) takes it all the same; records are then found by "
+            "plan(frame, other_account=True) plans it anyway; records are then matched by "
             f"{' and '.join(endpoints.named_by())}, not by their ids."
         )
     snapshot = source.base(frame, now=is_other) if origin is None else _snapshot(source, origin)
@@ -981,7 +981,7 @@ class _Planner:
                 counts.add(self.changes[row].label, findings)
         notes += counts.notes()
         if self.cells.stopped:
-            notes.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it all the same.")
+            notes.append(f"{self._endpoints.refuses} plan(…, broken=True) plans it anyway.")
         names = ", ".join(self._ignored)
         if self._other_account:
             what = f": what the service sets is ignored ({names})" if names else ""
@@ -990,7 +990,7 @@ class _Planner:
             notes.append(f"What the service sets is ignored in rows without a key: {names}.")
         if self.skips:
             notes.append(
-                "Skipped rows (=) change nothing: the account holds the left value, the frame says "
+                "Skipped rows (=) change nothing: the account has the left value, the frame "
                 f"the right one. {_OTHERWISE}."
             )
         most, after = self._endpoints.most, self._total_after()

@@ -77,7 +77,7 @@ def heading(plan: Plan) -> str:
         if plan.notes:  # they tell what was not taken, and why
             return f"Nothing to do: 0 changes{end}"
         source = "what is planned" if setting.parts else "the frame"
-        return f"Nothing to do: {source} says what the account already holds. 0 changes{end}"
+        return f"Nothing to do: the account already matches {source}. 0 changes{end}"
     refused = f"; {many(rows, 'row')} refused" if rows else ""
     if setting.parts:
         counts = [many(len(part), noun) for noun, part in _by_resource(plan).items()] or [

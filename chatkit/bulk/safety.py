@@ -37,7 +37,7 @@ def raise_if_unsafe(plan: Plan, *, many: bool, irreversible: bool, rehearsed: bo
         raise PlanRefused("\n- ".join(["This plan is blocked, nothing was sent:", *reasons]))
     if rehearsed and plan._rehearsed != plan.hash:
         raise PlanRefused(
-            "This plan is blocked, nothing was sent: no rehearsal of it went well. "
+            "This plan is blocked, nothing was sent: it was not rehearsed without errors. "
             "chatkit.rehearse(plan) applies it to a copy of the account."
         )
 

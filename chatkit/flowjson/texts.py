@@ -182,7 +182,7 @@ def _edited(
         table = table.set_index("pointer")
     if column not in table.columns:
         raise InputError(
-            f"The table of texts has no column {column!r}: pass what texts() gave, edited."
+            f"The table of texts has no column {column!r}: pass the edited frame of texts()."
         )
     edited: dict[str, str] = {}
     problems = []

@@ -145,7 +145,7 @@ class FileReading:
         first = f" The first {_MANY}:" if len(self.broken) > _MANY else ""
         error = InputError(
             f"{self.source}: {self.left_out:,} of {whole} cannot be read. Correct {them}, "
-            f"or say skip_invalid=True to read the others; error.frame() lists {them}.{first}",
+            f"or pass skip_invalid=True to read the others; error.frame() lists {them}.{first}",
             self.problems[:_MANY],
         )
         error.next_step = "correct the cell, or say skip_invalid=True to leave the row out"
@@ -402,7 +402,7 @@ def find_columns(table: RawTable, named_columns: Named) -> FileReading:
             if name == "number" and not chosen[name] and "id" not in names:
                 raise _no_number(rows[top], columns)
             if name != "number" and (alike := [c.alike for c in chosen[name] if c.alike]):
-                raise InputError(f"{alike[0]} are called alike: {name}='…' names the right one.")
+                raise InputError(f"{alike[0]} have the same heading: {name}='…' chooses one.")
     read_columns(columns, chosen, named, reading)
     return reading
 
@@ -436,7 +436,7 @@ def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
     possible = [column for column in columns if column.heading.is_phone()]
     reason = f"{_listed(possible)} may be of somebody else, or hold something else."
     if not possible:
-        reason = "No column has a name that says it holds the telephone numbers. "
+        reason = "No column is recognised as the telephone numbers. "
         reason += f"Columns: {_listed(columns)}."
     name = repr(possible[0].name) if possible else "'…'"
     return InputError(

@@ -390,7 +390,7 @@ class Inbox(metaclass=HelpPage):
     ) -> Selection:
         if unknown:
             raise InputError(
-                f"An inbox is not filtered by {', '.join(unknown)}: choose from since, until, "
+                f"An inbox cannot be filtered by {', '.join(unknown)}: choose from since, until, "
                 "kinds, contact, verified and repeats."
             )
         return Selection(

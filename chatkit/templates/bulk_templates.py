@@ -335,7 +335,7 @@ class ContentReader:
         """Name all codes that have no content, where the service does not tell why."""
         if self.empty:
             warnings.warn(
-                f"No content is there for {_listed(self.empty)}: a code may be misspelt, or the "
+                f"There is no content for {_listed(self.empty)}: a code may be misspelt, or the "
                 "template has none yet.",
                 stacklevel=4,
             )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Codes: TypeAlias = "str | os.PathLike[str] | Iterable[str]"
 
 NONE = (
-    "Which templates? The API has no list of them, so say their codes in one of three ways:\n"
+    "Which templates? The API has no list of them, so name their codes in one of three ways:\n"
     '  pass them: client.templates.frame(["order_ready", "welcome"]);\n'
     "  pass a file of them: a .txt with one a line, or a .csv or .xlsx with a column "
     "template_code;\n"

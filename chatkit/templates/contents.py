@@ -205,7 +205,10 @@ class ContentEndpoints(Endpoints[Content]):
     account_key = ("template_code", "lang_code")
     file = "templates/*/*.json"
     detailed = True
-    refuses = "What breaks the API document is refused, and so is live what the platform rejects."
+    refuses = (
+        "Contents that break the API document are refused, and so are live contents that the "
+        "platform rejects."
+    )
 
     def __init__(self, transport: Transport, code: str, checks: AccountChecks) -> None:
         super().__init__(transport)
@@ -329,7 +332,7 @@ class ContentEndpoints(Endpoints[Content]):
     def undo(self, kind: str, known: Mapping[str, Any], after: Mapping[str, Any]) -> Undo:
         """Return how well a change can be undone: a deleted content gets another id."""
         if kind == "delete":
-            return "not exactly", "made again it has another id"
+            return "not exactly", "if created again, it has another id"
         return super().undo(kind, known, after)
 
 

@@ -50,7 +50,7 @@ class FolderView(Exported, anywidget.AnyWidget):
         CallError: The account cannot be read.
 
     >>> chatkit.widgets.FolderView(client)
-    <folder view: account 1001 of the sandbox: 6 files.>
+    <folder view: account 1001 of the sandbox: 8 files.>
     """
 
     _esm = joined_module(["keys.js", "elements.js", "folderview.js"])

@@ -62,9 +62,7 @@ def test_an_account_that_holds_the_state_gets_an_empty_plan(
     held = state_of(sandbox, contacts=True)
     plan = plan_state(held, client)
     assert (len(plan), len(plan.refused)) == (0, 0)
-    assert repr(plan) == (
-        "Nothing to do: what is planned says what the account already holds. 0 changes."
-    )
+    assert repr(plan) == ("Nothing to do: the account already matches what is planned. 0 changes.")
     with untouched(sandbox):
         assert len(plan.apply()) == 0
 
@@ -87,7 +85,7 @@ def test_an_empty_plan_tells_what_it_leaves_otherwise_than_the_state_says(
     )
     assert len(plan) == 0
     assert "Flows with another template_name, which can only be set when" in " ".join(plan.notes)
-    assert "says what the account already holds" not in repr(plan)
+    assert "already matches" not in repr(plan)
 
 
 def test_an_empty_state_reads_and_plans_nothing(

@@ -64,7 +64,7 @@ def test_a_plan_goes_rehearsed_once_its_rehearsal_went_well(account: Account) ->
     plan, other = renamed(client, 3), renamed(client, 4)
     rehearsal = chatkit.rehearse(plan)
     assert rehearsal.ok
-    with pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went well"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="not rehearsed without errors"):
         other.apply(rehearsed=True)
     assert set(plan.apply(rehearsed=True).state) == {"applied"}
 

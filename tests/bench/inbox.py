@@ -141,7 +141,7 @@ def cpu_of_postgres() -> float:
 def check(one: Receiver) -> None:
     """End with an error if one delivery was stored as not verified, or taken for a repeat."""
     store, sent = InboxStore(one.database), CALLS // 10 + ROUNDS * (CALLS + RATE * SECONDS)
-    stored = store.count(Selection(verified=True))
+    stored = sum(1 for _ in store.read(Selection(verified=True)))
     store.close()
     if stored != sent:
         sys.exit(f"{one.kind}: {sent:,} were acknowledged and {stored:,} are stored, verified")

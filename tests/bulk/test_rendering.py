@@ -23,7 +23,7 @@ from chatkit.resource import endpoints_of
 from chatkit.util.display import LONG
 
 LOSS = "its name would be split into other parts than it has now"
-NEVER = "a flow made again is another flow"
+NEVER = "if created again, it is another flow"
 
 
 @pytest.fixture(scope="module")
@@ -183,8 +183,8 @@ def test_a_plan_as_text(room: Room) -> None:
         "\n"
         "Blocked:\n"
         "  - needs apply(irreversible=True): 1 of its rows can never be undone "
-        "(Rent a bike: a flow made\n"
-        "    again is another flow)"
+        "(Rent a bike: if created\n"
+        "    again, it is another flow)"
     )
 
 
@@ -238,7 +238,7 @@ def test_the_first_line_counts_in_words(
 
 
 def test_nothing_to_do_is_said_loudly_and_alone(room: Room) -> None:
-    said = "Nothing to do: the frame says what the account already holds. 0 changes."
+    said = "Nothing to do: the account already matches the frame. 0 changes."
     assert repr(plan_of(room)) == said
     assert Page(html_of(plan_of(room))).text.strip() == said
     assert repr(plan_of(room, undoes="some-run")) == (

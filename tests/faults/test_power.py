@@ -132,6 +132,12 @@ except JournalError as error:
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def copied_to(folder):
+    """Return the place of a copy of the journal: a journal is found by the name of its run."""
+    folder.mkdir(exist_ok=True)
+    return folder / "20261120-1.db"
+
+
 def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
     """The log is cut to what was synced, with anything behind it: a part of the next, or dirt."""
     rng = random.Random(0)
@@ -148,7 +154,7 @@ def test_a_torn_tail_is_only_the_group_that_was_being_written(tmp_path):
         size, after = len(synced["-wal"]), states[n + 1]["-wal"]
         part = after[size : rng.randrange(size + 1, len(after))]
         for tail in (b"", part, rng.randbytes(5000), bytes(4096), part[:24] + rng.randbytes(9000)):
-            path = tmp_path / f"cut{n}-{len(tail)}.db"
+            path = copied_to(tmp_path / f"cut{n}-{len(tail)}")
             disk.put(synced, path)
             disk.cut(path.with_name(f"{path.name}-wal"), size, tail)
             with opened(path) as cut:
@@ -172,7 +178,7 @@ def test_a_power_cut_at_any_moment_loses_only_the_group_that_was_being_committed
         begun = before.get("-wal", b"")[:32] != after["-wal"][:32]
         kinds.add((copied, begun))
         for _ in range(volume(6, 120) if copied or begun else number % 3 == 0):
-            path = tmp_path / "cut.db"
+            path = copied_to(tmp_path / "cut")
             disk.put(disk.power_cut(before, after, rng), path)
             with opened(path) as cut:
                 found = groups(cut)
@@ -218,7 +224,7 @@ def test_a_log_that_was_lost_is_not_taken_for_a_short_run(tmp_path):
         journal.commit()
     files = disk.taken(path_of(journal))
     del files["-wal"]
-    path = tmp_path / "lost.db"
+    path = copied_to(tmp_path / "lost")
     disk.put(files, path)
     with pytest.raises(JournalError, match="holds 0 events, and 30 were committed"):
         opened(path)

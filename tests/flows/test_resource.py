@@ -161,14 +161,14 @@ def test_a_document_is_taken_as_a_dict_as_its_text_and_as_a_file(tmp_path):
 # --- what becomes of a refusal --------------------------------------------------------------
 
 DEPRECATE = (
-    "The API publishes and deprecates nothing: deprecate the flow in the business application, "
+    "The API cannot deprecate a flow: do it in the business application, "
     "then it takes no new answers. Only drafts can be deleted."
 )
 TAKEN = (
     "A flow has the name 'Order': take another name, or change that flow with "
     "client.flows.update(id, flow_json=…)."
 )
-LISTED = "client.flows.frame() lists the id of each flow there is."
+LISTED = "client.flows.frame() lists the id of each flow."
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_state_that_no_flow_is_in_is_told_with_the_one_that_was_meant(there, a
 
 
 def test_what_the_api_cannot_do_is_said_where_its_name_is_tried(client):
-    with pytest.raises(AttributeError, match="publishes and deprecates nothing"):
+    with pytest.raises(AttributeError, match="cannot publish or deprecate"):
         client.flows.publish(7)
     with pytest.raises(AttributeError, match="object has no attribute 'framed'") as caught:
         client.flows.framed()

@@ -5,12 +5,12 @@ import pytest
 from localization.contents import content, frame
 
 from chatkit.localization.checks import Length
-from chatkit.localization.table import assembled, frame_of, states_of
+from chatkit.localization.table import assembled, attribute_frame, frame_of, states_of
 
 
 def test_numbers_are_numbers_and_all_else_is_text():
     rows = [Length("01", "en", "text", 5, 6, 1024)]
-    table = frame_of(rows, ("template_code", "characters", "share"))
+    table = attribute_frame(rows, ("template_code", "characters", "share"))
     assert list(table.columns) == ["template_code", "characters", "share"]
     assert table.template_code.dtype == "str"
     assert table.characters.dtype == "int64"

@@ -35,7 +35,7 @@ def test_a_frame_of_ones_own_is_held_against_what_is_there_now(desk):
     frame = desk.reader(["b"]).frame().reset_index()
     assert list(desk.base(frame).frame.index) == [("b", "en")]
     assert desk.base(frame).now and desk.base(frame).whole
-    with pytest.warns(UserWarning, match="No content is there for a"):
+    with pytest.warns(UserWarning, match="There is no content for a"):
         assert own.frame("a").empty
 
 

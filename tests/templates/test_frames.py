@@ -93,7 +93,7 @@ def test_codes_that_are_not_there_are_named_all_at_once(sandbox, client):
             client.templates.frame(wanted)
         assert "2 of these 4 templates: wellcome, order_redy." in str(caught.value)
     else:
-        with pytest.warns(UserWarning, match="No content is there for wellcome, order_redy:"):
+        with pytest.warns(UserWarning, match="There is no content for wellcome, order_redy:"):
             frame = client.templates.frame(wanted)
         assert set(frame.index.get_level_values(0)) == {"welcome", "order_ready"}
 
@@ -111,7 +111,7 @@ def test_a_template_alone_that_is_not_there_is_named():
 
 def test_templates_without_contents_make_an_empty_frame_that_can_be_planned():
     with account() as (_, client):
-        with pytest.warns(UserWarning, match="No content is there for a, b:"):
+        with pytest.warns(UserWarning, match="There is no content for a, b:"):
             frame = client.templates.frame(["a", "b"], full=True)
         assert frame.index.names == ["template_code", "lang_code"]
         assert not len(client.templates.plan(frame))

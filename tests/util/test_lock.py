@@ -324,7 +324,7 @@ FILES = {
     "util/files": "the one way to replace a file, locks, and the temporary folder of this process",
     "account/directory": "names without `..`, opened below a folder without following links",
     "account/folder": "members of an archive in the data folder of the user",
-    "account/rehearsal": "the journal of its own run, by an id that was made here",
+    "account/comparison": "the journal of a rehearsal, by an id that was made here",
     "bulk/journal": "named by the run, whose name is checked, in the folder of journals",
     "bulk/plan": "the file of a plan that the user named, only read",
     "cli": "files that the user named; a new file for secrets is never one that is there",
@@ -340,7 +340,8 @@ FILES = {
     "settings": "connections and token files in the configuration folder of the user",
     **dict.fromkeys(
         ("flowjson/components", "imports/characters", "imports/headings", "numbers",
-         "imports/tables/encodings", "sandbox/scenario", "sandbox/templates", "widgets/controls"),
+         "imports/tables/delimited", "localization/language", "localization/rules",
+         "sandbox/scenario", "sandbox/templates", "widgets/controls"),
         "a file of the package itself, only read",
     ),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def _stated(flow: FlowNode) -> Iterator[Finding]:
     if flow.version >= (7, 3):
         entered.update(target for targets in moves.values() for target in targets)
     if entered.issuperset(flow.by_id):
-        message = "No screen can be the first: something leads to every one of them."
+        message = "No screen can be the first: each of them is the target of a route."
         hint = "Remove the routes back to the first screen; going back needs no route."
         yield _wrong(_ROUTING, message, hint)
     yield from _unconnected(flow, ways)

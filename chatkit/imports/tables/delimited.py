@@ -143,7 +143,7 @@ def _strictly(data: bytes, encoding: str) -> str:
         byte = data[error.start : error.start + 1].hex()
         raise InputError(
             f"This is not {encoding} text: line {line} holds the byte 0x{byte}. "
-            "Say which encoding it has, like encoding='cp1251', or save it as UTF-8."
+            "Pass its encoding, like encoding='cp1251', or save it as UTF-8."
         ) from None
 
 

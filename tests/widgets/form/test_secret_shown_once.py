@@ -65,5 +65,5 @@ def test_a_keyring_that_is_missing_is_told_and_the_secret_still_waits(client: Cl
     keyring.set_keyring(keyring.backends.fail.Keyring())
     once, heard = offered(client)
     once.enter("keyring")
-    assert "cannot be kept there" in heard[0]["said"] and TEXT not in heard[0]["said"]
+    assert "has no keyring" in heard[0]["said"] and TEXT not in heard[0]["said"]
     assert once.secret is not None

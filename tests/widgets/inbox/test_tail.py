@@ -55,10 +55,10 @@ def no_thread_is_left() -> Iterator[None]:
 def test_it_goes_on_over_what_was_deleted(inbox: Inbox) -> None:
     put(inbox, *(written(message(n, who=BEN if n % 3 else ANA)) for n in range(9)))
     tail = Tail(inbox, limit=5)
-    inbox._store.delete(inbox._store.named([2, 3, 5, 8, 9]))
+    inbox._store.delete([2, 3, 5, 8, 9])
     tail.look()
     assert ids(Tail(inbox, limit=3).rows) == [7, 6, 4]
-    inbox._store.delete(inbox._store.named([1, 4, 6, 7]))
+    inbox._store.delete([1, 4, 6, 7])
     assert Tail(inbox).rows == []
     put(inbox, written(message(20)))
     tail.look()
