@@ -161,8 +161,8 @@ class InputError(ChatkitError, ValueError):
     ...     chatkit.ServiceProfile(putt="merge")
     ... except chatkit.errors.InputError as error:
     ...     error.frame()[["column", "reason", "next_step"]]
-      column                  reason          next_step
-    0   putt  there is no such point  did you mean put?
+      column           reason          next_step
+    0   putt  no such setting  did you mean put?
     """
 
     #: What to do about each problem that does not say it.

@@ -270,7 +270,7 @@ def _problems(error: ValidationError) -> list[Problem]:
         if name not in points:
             like = get_close_matches(name, points, 1)
             hint = f"did you mean {like[0]}?" if like else "help(chatkit.ServiceProfile) lists them"
-            problems[name] = Problem(name, value, f"there is no such point; {hint}")
+            problems[name] = Problem(name, value, f"no such setting; {hint}")
         else:
             expected = detail["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
             problems[name] = Problem(name, value, f"must be {expected}")

@@ -277,7 +277,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(
         ('[staging]\naccount_id=1\nbase_url="staging.example.com"', "begin with https://"),
         (f'[staging]\nbase_url="{STAGING}"\naccount_id=1.5', "account id must be"),
         (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\n[staging.profile]\nserch="q"',
-         "profile.serch: there is no such point"),
+         "profile.serch: no such setting"),
         (f'[staging]\nbase_url="{STAGING}"\naccount_id=1\n[staging.profile]\nput="q"',
          "profile.put: must be 'merge' or 'replace'"),
         (f'base_url="{STAGING}"', r"outside a table. Write \[NAME\] above it"),

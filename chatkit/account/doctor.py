@@ -198,7 +198,7 @@ def _checks(connection: Connection, ask: Prober) -> Iterator[Check]:
     if accepted and len(denied) == 1:
         observations.append(Observation("forbidden_status", "a list is refused", denied.pop()))
     for observation in observations:
-        yield _point(observation, connection.profile)
+        yield _check_profile_field(observation, connection.profile)
     seen_points = {observation.field for observation in observations}
     unseen = [name for name in ServiceProfile.model_fields if name not in seen_points]
     yield Check("Other open points", "unknown", f"reading cannot tell: {', '.join(unseen)}")
@@ -433,7 +433,8 @@ class Observation:
     known: bool = True
 
 
-def _point(observation: Observation, profile: ServiceProfile) -> Check:
+def _check_profile_field(observation: Observation, profile: ServiceProfile) -> Check:
+    """Compare what was seen of the service with a field of the profile."""
     field, how, value = observation.field, observation.how, observation.value
     name = f"{_POINT}{field}"
     assumed = getattr(profile, field)

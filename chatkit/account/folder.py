@@ -41,7 +41,7 @@ from chatkit.account.layout import (
     account_text,
     base_text,
     contacts_text,
-    is_ours,
+    is_folder_file,
     record_text,
 )
 from chatkit.account.planning import Named, plan_state
@@ -422,7 +422,7 @@ class Folder:
                     inside = [path]
                 else:
                     inside = [each for each, _ in _listed(directory, path, files)]
-                for each in filter(is_ours, inside):
+                for each in filter(is_folder_file, inside):
                     files.add(each, directory.read)
         return files
 
@@ -642,8 +642,10 @@ class _Unfinished:
         try:
             with zipfile.ZipFile(self._path) as archive:
                 manifest = read_json(archive.read(_MANIFEST), deepest=4)
-                known = (is_ours(path) or path in (_IGNORE, *_GIT) for path in manifest["write"])
-                if not all((*known, *map(is_ours, manifest["remove"]))):
+                known = (
+                    is_folder_file(path) or path in (_IGNORE, *_GIT) for path in manifest["write"]
+                )
+                if not all((*known, *map(is_folder_file, manifest["remove"]))):
                     raise ValueError("a file in it has no place in a folder")
                 yield None if manifest["inode"] != self._inode else (archive, manifest)
         except (zipfile.BadZipFile, ValueError, LookupError, TypeError, EOFError) as error:
@@ -957,9 +959,13 @@ def git_files(path: Path, revision: str) -> FolderFiles:
     for line in listed.decode(errors="surrogateescape").split("\0"):
         head, _, name = line.partition("\t")
         kind, name = head.split(), name.removeprefix(inside)
-        if len(kind) == 4 and kind[0] == "120000" and (is_ours(name) or is_ours(f"{name}/x.json")):
+        if (
+            len(kind) == 4
+            and kind[0] == "120000"
+            and (is_folder_file(name) or is_folder_file(f"{name}/x.json"))
+        ):
             files.refuse(name, OSError(0, "is a link, which may lead out of the folder"))
-        elif len(kind) == 4 and kind[0].startswith("100") and is_ours(name):
+        elif len(kind) == 4 and kind[0].startswith("100") and is_folder_file(name):
             blobs[name] = kind[2], int(kind[3])
     asked = []
     for name, (blob, size) in blobs.items():

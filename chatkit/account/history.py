@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from chatkit.account.fleet_plan import FleetPlan, result_so_far
-from chatkit.api.connection import Connection, account_parts, same_host
+from chatkit.api.connection import Connection, account_parts, is_same_local_server
 from chatkit.bulk import rendering
 from chatkit.bulk.apply import Gap, PlanTarget
 from chatkit.bulk.journal import At, Journal, JournalStore, KeptRun, RunHeader, is_finished
@@ -668,7 +668,7 @@ def _check_moved(header: RunHeader, to: Connection, confirmed: bool | None, both
             f"This run belongs to {header.account}, and {to.name} is {to.account} now: if that "
             "is the same account, pass its client and moved=True."
         )
-    if not confirmed and (both or not same_host(was, where)):
+    if not confirmed and (both or not is_same_local_server(was, where)):
         raise SettingsError(
             f"This run belongs to {header.account}, and this client is of {to.account}: the "
             "same account id at another address. If it is the same account of the same "

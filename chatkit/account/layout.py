@@ -154,7 +154,7 @@ class FolderFiles:
 # --- names ------------------------------------------------------------------------------
 
 
-def is_ours(path: str) -> bool:
+def is_folder_file(path: str) -> bool:
     """Return whether a file, by its path in the folder, is one that this module reads."""
     parts = path.split("/")
     if any(part.startswith(_HIDDEN) for part in parts if part != OURS):

@@ -133,8 +133,8 @@ def _host(base_url: str) -> str:
     return re.sub(r":[0-9]+$", "", urlsplit(base_url).netloc)
 
 
-def same_host(one: str, other: str) -> bool:
-    """Return whether two base addresses of this machine differ in the port alone."""
+def is_same_local_server(one: str, other: str) -> bool:
+    """Return whether two base addresses are one server of this machine, whatever their ports."""
     first, second = (urlsplit(where) for where in (one, other))
     if not first.hostname or not _is_loopback(
         f"[{first.hostname}]" if ":" in first.hostname else first.hostname

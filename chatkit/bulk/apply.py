@@ -242,7 +242,7 @@ class Run:
         left = [row for row in rows if row.state != "applied"]
         if self._by_page:
             for part in _by_list(left):
-                yield from self._page_by_page(part)
+                yield from self._compare_with_lists(part)
             left = [row for row in left if not row.done and row.read_at is None]
         source = iter(left)
         while ready := deque(islice(source, self._batch)):
@@ -256,18 +256,18 @@ class Run:
         """The number of rows that are written before they are read back."""
         return max([BATCH, *(20 * (pages.count or 0) for pages in self._pages.values())])
 
-    def _page_by_page(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
-        """Yield the rows whose records a list shows in full, a page at a time."""
+    def _compare_with_lists(self, rows: list[RunRow]) -> Iterator[deque[RunRow]]:
+        """Compare rows with pages of the list; yield those still to write or to read back."""
         endpoints = rows[0].endpoints
         if endpoints.lists_deleted or (endpoints.repeats and endpoints.profile.put == "replace"):
-            return  # there a list does not tell what a write does
-        of: dict[object, RunRow] = {r.key: r for r in rows if r.change.kind != "create"}
+            return  # a write may do more than a record of the list shows: deleted ones, or repeats
+        row_of: dict[object, RunRow] = {r.key: r for r in rows if r.change.kind != "create"}
         deleting = rows[0].change.kind == "delete"
         with suppress(Stopped):
-            for page in self._pages_of(endpoints).just_before(of, deleting=deleting):
+            for page in self._pages_of(endpoints).just_before(row_of, deleting=deleting):
                 now = time.monotonic()
                 whole = [
-                    (of[key], record) for key, record in page.items() if endpoints.whole(record)
+                    (row_of[key], record) for key, record in page.items() if endpoints.whole(record)
                 ]
                 for row, record in whole:
                     row.read_at = now

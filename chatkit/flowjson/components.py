@@ -108,7 +108,7 @@ Kind = Literal[
     "action",  # an action: `actions` tells which
     "components",  # an array of components
     "cases",  # an object: value of a Switch -> array of components
-    "condition",  # what an If asks
+    "condition",  # of an If
     "reference",  # one ${…} and nothing else
 ]
 

@@ -246,8 +246,9 @@ class Columns:
     def take(self, key: str) -> pa.Table:
         """Hand over the rows that came since the last time as an Arrow table, `key` first.
 
-        An array of a documented field is a list of texts: what is no text in it is JSON. A field
-        that is not documented is JSON text. Each documented field is a column in any case.
+        An array of a documented field is a list of texts: items that are no texts are written as
+        JSON. A field that is not documented is JSON text. Each documented field is a column in any
+        case.
 
         Raises:
             WrongRows: A value is of the wrong type, or a row has no `key`.

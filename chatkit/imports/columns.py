@@ -430,8 +430,8 @@ def _listed(columns: Sequence[FileColumn]) -> str:
 def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
     if looks_like_data(first):
         return InputError(
-            f"Row {first.number} is a contact already: put a row above it that says what each "
-            "column is, like number, country_code, name."
+            f"Row {first.number} is a contact already: add a header row above it, like number, "
+            "country_code, name."
         )
     possible = [column for column in columns if column.heading.is_phone()]
     reason = f"{_listed(possible)} may be of somebody else, or hold something else."

@@ -244,7 +244,7 @@ class Inbox(metaclass=HelpPage):
             )
         unverified = Selection(verified=False, repeats=True)
         return sum(
-            self._store.note_verified(intake.again(self._store.read(unverified)))
+            self._store.note_verified(intake.verify_again(self._store.read(unverified)))
             for intake in intakes
         )
 

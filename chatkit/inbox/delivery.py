@@ -150,10 +150,12 @@ class Intake:
             contact=contact,
         )
 
-    def again(self, deliveries: Iterable[Delivery]) -> Iterator[tuple[int, ReceivedDelivery]]:
+    def verify_again(
+        self, deliveries: Iterable[Delivery]
+    ) -> Iterator[tuple[int, ReceivedDelivery]]:
         """Verify deliveries again that were not verified; yield those that are now, by id.
 
-        Each is verified as of the time it came: a timestamp was fresh then, or never.
+        The age of a timestamp is that at the arrival of the delivery.
         """
         for one in deliveries:
             entry = self.take(one.path, one.headers, one.body, one.received_at.timestamp())

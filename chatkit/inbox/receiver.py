@@ -103,7 +103,7 @@ class Receiver(metaclass=HelpPage):
         with self._verifying:  # what is not stored by now will be verified with these
             self.intake.accept(covered)
         unverified = Selection(since=self._begin, verified=False, repeats=True)
-        self._store.note_verified(self.intake.again(self._store.read(unverified)))
+        self._store.note_verified(self.intake.verify_again(self._store.read(unverified)))
 
     def stop(self) -> None:
         """Finish what is under way, and take no more. A second call does nothing."""

@@ -244,8 +244,8 @@ class Ledger:
 
     # --- write down -------------------------------------------------------------------
 
-    def send(self, source: str) -> str:
-        """Write down a source text, and return its digest."""
+    def add_source(self, source: str) -> str:
+        """Keep a source text, and return its digest."""
         digest = text_digest(source)
         self.sources[digest] = source
         return digest
@@ -273,7 +273,7 @@ class Ledger:
             if before.at >= at:
                 later = datetime.fromisoformat(before.at) + timedelta(microseconds=1)
                 at = later.isoformat(timespec="microseconds")
-        self._keep("made", key, Origin(at, self.send(source), how, run, person()))
+        self._keep("made", key, Origin(at, self.add_source(source), how, run, person()))
 
     def comment(self, place: tuple[str, str, str], text: str) -> None:
         """Write down the comment of a person on a text; an empty text takes it back."""
@@ -371,8 +371,8 @@ def _structure(entry: Entry) -> str:
     return json.dumps([headers, [values(button.get("type")) for button in entry.buttons]])
 
 
-def sources_of(contents: Contents, source: str) -> Ledger:
-    """Write down the source texts of contents that go out to translators.
+def ledger_of_sources(contents: Contents, source: str) -> Ledger:
+    """Return a ledger of the source texts of an export, so that a returned text finds its own.
 
     An export makes no translation, so it has no line of its own. The source text that went out is
     kept: by the digest in a stamp it is found again, so that a text that comes back is shown
@@ -382,7 +382,7 @@ def sources_of(contents: Contents, source: str) -> Ledger:
     for members in grouped(entries(contents)).values():
         original = source_of(members, source)
         for _, _, text in original.pieces if original is not None else ():
-            ledger.send(text)
+            ledger.add_source(text)
     return ledger
 
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 FaultKind = Literal["429", "5xx", "dropped", "truncated"]
 KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
-_TIMED: tuple[FaultKind, ...] = ("5xx", "dropped")
+_BEFORE_OR_AFTER: tuple[FaultKind, ...] = ("5xx", "dropped")
 _SETTINGS = ("latency", "retry_after", "seed")
 _SERVER_ERRORS = (500, 502, 503, 504)
 
@@ -146,8 +146,8 @@ class Faults:
 
 
 def _rates(kind: FaultKind, value: object) -> list[tuple[bool, float]]:
-    """Return a rate as pairs of (after the effect, rate)."""
-    if kind not in _TIMED:
+    """Return pairs of a fault: whether it strikes after the call took effect, and its rate."""
+    if kind not in _BEFORE_OR_AFTER:
         return [(kind == "truncated", _number(kind, value))]
     if not isinstance(value, Mapping):
         rate = _number(kind, value)

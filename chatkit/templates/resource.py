@@ -664,7 +664,7 @@ class Templates(metaclass=HelpPage):
             NotFound: The service does not know some codes; all of them are named.
             OSError: A file cannot be written.
         """
-        from chatkit.localization.ledger import sources_of
+        from chatkit.localization.ledger import ledger_of_sources
         from chatkit.localization.translation import export
 
         frame = self.frame(codes, full=True)
@@ -677,7 +677,7 @@ class Templates(metaclass=HelpPage):
             replace=replace,
             ledger=self.ledger.read(),
         )
-        self.ledger.add(sources_of(frame, source))
+        self.ledger.add(ledger_of_sources(frame, source))
         return written
 
     def read_translations(

@@ -115,7 +115,7 @@ def _name(account: str) -> str:
 
 
 def account_busy(holder: str) -> AccountBusy:
-    """Return the refusal of an account whose lock another apply holds.
+    """Return the error for an account that another apply has locked.
 
     Args:
         holder: Its process, since when and for which run; empty if that is not known yet.

@@ -428,7 +428,7 @@ def test_the_notebook_form_folds_what_is_as_assumed_and_what_could_not_be_told()
     front, points, rest = shown.split("<details>")
     assert "page_base" in front and "put" not in front
     assert "1 open points look as assumed" in points and "put" in points
-    assert "1 check could not be told" in rest and "without" in rest
+    assert "1 check could not be determined" in rest and "without" in rest
 
 
 def test_the_frame_has_one_row_for_each_check() -> None:

@@ -135,7 +135,7 @@ def test_a_plan_for_the_account_shows_each_resource_with_its_counts(sandbox, cli
 def test_a_plan_for_the_account_with_nothing_to_do_says_so(sandbox, client):
     desk = source_of(client, "account")
     plan = join_plans(desk, [client.contacts.plan([]), client.flows.plan([])])
-    assert repr(plan).startswith("Nothing to do: what is planned says what the account already")
+    assert repr(plan).startswith("Nothing to do: the account already matches what is planned.")
     assert len(plan.apply()) == 0
     assert writes(sandbox) == []
 

@@ -518,7 +518,7 @@ def test_rows_are_found_by_what_set_index_moved_into_the_index() -> None:
 
 
 def test_a_frame_that_cannot_be_read_as_a_whole_is_refused() -> None:
-    with pytest.raises(InputError, match="is there twice"):
+    with pytest.raises(InputError, match="appears twice"):
         Edits(pd.concat([BASE, BASE[["label"]]], axis=1), BASE, WHO)
     with pytest.raises(InputError, match="lost its name"):
         Edits(pd.concat([BASE, pd.DataFrame({"label": ["Eva"]})]), BASE, LABELLED)

@@ -23,8 +23,8 @@ def test_all_names_that_cannot_be_told_apart_are_named_at_once() -> None:
     assert [(p.field, p.value, p.reason) for p in caught.value.problems] == [
         ("column", "0", "must be text"),
         ("column", "None", "must be text"),
-        ("column", "'name'", "is there twice"),
-        ("level of the index", "'id'", "is there twice"),
+        ("column", "'name'", "appears twice"),
+        ("level of the index", "'id'", "appears twice"),
     ]
     assert "rename" in str(caught.value) or "other names" in str(caught.value)
 

@@ -349,7 +349,7 @@ def test_secrets_are_there_again_only_while_the_plan_is(sandbox, client, tmp_pat
 def test_a_plan_that_asks_for_its_rehearsal_sends_nothing_without_one(sandbox, client, plan):
     with (
         untouched(sandbox),
-        pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went"),
+        pytest.raises(chatkit.errors.PlanRefused, match="not rehearsed without"),
     ):
         plan.apply(rehearsed=True)
 
@@ -359,7 +359,7 @@ def test_a_rehearsal_counts_for_its_plan_alone_and_is_kept_in_the_file(client, p
     again = client.load_plan(plan.save(tmp_path / "plan.json"))
     other = client.contacts.plan([{"number": "2125550178", "country_code": "+1"}])
     other._rehearsed = plan._rehearsed
-    with pytest.raises(chatkit.errors.PlanRefused, match="no rehearsal of it went"):
+    with pytest.raises(chatkit.errors.PlanRefused, match="not rehearsed without"):
         other.apply(rehearsed=True)
     assert states(again.apply(rehearsed=True)) == ["applied"] * 3
 

@@ -382,7 +382,7 @@ LINES = st.lists(
 def ledgers(draw):
     ledger = Ledger()
     for key, at, source, how, by in draw(LINES):
-        ledger.origins[key] = Origin(at, ledger.send(source), how, by=by)
+        ledger.origins[key] = Origin(at, ledger.add_source(source), how, by=by)
     return ledger
 
 
@@ -462,7 +462,7 @@ def test_a_ledger_says_how_much_is_in_it_and_lists_it_in_its_order(client):
 def test_a_line_of_a_ledger_is_one_line_whatever_its_text_holds():
     ledger = Ledger()
     for text in ("a\u2028b", "a\nb", "ä"):
-        ledger.send(text)
+        ledger.add_source(text)
     lines = str(ledger).splitlines()
     assert len(lines) == 1 + 3
     assert sum(line.isascii() for line in lines[1:]) == 2, "what can be read is written as it is"
@@ -619,7 +619,7 @@ def test_a_clock_that_is_ahead_elsewhere_does_not_make_an_acceptance_old():
     (english, german) = entries(frame(content(), content(lang_code="de", text=GERMAN)))
     key = translation_key(german, "text", "en", GERMAN)
     ahead = Ledger()
-    origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.send("Old"), "apply")
+    origin = Origin("2099-01-01T00:00:00.000000+00:00", ahead.add_source("Old"), "apply")
     ahead.origins[key] = origin
     new = accepted([english, german], None, "en", ahead)[1]
     assert ahead.merge(new).origins[key].source == text_digest(english.text)

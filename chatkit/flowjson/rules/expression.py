@@ -374,7 +374,7 @@ _ASKED = "Compare a reference with something, for example ${data.kind} == 'gold'
 
 @rule("If", "early If")
 def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check what an If asks, in backticks or without."""
+    """Check the condition of an If, in backticks or without."""
     text = component.value.get("condition")
     if not isinstance(text, str):
         return
@@ -385,7 +385,7 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     if steps and not any(problem.severity == "error" for problem in problems):
         messages = [] if backticks else list(_plain(steps, asked))
         if not any(step.kind == "reference" for step in steps):
-            messages = ["It asks nothing: no ${…} stands in it"]
+            messages = ["It compares nothing: it has no ${…}"]
         elif types and "boolean" not in types:
             messages.append(f"It comes to a {named(types)}, not to true or false")
         mixed = [] if backticks else list(_mixed(asked))

@@ -110,7 +110,7 @@ def test_many_problems_are_counted(count: int, shown: int) -> None:
 def test_errors_name_the_file(tmp_path: Path) -> None:
     path = tmp_path / "twice.csv"
     path.write_text("Phone,Name,Name\n1,2,3\n")
-    with pytest.raises(InputError, match=r"^twice\.csv: 'Name' and 'Name \(column C\)' are"):
+    with pytest.raises(InputError, match=r"^twice\.csv: 'Name' and 'Name \(column C\)' have"):
         read(path)
 
 

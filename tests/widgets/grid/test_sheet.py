@@ -213,7 +213,7 @@ def test_frames_that_are_no_table_are_refused(client, contacts):
         Sheet(endpoints_of(client.contacts), contacts.set_index("number", append=True))
     with pytest.raises(InputError, match="both called 'id'"):
         Sheet(endpoints_of(client.contacts), contacts.assign(id=1))
-    with pytest.raises(InputError, match="there twice"):
+    with pytest.raises(InputError, match="appears twice"):
         Sheet(endpoints_of(client.contacts), pd.concat([contacts, contacts], axis=1))
 
 
