@@ -1,0 +1,3 @@
+import chatkit
+client = chatkit.connect()
+print(len(client.contacts.frame()))
