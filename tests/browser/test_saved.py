@@ -35,7 +35,7 @@ WIDGETS = {
     "Preview(order.get('de'))": "Dein Rad ist fertig",
     "ContentForm(order, 'ar')": "order_ready",
     "BoardGrid(client.templates, ['order_ready'])": "order_ready",
-    "FolderView(client)": "of the sandbox: 6 files",
+    "FolderView(client)": "of the sandbox: 8 files",
     "Editor(resource=client.flows, flow=301)": "Book a repair",
     "Player(client.flows.get(301).flow_json)": "Book a repair",
     "Tail(inbox)": "Tail of the inbox",
