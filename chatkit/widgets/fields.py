@@ -626,7 +626,7 @@ class Rows(FormGroup, ABC):
             FormButton("Move up", lambda: self._move(row, -1)),
             FormButton("Move down", lambda: self._move(row, +1)),
         ]
-        remove = FormButton("", lambda: self.rows.remove(row))
+        remove = FormButton(f"Remove {self._noun}", lambda: self.rows.remove(row))
         row = FormRow(self.inputs(), [*(moves if self._ordered else ()), remove])
         row.show(value)
         self.rows.append(row)
