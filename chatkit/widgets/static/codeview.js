@@ -10,7 +10,7 @@ const codeView = (root) => {
   pre.tabIndex = 0; // it may scroll
   pre.setAttribute("role", "group");
   pre.setAttribute("aria-label", "The same in Python");
-  const button = make(root, "button", "chatkit-button small");
+  const button = make(root, "button", "chatkit-button small", "Copy");
   button.onclick = () =>
     copy(pre.textContent, pre).then(
       () => (button.textContent = "Copied"),
