@@ -1,3 +1,0 @@
-import chatkit
-client = chatkit.connect()
-print(len(client.contacts.frame()))
