@@ -61,20 +61,13 @@ def compare_frames(left: pd.DataFrame, right: pd.DataFrame, key: Sequence[str]) 
     changed = {}
     for name in dict.fromkeys([*left.columns, *right.columns]):
         if name not in key:
-            columns = [
+            before, now = (
                 listed(frame[name].iloc[numbers]) if name in frame else [None] * len(rows)
                 for frame, numbers in zip((left, right), pairs, strict=True)
-            ]
-            places_apart = np.array(
-                [
-                    n
-                    for n, (one, two) in enumerate(zip(*columns, strict=True))
-                    if not same_value(one, "" if two is None else two)
-                ],
-                np.int64,
             )
-            if len(places_apart):
-                changed[name] = (pairs[0][places_apart], rows[places_apart])
+            apart = _rows_apart(before, ["" if cell is None else cell for cell in now])
+            if len(apart):
+                changed[name] = (pairs[0][apart], rows[apart])
     alone = np.setdiff1d(np.arange(len(left)), pairs[0])
     return FrameDifferences(alone, np.flatnonzero(matches < 0), changed)
 
@@ -87,16 +80,20 @@ def differing(base: Cells, edited: Cells) -> Rows:
     same: Any = base.array
     if edited.dtype != object and same.equals(edited.array):
         return np.zeros(0, np.int64)  # most columns are as they were read
-    pairs = enumerate(zip(listed(base), listed(edited), strict=True))
-    differing = [
+    return _rows_apart(listed(base), listed(edited))
+
+
+def _rows_apart(before: Sequence[Any], edited: Sequence[Any]) -> Rows:
+    """Find where two columns of Python values differ. None in the second changes nothing."""
+    rows = [
         row
-        for row, (before, now) in pairs
-        if now is not None
-        and now is not before
-        and not (type(now) is type(before) and type(now) in _SCALARS and now == before)
-        and not same_value(before, now)
+        for row, (one, two) in enumerate(zip(before, edited, strict=True))
+        if two is not None
+        and two is not one
+        and not (type(two) is type(one) and type(two) in _SCALARS and two == one)
+        and not same_value(one, two)
     ]
-    return np.array(differing, np.int64)
+    return np.array(rows, np.int64)
 
 
 # --- single cells ---------------------------------------------------------------------
