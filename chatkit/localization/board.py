@@ -131,9 +131,8 @@ class Board(Report):
     _contents: Sequence[Entry] = ()
     _ledger: Ledger | None = None
     _glossary: Glossary | None = None
-    since: datetime | None = (
-        None  #: the time since when something was changed in each template shown
-    )
+    #: The time since when something was changed in each template that is in it.
+    since: datetime | None = None
     _changed: Sequence[ContentChange] = ()
 
     def __getitem__(self, place: tuple[str, str]) -> BoardCell:

@@ -672,6 +672,11 @@ def _dates(value: object) -> Iterator[tuple[str, date]]:
             yield rest, written
 
 
+def _swapped(code: str, at: str, keys: Iterable[str], message: str) -> Iterator[Finding]:
+    """Report, at each of these properties, two values of which the first is above the second."""
+    return (error(code, f"{at}/{key}", message, "Swap them.") for key in keys)
+
+
 @rule("DatePicker", "CalendarPicker")
 def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that days stand within their bounds."""
@@ -679,8 +684,7 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     first, last = day(value.get("min-date")), day(value.get("max-date"))
     if first is not None and last is not None and first > last:
         message = f"min-date {first} is after max-date {last}."
-        for key in ("min-date", "max-date"):
-            yield error("INVALID_DATE_RANGE", f"{at}/{key}", message, "Swap them.")
+        yield from _swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
         return
     for key in ("init-value", "unavailable-dates"):
         for rest, written in _dates(value.get(key)):
@@ -696,14 +700,13 @@ def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
     least, most = _number(value.get("min-days")), _number(value.get("max-days"))
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
-        for key in ("min-days", "max-days"):
-            yield error("INVALID_MIN_MAX_DAYS", f"{at}/{key}", message, "Swap them.")
+        yield from _swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
     ends = value.get("init-value")
     if isinstance(ends, dict):
         start, end = day(ends.get("start-date")), day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
             message = f"start-date {start} is after end-date {end}."
-            yield error("INVALID_DATE_RANGE", f"{at}/init-value", message, "Swap them.")
+            yield from _swapped("INVALID_DATE_RANGE", at, ("init-value",), message)
 
 
 # --- Form and NavigationList --------------------------------------------------------------
