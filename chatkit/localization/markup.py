@@ -110,10 +110,12 @@ _SPACED_SIGNS = re.compile(
 _OPEN_SIGN = re.compile(r"(?<![^\s\"'“”‘«»„¿¡>–—:;,/*_~\0-])([*_~])(?=[^\W\d_])|```(?=[^`])")
 #: Headings and links of Markdown, and tags in square brackets.
 _OTHER_MARKUP = re.compile(
-    r"^#{2,6} (?=\S)|\[[^\]\n]+\]\((?=0)"
+    r"^#{2,6} (?=\S)|\[[^][\n]+\]\((?=0)"
     r"|\[(b|i|u|s|url|img|code|quote|color|size)(?:=[^\]\n]*)?\](?=[^\n]*\[/\1\])",
     re.MULTILINE | re.IGNORECASE,
 )
+#: The markup of longer texts is not read: they cannot be sent, and reading it would take long.
+_LONGEST = 5000
 _MAY_HAVE_MARKUP = re.compile(r"[*_~`＊＿～]|^##|\[", re.MULTILINE)
 _WIDE_SIGNS = str.maketrans("＊＿～", "*_~")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -142,10 +144,12 @@ def _without_markup(text: str) -> tuple[str, Counter[str]]:
 def _readable(text: str, samples: Mapping[str, Any]) -> str:
     """Put letters or digits in place of placeholders, as their samples have, and of addresses."""
     text = ADDRESS.sub(lambda match: "0" * len(match[0]), text.replace("\0", " "))
+    parts, end = [], 0
     for slot in slots(text):
         letter = "a" if _LETTER.search(str(samples.get(slot.name, ""))) else "0"
-        text = text[: slot.start] + letter * (slot.end - slot.start) + text[slot.end :]
-    return text
+        parts += text[end : slot.start], letter * (slot.end - slot.start)
+        end = slot.end
+    return "".join(parts) + text[end:]
 
 
 def _typed_markup(text: str, source: str, field: str) -> tuple[str, int, int] | None:
@@ -223,7 +227,7 @@ def check_markup(case: Case) -> Iterator[Flaw]:
                 message = f"{cut(match[0], 4)} is in {name}"
                 hint = "The platform was seen to refuse this: take it out."
                 yield Flaw(code, field, message, hint, match.start())
-        if _MAY_HAVE_MARKUP.search(text):
+        if len(text) < _LONGEST and _MAY_HAVE_MARKUP.search(text):
             source = "" if original is None else original.texts.get(field, "")
             typed = _typed_markup(
                 _readable(text, entry.variables),

@@ -193,6 +193,11 @@ def test_naughty_strings_in_every_place_are_judged_and_shown(shared: Path):
     "text",
     [
         "{" * 50_000,
+        "[" * 50_000,
+        "[b]" * 16_000,
+        " **1" * 12_000,
+        " *1" * 16_000,
+        "{{1}} " * 8_000,
         "a" * 50_000,
         "*a" * 25_000,
         "x@" * 25_000,
