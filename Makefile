@@ -2,7 +2,7 @@
 # Each does its own set-up, once, in .venv; a changed pyproject.toml brings it up to date.
 #   make lab PORT=0 BROWSER=0      no browser is opened, the address with its token is printed
 #   make lab PYTHON=python3.12     another Python for a new .venv
-# `make bench` prints the tables of tests/bench, an hour and a half of them, each figure that has a
+# `make bench` prints the tables of tests/qa/bench, an hour and a half of them, each figure that has a
 # goal beside it, and ends with an error if one is missed and not explained there.
 #   make bench QUICK=1             five minutes: fewer rounds, smaller tables
 #   make bench BENCHES=client      one of them
@@ -11,15 +11,18 @@
 # the name under which `chatkit login` keeps it, and prints which hold, differ, or are unknown.
 #   make contract NAME=staging WRITES=1      creates records there, too, and removes them
 # `make test SHOTS=1` leaves what the browser tests saw in tests/browser/shots.
-# `make fuzz` runs every test of a resource under every service profile (`make test`: each under a
+# `make qa` is for the night: `make full`, `make days`, `make fuzz`, `make faults`, and the tests of
+# the tools in tests/qa: oracles, fault harness, mutants, benches.
+# `make full` runs every test of a resource under every service profile (`make test`: each under a
 # share of them) and properties with ten times as many examples and more, in half an hour or so.
+# `make days` runs the notebooks, and what compares times with now, on several other days.
 # `make faults` applies 10,000 rows under faults and 1,000 kills, some 20 minutes, and ends with
 # an error if one row was lost, doubled or falsely reported; of a fleet on a cluster it kills the
 # worker, the scheduler, the notebook and the sessions of the database.
 #   make faults ROWS=1000 KILLS=100 SEED=7
-# `make qa` spoils every file that chatkit reads and prints raw exceptions, hangs, memory and files
+# `make fuzz` spoils every file that chatkit reads and prints raw exceptions, hangs, memory and files
 # that are written outside; 2,000 of each kind take some eight minutes.
-#   make qa MUTATIONS=100000 SEED=7
+#   make fuzz MUTATIONS=100000 SEED=7
 # `make mutants` plants small faults in the core modules and prints those that no test notices.
 #   make mutants MODULES="listing bulk/undo" COUNT=20 SEED=7
 # `make docs` builds the API reference in .cache/docs.
@@ -38,16 +41,17 @@ INTERRUPTS ?= 100
 MODULES ?=
 COUNT   ?= 40
 PY := .venv/bin/python
-# A leap day, and a late evening in another decade: the notebooks, and the tests of what compares
-# times of the service, of deliveries and of runs with now, must not notice what day it is.
-DAYS  := 2028-02-29T12:00:00Z 2031-12-31T23:30:00Z
+TOOLS := tests/qa:tests
+# The notebooks, and the tests of what compares times of the service, of deliveries and of runs with
+# now, must not notice what day it is: a late evening in another decade, and at night a leap day.
+DAY   := 2031-12-31T23:30:00Z
+DAYS  := $(DAY) 2028-02-29T12:00:00Z
 DATED := tests/webhooks/test_health.py tests/inbox/test_frames.py tests/inbox/test_statuses.py \
          tests/inbox/test_intake.py tests/inbox/test_delivered.py tests/sandbox/test_clock.py \
          tests/sandbox/test_access.py tests/sandbox/test_scenario_timeline.py tests/widgets/inbox tests/account/test_history.py
 
-# Each day has a process that runs all of that, and whose kernels and programs live on that day too.
-on_day = env 'PYTHONPATH=$(CURDIR)/tests/otherday' TODAY=$(1) $(PY)
-BY_DAY := --dist each $(foreach day,$(DAYS),--tx "popen//python=$(call on_day,$(day))")
+# Kernels and programs of these tests live on that day too.
+on_day = env 'PYTHONPATH=$(CURDIR)/tests/qa/otherday' TODAY=$(1) $(PY)
 DATED_RUN := --nbval --nbval-current-env --nbval-cell-timeout=60 notebooks $(DATED)
 
 # As many processes as there are cores run the suite (conftest.py), four at most.
@@ -58,8 +62,8 @@ WINDOWS := -n 2 --dist loadfile
 # What fails beside the others is run once more, alone (a notebook from its first cell). What fails
 # again is red; what passes then stays on the page: it depends on load, and that is a fault to find.
 AGAIN  := --last-failed --last-failed-no-failures=none
-tested = { $(PY) -m pytest $(1) $(2) || { [ $$? -eq 1 ] && \
-  echo "Once more, alone, what failed beside others:" && $(PY) -m pytest -n 0 $(3) $(2) && \
+tested = { $(or $(4),$(PY)) -m pytest $(1) $(2) || { [ $$? -eq 1 ] && \
+  echo "Once more, alone, what failed beside others:" && $(or $(4),$(PY)) -m pytest -n 0 $(3) $(2) && \
   echo "Green only alone: see what failed above."; }; }
 
 EXTENSION := $(wildcard chatkit/widgets/labextension/* chatkit/widgets/labextension/static/*)
@@ -80,19 +84,17 @@ as_root := $(if $(filter 0,$(shell id -u)),,sudo -n) env DEBIAN_FRONTEND=noninte
 # Lab asks about news on its first start unless the default says no; your own settings still win.
 quiet := {"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}
 
-.PHONY: lab test check docs contract bench faults fuzz qa mutants pictures clean compiled
+.PHONY: lab test check docs contract bench faults full days fuzz qa mutants pictures clean compiled
 .DELETE_ON_ERROR:
 
 lab: compiled
 	@$(PY) -m chatkit lab --port=$(PORT) $(if $(filter 0,$(BROWSER)),--no-browser)
 
-test: check .venv/ready-bench
+test: check
 	$(PY) tests/browser/chromium.py
 	@$(call tested,$(SHARED),,$(AGAIN))
-	@echo "The notebooks, and what compares times with now, on each of $(DAYS) (gw0, gw1):"
-	@$(PY) -m pytest $(BY_DAY) $(DATED_RUN) || { [ $$? -eq 1 ] && for day in $(DAYS); do \
-	  echo "Once more, alone, on $$day:" && $(call on_day,$$day) -m pytest -n 0 $(DATED_RUN) || \
-	  exit 1; done && echo "Green only alone: see what failed above."; }
+	@echo "The notebooks, and what compares times with now, on $(DAY):"
+	@$(call tested,$(WINDOWS),$(DATED_RUN),,$(call on_day,$(DAY)))
 	@$(call tested,$(WINDOWS),-p no:asyncio -p no:nbval tests/browser,$(AGAIN))
 
 check: .venv/ready-test compiled
@@ -110,30 +112,36 @@ contract: .venv/ready-test
 	  $(if $(filter 1,$(WRITES)),--writes) tests/contract/test_facts.py
 
 bench: .venv/ready-bench
-	@missed=; broken=; for each in $(BENCHES); do $(PY) tests/bench/$$each.py; \
+	@missed=; broken=; for each in $(BENCHES); do $(PY) tests/qa/bench/$$each.py; \
 	  case $$? in 0) ;; 3) missed="$$missed $$each" ;; *) broken="$$broken $$each" ;; esac; done; \
 	[ -z "$$missed$$broken" ] || { \
 	  echo; echo "Goals are missed and not explained in:$${missed:- none}. Did not run:$${broken:- none}."; exit 1; }
 
 faults: .venv/ready-test
-	@PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
-	@PYTHONPATH=tests $(PY) -m faults.interrupts $(INTERRUPTS)
-	@PYTHONPATH=tests $(PY) -m faults.fleet
-	@$(PY) tests/inbox/kills.py --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
+	@PYTHONPATH=$(TOOLS) OPENBLAS_NUM_THREADS=1 $(PY) -m faults --rows $(ROWS) --kills $(KILLS) --seed $(SEED)
+	@PYTHONPATH=$(TOOLS) $(PY) -m faults.interrupts $(INTERRUPTS)
+	@PYTHONPATH=$(TOOLS) $(PY) -m faults.fleet
+	@PYTHONPATH=$(TOOLS) $(PY) -m faults.inbox --kills $(shell expr $(KILLS) / 5) --seed $(SEED)
 
-fuzz: .venv/ready-test
+qa: full days fuzz faults .venv/ready-bench
+	$(PY) -m pytest -n 0 -p no:nbval --timeout=1200 tests/qa
+
+days: .venv/ready-test
+	@for day in $(DAYS); do $(call on_day,$$day) -m pytest $(WINDOWS) $(DATED_RUN) || exit 1; done
+
+full: .venv/ready-test
 	TEST_VOLUME=full $(PY) -m pytest $(SHARED) --timeout=1200
 	$(PY) tests/browser/chromium.py
 	TEST_VOLUME=full $(PY) -m pytest -n 0 -p no:asyncio -p no:nbval tests/browser/test_player.py
 
-qa: .venv/ready-test
+fuzz: .venv/ready-test
 	@$(PY) tests/qa/fuzz.py --mutations $(MUTATIONS) --seed $(SEED)
 
 compiled: .venv/ready-lab  # what was edited since the installation
 	@$(PY) -m compileall -q chatkit
 
 mutants: .venv/ready-test
-	@PYTHONPATH=tests $(PY) -m mutants $(MODULES) --count $(COUNT) --seed $(SEED)
+	@PYTHONPATH=$(TOOLS) $(PY) -m mutants $(MODULES) --count $(COUNT) --seed $(SEED)
 
 docs: .venv/ready-docs
 	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --quiet --config-file docs/mkdocs.yml

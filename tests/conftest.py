@@ -59,7 +59,7 @@ def postgres() -> Iterator[Server]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave to each test its share of the service profiles; every profile is in some share.
 
-    Of a test with the mark `one_of(n)`, one in n cases is kept: `make fuzz` runs all of them.
+    Of a test with the mark `one_of(n)`, one in n cases is kept: `make full` runs all of them.
     """
     if FULL:
         return

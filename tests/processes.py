@@ -181,7 +181,7 @@ def _started() -> socket.socket:
 def _serve(line: socket.socket) -> dict[str, Any]:
     """Make a fork for each order; returns in the fork, with its order.
 
-    One of tests/faults starts processes itself: it has such a process of its own.
+    One of tests/qa/faults starts processes itself: it has such a process of its own.
     """
     global _line
     while True:

@@ -1,7 +1,7 @@
 """Fixtures of the four resources: a client of an empty sandbox under many profiles.
 
 Each test meets the default profile and a share of the others, another one for each test, so
-that a resource meets them all; `make fuzz` has each test meet all of them (tests/conftest.py).
+that a resource meets them all; `make full` has each test meet all of them (tests/conftest.py).
 """
 
 import json

@@ -193,7 +193,7 @@ def test_the_sandbox_shares_no_code_with_the_client() -> None:
 
     What the platform publishes about flow documents and contents is no fact of that document: it
     stands once, in flowjson and in localization's checks of one content, and an oracle in
-    tests/oracles judges each. What a notebook shows when a file cannot be used is an exception
+    tests/qa/oracles checks each. What a notebook shows when a file cannot be used is an exception
     of the one tree, and the server of an ASGI application, the sender of deliveries and the
     reader of JSON know nothing of the API.
     """

@@ -1,8 +1,8 @@
-"""How much a test tries: enough to notice in `make test`, ten times as much in `make fuzz`."""
+"""How much a test tries: enough to notice in `make test`, ten times as much in `make full`."""
 
 import os
 
-#: `make fuzz` says so: every test under every service profile, properties with many examples.
+#: `make full` says so: every test under every service profile, properties with many examples.
 FULL = os.environ.get("TEST_VOLUME") == "full"
 
 

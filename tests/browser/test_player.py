@@ -115,7 +115,7 @@ def bare(browser: Browser) -> Iterator[Callable[..., Bare]]:
 def test_every_sample_is_walked_to_its_end_and_its_answers_arrive(
     lab: Lab, open_notebook: Callable[[str], OpenNotebook], shared: Path
 ) -> None:
-    """One in four; `make fuzz` walks all of them."""
+    """One in four; `make full` walks all of them."""
     samples = sorted((shared / "samples/flows/valid").glob("*.json"))
     assert len(samples) >= 12
     walked(lab, open_notebook, samples[:: 1 if FULL else 4])

@@ -1,4 +1,4 @@
-"""Bad weather for a sandbox in this process: calls and answers get lost, the process crashes."""
+"""Faults of a sandbox in this process: calls and answers get lost, the process crashes."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Crash(BaseException):
     """The process ends here, as far as the engine can see."""
 
 
-class Door:
-    """The way into a sandbox, on which the answers of writes, or the calls, get lost."""
+class LossyChannel:
+    """The calls into a sandbox: some of the writes, or of their answers, get lost."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.answer = sandbox.answer
@@ -41,7 +41,7 @@ class Door:
             return answered
 
     def wait(self) -> None:
-        """Wait until nobody is inside: a call that was given up may still land."""
+        """Wait until nobody is inside: a call that was given up may still take effect."""
         for _ in range(100):
             self._inside.acquire()
         self._inside.release(100)
@@ -49,7 +49,7 @@ class Door:
 
 @contextmanager
 def crashing(where: tuple[type, str] | None, call: int, *, after: bool) -> Iterator[None]:
-    """Have the so-manieth call of a method end in a crash."""
+    """End one call of a method, by its number, in a crash."""
     with pytest.MonkeyPatch.context() as patch:
         if where is not None:
             left = [call]
@@ -70,7 +70,7 @@ def crashing(where: tuple[type, str] | None, call: int, *, after: bool) -> Itera
 
 
 #: How often calls get lost, and where the process crashes, if it does.
-weather = st.fixed_dictionaries(
+faults = st.fixed_dictionaries(
     {
         "rate": st.sampled_from((0.0, 0.0, 0.3, 0.9)),
         "seed": st.integers(0, 99),

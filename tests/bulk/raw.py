@@ -132,7 +132,7 @@ def at_once(works: dict[str, Callable[[], Any]]) -> dict[str, Any]:
 def share(fault: str) -> Sequence[Operation]:
     """One write to each resource, of all three verbs: what one fault of many meets.
 
-    Each operation meets a third of the faults; in `make fuzz` each meets all of them.
+    Each operation meets a third of the faults; in `make full` each meets all of them.
     """
     first = zlib.crc32(fault.encode())
     chosen = [OPERATIONS[3 * n + (first + n) % 3] for n in range(len(OPERATIONS) // 3)]

@@ -1,6 +1,6 @@
 """A receiver that is killed under load has lost nothing that it acknowledged."""
 
-from inbox.kills import run
+from faults.inbox import run
 
 
 def test_nothing_that_was_acknowledged_is_lost_by_kills(url: str) -> None:

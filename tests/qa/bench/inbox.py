@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import psutil
 from measure import (
-    HERE,
+    TESTS,
     Server,
     at_least,
     at_most,
@@ -51,7 +51,7 @@ from starlette.routing import Route
 
 # In this folder `inbox` is this file; meant is the folder of the tests.
 sys.path.pop(0)
-sys.path.append(str(HERE.parent))
+sys.path.append(TESTS)
 from inbox.bodies import change, enveloped, status, value
 from inbox.senders import SECRET, signed
 

@@ -33,7 +33,7 @@ from chatkit.flowjson.components import (
 )
 
 lint = import_module("chatkit.flowjson.lint").lint
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "samples" / "flows"
 GOAL = 1000  # documents a second
 SECONDS, COUNT = sized((2.0, 5), (0.2, 2), (0.0, 1))

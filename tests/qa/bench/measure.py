@@ -22,13 +22,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import psutil
 
-#: `tests/bench/smoke.py`: everything runs once and as small as can be; no figure means anything.
+#: `tests/qa/bench/smoke.py`: everything runs once and as small as can be; no figure means anything.
 SMOKE = os.environ.get("BENCH") == "smoke"
 #: `make bench QUICK=1`: fewer rounds, shorter ones, smaller tables.
 QUICK = SMOKE or os.environ.get("QUICK", "") not in ("", "0")
 HERE = Path(__file__).parent
+TESTS = str(HERE.parents[1])
 #: Where peers that are no Python packages are installed.
-CACHE = HERE.parent.parent / ".cache" / "bench"
+CACHE = HERE.parents[2] / ".cache" / "bench"
 #: The exit code of a bench that ran, and missed a goal without an explanation.
 MISSED = 3
 
@@ -87,8 +88,8 @@ def find_postgres(stack: ExitStack) -> Any:
     if SMOKE:
         return None
     try:
-        if str(HERE.parent) not in sys.path:
-            sys.path.append(str(HERE.parent))
+        if TESTS not in sys.path:
+            sys.path.append(TESTS)
         from postgres import postgresql
 
         return stack.enter_context(postgresql())

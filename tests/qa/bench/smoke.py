@@ -1,4 +1,4 @@
-"""Run benches as small as can be, to see that they run: `python tests/bench/smoke.py BENCH …`.
+"""Run benches as small as can be, to see that they run: `python tests/qa/bench/smoke.py BENCH …`.
 
 Each is a fork of this process, and so are the programs it starts: what they import is here
 already, which is most of what they would do. Prints a line of JSON a bench: its name, its exit

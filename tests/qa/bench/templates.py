@@ -24,6 +24,7 @@ from typing import Any
 from measure import (
     HERE,
     SMOKE,
+    TESTS,
     at_most,
     child,
     cpu,
@@ -373,8 +374,8 @@ def in_lab() -> dict[str, list[float]]:
         return {}
     what = "what a person waits for until a queue, and a grid, is on the screen"
     try:
-        if str(HERE.parent) not in sys.path:
-            sys.path.append(str(HERE.parent))
+        if TESTS not in sys.path:
+            sys.path.append(TESTS)
         from browser import chromium
         from browser.conftest import launched
         from browser.lab import OpenNotebook, Window, serve

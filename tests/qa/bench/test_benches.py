@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-FOLDER = ROOT / "tests" / "bench"
+ROOT = Path(__file__).parents[3]
+FOLDER = Path(__file__).parent
 found = re.search(r"^BENCHES \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
 BENCHES = found[1].split() if found else []
 

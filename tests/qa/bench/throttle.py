@@ -13,14 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import parsedate_to_datetime
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 from urllib.request import urlopen
 
 import aiohttp
-from measure import HERE, QUICK, SMOKE, at_least, at_most, run, server, show, sized
+from measure import HERE, QUICK, SMOKE, TESTS, at_least, at_most, run, server, show, sized
 
-sys.path.append(str(Path(HERE).parent))
+sys.path.append(TESTS)
 from faultserver import connection
 
 from chatkit.api.call import Call

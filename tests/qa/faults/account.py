@@ -14,12 +14,12 @@ from typing import Any
 
 import processes
 
-TESTS = Path(__file__).resolve().parents[1]
+TESTS = Path(__file__).resolve().parents[2]
 
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a process that can import these files, and uses one thread."""
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent)])
+    path = os.pathsep.join(map(str, (TESTS, TESTS / "qa", TESTS.parent)))
     quiet = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     return os.environ | quiet | {"PYTHONPATH": path} | more
 

@@ -1,6 +1,6 @@
 """Kill a receiver again and again while it is under load; nothing acknowledged may be lost.
 
-`python tests/inbox/kills.py --kills 200` prints the table, for SQLite and for PostgreSQL, and
+`python -m faults.inbox --kills 200` prints the table, for SQLite and for PostgreSQL, and
 fails when one acknowledged delivery is missing. Senders do as a service does: what was not
 acknowledged is sent again, under the same id.
 """
@@ -16,12 +16,8 @@ import threading
 import time
 from contextlib import closing
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
-
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from inbox.senders import SECRET, signed
 from postgres import postgresql

@@ -1,44 +1,15 @@
 """Nothing is lost, doubled or falsely reported, whatever the network, the service or a kill does.
 
-The small runs; `make faults` does the large one.
+More small campaigns than tests/bulk has; `make faults` runs the large one.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from typing import Any
-
-import processes
 import pytest
-from faults.account import environment
-from faults.points import BEGINNINGS, ENDS, POINTS
+from faults.small import FEW, QUICK, ROWS, work
 from volume import volume
 
 pytestmark = pytest.mark.timeout(300)  # only what hangs ends there, however busy the machine
-
-FEW = [
-    ["contacts", 30, 15, 10],
-    ["flows", 20, 10, 5],
-    ["templates", 10, 10, 5],
-    ["webhooks", 3, 4, 3],
-]
-#: Quicker than a person would want it, and still slower than what lands late.
-QUICK = {"deadline": 1.0, "settle": 0.35}
-ROWS = sum(sum(counts) for _, *counts in FEW)
-
-
-def work(parts: list[list[Any]], **job: Any) -> dict[str, Any]:
-    """Have a process of its own do a job: the killer forks, and this one may have threads."""
-    asked = {"parts": parts, "options": QUICK} | job
-    asked["service"] = {"late": 0.15} | job.get("service", {})
-    done = processes.run(
-        [sys.executable, "-m", "faults", "--job", json.dumps(asked)],
-        env=environment(), capture_output=True, text=True, timeout=280,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
 
 
 def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
@@ -48,17 +19,6 @@ def test_the_harness_finds_what_a_naive_applier_does_wrong() -> None:
     wrong = work(FEW[:2], engine="naive", kills=5)
     assert wrong["duplicated"] > 0
     assert wrong["false"] > 0
-
-
-def test_kills_and_faults_leave_no_row_lost_doubled_or_falsely_reported() -> None:
-    """14 % faults, and SIGKILL at every named point, at any request and at any time."""
-    told = work(FEW, kills=volume(60), points="once", killer={"share": 1.0, "patience": 1000})
-    assert told["wrong"] == []
-    assert set(told["states"]) == {"applied"}
-    named = {f"{point}:1" for point in (*BEGINNINGS, *POINTS, *ENDS)}
-    assert not named - set(told["killed"])
-    assert told["killed"]["request"]  # how many the clock kills depends on the machine
-    assert told["adopted"] > 0
 
 
 def test_kills_and_faults_are_survived_where_records_are_read_by_pages() -> None:

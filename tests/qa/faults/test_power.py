@@ -20,7 +20,7 @@ from chatkit.bulk.changes import Change
 from chatkit.bulk.journal import Journal, RunHeader
 from chatkit.errors import JournalError
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's own means, of Linux")
 
 #: A child makes a journal with three groups of ten events, then the disk fails, then it goes on.
@@ -71,7 +71,7 @@ def groups(journal: Journal) -> list[int]:
 
 
 def child(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
-    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "tests/qa"), str(ROOT / "tests")])
     return processes.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         env=os.environ | {"PYTHONPATH": paths},

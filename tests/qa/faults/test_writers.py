@@ -11,7 +11,7 @@ import pytest
 from bulk.applying import settled
 from documents import document
 from faults.account import Account, account
-from faults.test_kills import QUICK, work
+from faults.small import QUICK, work
 from volume import volume
 
 import chatkit

@@ -33,7 +33,7 @@ from mutants.groups import GOAL, GROUPS, files_of, group_of, in_order
 from mutants.mutate import Mutant, mutants
 from mutants.warm import Run, warm
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CHATKIT, SHARED = Path("chatkit"), ROOT.parent / "shared"
 #: What tests need beside the package.
 COPIED = ("chatkit", "tests", "notebooks", "conftest.py", "pyproject.toml", "README.md", "Makefile")

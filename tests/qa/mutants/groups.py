@@ -10,10 +10,10 @@ GOAL = 0.92
 
 #: The tests of a group, as patterns of paths below `tests/`; those of its own folder are added.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "account": ("test_cli.py", "faults/test_*.py"),
+    "account": ("test_cli.py",),
     "api": ("test_client.py", "test_endpoint*.py", "test_contacts.py"),
     "bulk": ("account/test_history.py", "test_contacts.py", "flows/test_resource.py",
-             "faults/test_undo.py", "widgets/plan/test_*.py"),
+             "widgets/plan/test_*.py"),
     "flowjson": ("test_flow_checks.py", "flows/test_*.py"),
     "frames": ("test_contacts.py", "test_endpoint*.py", "bulk/test_*.py"),
     "imports": ("test_contacts_check.py", "test_contacts.py"),

@@ -11,7 +11,7 @@ from mutants.groups import GROUPS, files_of, group_of, in_order, own_tests
 from mutants.mutate import mutants
 from volume import FULL
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SOURCE = '''
 def price(number: int | None, *, many: bool = False) -> int:
     """Tell a price."""

@@ -24,7 +24,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 #: What takes longest to import: third parties alone.
 HEAVY = (
     *("pandas", "pyarrow.compute", "pyarrow.parquet", "msgspec", "pydantic", "httpx", "aiohttp"),
@@ -122,7 +122,7 @@ def _tested(copy: Path, folder: Path, arguments: Sequence[str]) -> None:
         for here, there in ((nothing, 0), (output, 1), (output, 2)):
             os.dup2(here, there)
         os.chdir(copy)
-        away = {str(ROOT), str(ROOT / "tests")}
+        away = {str(ROOT), str(ROOT / "tests"), str(ROOT / "tests/qa")}
         sys.path[:] = [str(copy), *(path for path in sys.path if path not in away)]
         for name in [name for name in sys.modules if name.split(".")[0] == "mutants"]:
             del sys.modules[name]

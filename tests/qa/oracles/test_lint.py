@@ -21,7 +21,7 @@ from oracles.flows.document import check_flow
 from chatkit.flowjson import lint
 
 Way = tuple[str | int, ...]
-#: `make fuzz` looks at ten times as many, and at others each time.
+#: `make full` looks at ten times as many, and at others each time.
 MANY = settings.default is not None and settings.default.max_examples > 50
 
 
