@@ -52,4 +52,5 @@ if __name__ == "__main__":
     for name in sys.argv[1:]:
         for each in modules(Path(name)):
             print(f"{measure(each)[0]:6,}  {each}")
-    print("\n".join(summary(Path(name)) for name in sys.argv[1:] or ("chatkit", "tests", "tests/qa")))
+    defaults = ("chatkit", "tests", "tests/qa")
+    print("\n".join(summary(Path(name)) for name in sys.argv[1:] or defaults))
