@@ -181,7 +181,9 @@ def _back(row: Row, endpoints: Endpoints[Any]) -> Change:
             now = {n: v for n, v in change.before.items() if n not in change.after} | now
         case "delete":
             kind, key = "create", row.key if endpoints.chosen else None
-            after = {name: value for name, value in before.items() if value is not None}
+            # an empty name is sent: somebody may have created it again with another one
+            emptied = {name: _empty(value, endpoints, name) for name, value in before.items()}
+            after = {name: value for name, value in emptied.items() if value is not None}
             now = {endpoints.key: row.key}
     undo, loss = endpoints.undo(kind, now, after)
     return replace(
