@@ -1079,14 +1079,10 @@ class Cells:
         return not wrong
 
     def refuse_fixed(self, name: str, rows: Rows) -> None:
-        """Refuse edits to a field that cannot be written, once, and tell the right way."""
-        if not len(rows):
-            return
+        """Refuse edits to a field that cannot be written, with the field to edit instead."""
         reason, step = why_fixed(self._endpoints, name)
-        if len(rows) > 1:
-            reason += f", here and in {many(len(rows) - 1, 'other row')}"
-        self.refuse(int(rows[0]), name, self._edits.values(name, rows[:1])[0], reason, step)
-        self.bad.update(rows.tolist())
+        for row, value in zip(rows.tolist(), self._edits.values(name, rows), strict=True):
+            self.refuse(row, name, value, reason, step)
 
     def problems(self, row: int, problems: Sequence[Problem]) -> None:
         """Refuse cells of a row for what is wrong with them."""

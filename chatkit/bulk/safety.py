@@ -47,9 +47,10 @@ def objections(plan: Plan, *, many: bool, irreversible: bool) -> list[str]:
     reasons = []
     if plan._cells and not plan._skip_invalid:
         rows = len({repr(cell.row) for cell in plan._cells})
+        others = ", or plan the others alone with plan(…, skip_invalid=True)"
         reasons.append(
-            f"{rows} of its rows cannot be planned: correct them (plan.refused shows where), "
-            "or plan the others alone with plan(…, skip_invalid=True)"
+            f"{rows} of its rows cannot be planned: correct them (plan.refused shows where)"
+            f"{others if plan.changes else ''}"
         )
     if plan._setting.undoes:  # it can touch nothing but what its run has made
         return reasons
