@@ -1046,7 +1046,7 @@ def state_of(
             return read_account(client, named, contacts=bool(contacts))
     raise InputError(
         "This takes a client, a Sandbox, a chatkit.Folder or the path of one, not "
-        f"{type(source).__name__}."
+        f"{type(source).__name__}. Of a fleet, take one account: fleet['name']."
     )
 
 

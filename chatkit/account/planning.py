@@ -76,6 +76,11 @@ def plan_state(
         InputError: `delete` cannot be read.
         CallError: The account cannot be read.
     """
+    if not isinstance(client, Client):
+        raise InputError(
+            f"This is planned for one account, not for {type(client).__name__}. For each of a "
+            "fleet: for client in fleet.values(): folder.plan(client).apply()"
+        )
     accessor.register()
     deletions = _to_delete(delete)
     notes = StateNotes(state.origin)
