@@ -476,9 +476,13 @@ def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
 def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
     """Return the known name that is most like a word, in whatever case; empty if none is."""
     names = {name.casefold(): name for name in islice(known, MOST_NAMES)}
-    matches = get_close_matches(word.casefold(), names, 3, likeness)
-    if likeness >= ALIKE:
-        matches = [name for name in matches if _is_misspelt(word.casefold(), name)]
+    word = word.casefold()
+    swapped = {word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in range(len(word) - 1)}
+    matches = [name for name in names if name in swapped and len(name) > 2]
+    if not matches:
+        matches = get_close_matches(word, names, 3, likeness)
+        if likeness >= ALIKE:
+            matches = [name for name in matches if _is_misspelt(word, name)]
     return names[matches[0]] if matches else ""
 
 

@@ -468,20 +468,21 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     That no navigate action fills a field of the data model is for `action` to report.
     """
     used = _used(flow)
-    lost = {
-        id(binding.owner.screen)
+    lost = {  # the store of a screen that a wrong reference reads: one of its names may be meant
+        (reference.screen or binding.owner.screen.id, reference.store)
         for binding in flow.bindings
         for reference, target in zip(binding.references, binding.targets, strict=True)
-        if target.problem and (reference.store, reference.screen) == ("data", None)
+        if target.problem
     }
     for screen in flow.screens:
-        for name in screen.data if id(screen) not in lost else ():  # one of them may be meant
+        for name in screen.data if (screen.id, "data") not in lost else ():
             if (screen.id, "data", name) not in used:
                 hint = _reader(screen, name)
                 message = f"Nothing reads the data field {cut(name, 60)}."
                 yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
     for component, patch in unsent(flow):
-        if component.type != "OptIn" and not _is_off(component):
+        is_lost = (component.screen.id, "form") in lost
+        if component.type != "OptIn" and not is_lost and not _is_off(component):
             reference = f"${{form.{component.name}}}"
             read = whole(reference)
             hint = (
