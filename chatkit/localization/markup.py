@@ -144,7 +144,7 @@ def _without_markup(text: str) -> tuple[str, Counter[str]]:
 def _readable(text: str, samples: Mapping[str, Any]) -> str:
     """Put letters or digits in place of placeholders, as their samples have, and of addresses."""
     text = ADDRESS.sub(lambda match: "0" * len(match[0]), text.replace("\0", " "))
-    parts, end = [], 0
+    parts, end = list[str](), 0
     for slot in slots(text):
         letter = "a" if _LETTER.search(str(samples.get(slot.name, ""))) else "0"
         parts += text[end : slot.start], letter * (slot.end - slot.start)

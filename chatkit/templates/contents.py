@@ -559,7 +559,8 @@ class KnownLanguages:
             origins = {}  # the board says what is wrong with it
         if language.normal(lang) in {key.lang_code for key in origins}:
             return ""
-        return f"{language.name(lang)} is new: no content that was read is in it"
+        name = language.name(lang)
+        return f"{name} is new: no content that was read is in {name}"
 
     def check(self, changes: Sequence[Planned], base: pd.DataFrame) -> dict[int, Finding]:
         """Check the languages of new contents: whether there is such a one, and whether it is new.

@@ -223,6 +223,10 @@ _SEEN = 12  #: messages that a plan shows as customers will see them
 _FEW_FIELDS = 3  #: texts of a draft that are named
 #: Why a draft is left: what it does, and the next step.
 _LEFT = {
+    "missing": (
+        "lack texts that their source has",
+        "client.templates.queue(languages, codes) shows them to translate.",
+    ),
     "broken": (
         "would be refused by the platform",
         "Say broken=True to set live those that are left for nothing else.",
@@ -299,6 +303,9 @@ def publication(
         place = entry.template_code, entry.lang_code
         draft = _Draft(entry, findings, {})
         drafts.append(draft)
+        if original is not None and original.texts["text"] and not entry.texts.get("text"):
+            draft.reasons["missing"] = f"{draft.place} (text)"
+            continue
         if states[place].state == "broken" and not broken:
             draft.reasons["broken"] = draft.place
         if original is None:

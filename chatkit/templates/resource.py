@@ -756,10 +756,9 @@ class Templates(metaclass=HelpPage):
                 "&quot; or a line break before it: the plan has them without. .texts has both."
             )
         if count := len(returned.refused):
-            one = count == 1
             plan.notes.append(
-                f"{count:,} text{' was' if one else 's were'} not taken: "
-                f"{'it is' if one else 'they are'} in .rejected, with the reason."
+                f"{count:,} text{' was' if count == 1 else 's were'} not taken: `rejected` of what "
+                "read_translations returned has each, with the reason."
             )
         elif not (len(plan) or len(plan.refused)):
             unchanged = many(returned.unchanged, "text")

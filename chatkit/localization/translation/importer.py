@@ -452,7 +452,8 @@ class _Importer:
         lost, added = Counter(expected) - Counter(got), Counter(got) - Counter(expected)
         if lost:
             more = f", and {', '.join(added)} was added" if added else ""
-            return "placeholder lost", f"{', '.join(lost)} is missing{more}"
+            are = "is" if len(lost) == 1 else "are"
+            return "placeholder lost", f"{', '.join(lost)} {are} missing{more}"
         if added:
             return "placeholder added", f"{', '.join(added)} is not in the source"
         if expected != got and not self._any_order:
