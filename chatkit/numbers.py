@@ -38,7 +38,7 @@ VERDICTS: Mapping[str, str] = _DATA["verdicts"]
 CERTAIN = ("valid", "reserved", "country code twice")
 _TYPES = {n: Type.to_string(n).lower().replace("_", " ") for n in range(Type.VOICEMAIL + 1)}
 _TYPES[Type.UAN] = "company"
-_MOBILE = ("mobile", "fixed line or mobile")
+MOBILE = ("mobile", "fixed line or mobile")
 #: Countries where people write words for digits.
 _VANITY = "1|61|64"
 
@@ -73,7 +73,7 @@ class Candidate(NamedTuple):
     @property
     def mobile(self) -> bool:
         """True for a number that people have a chat on."""
-        return self.type in _MOBILE or self.verdict == "reserved"
+        return self.type in MOBILE or self.verdict == "reserved"
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -144,3 +144,13 @@ def test_tags_that_come_back_from_a_file_are_no_edit(client, sandbox):
         write(out)
         plan = client.contacts.plan(chatkit.read_contacts(out.getvalue()))
         assert (len(plan), len(plan.refused)) == (0, 0)
+
+
+def test_a_national_number_that_is_a_mobile_one_of_another_in_its_column_is_asked_about(client):
+    cells = ["07700 900135", "0171 2345678", "+44 7700 900136", "030 901820"]
+    quality = client.contacts.check(pd.DataFrame({"number": cells}), region="DE")
+    by_row = {finding.row: (finding.code, finding.safe) for finding in quality.findings}
+    assert by_row[0] == ("ambiguous", False)
+    assert by_row[1] == by_row[3] == ("not split", True)
+    [asked] = [finding for finding in quality.findings if finding.row == 0]
+    assert "+49 7700900135, or +44 7700900135" in asked.message

@@ -40,9 +40,9 @@ def read_contacts(
 
     CSV of any kind, XLSX, Parquet and vCard are told apart by their content. All cells are
     text as they are written: zeros, + and names like NA stay. An empty cell is NA. Number,
-    country code and name are found by all headings, in many languages, and by the cells; where
-    a number is empty, the next column of numbers is read, and a fax never is. What was chosen
-    and what was passed over is printed. Numbers are not split or changed here.
+    country code and name are chosen by their headings, in many languages, and checked by their
+    cells; where a number is empty, the next column of numbers is read, and a fax never is. What
+    was chosen and what was passed over is printed. Numbers are not split or changed here.
 
     >>> frame = chatkit.read_contacts("Vorname\tNachname\tHandy\nZoë\tNA\t0151 23456789")
     the pasted table: 1 row (tabs)

@@ -437,7 +437,10 @@ def _no_number(first: TableRow, columns: Sequence[FileColumn]) -> InputError:
     reason = f"{_listed(possible)} may be of somebody else, or hold something else."
     if not possible:
         reason = "No column is recognised as the telephone numbers. "
-        reason += f"Columns: {_listed(columns)}."
+        plain = [column for column in columns if not column.heading.roles]
+        possible = [column for column in plain if column.share(is_like_a_number) > 0.5]
+        holding = f"{_listed(possible)} may hold them." if possible else ""
+        reason += holding or f"Columns: {_listed(columns)}."
     name = repr(possible[0].name) if possible else "'…'"
     return InputError(
         f"{reason} Name it: read_contacts(path, number={name}), or number='' if there is none."

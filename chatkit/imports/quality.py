@@ -24,6 +24,7 @@ from chatkit.frames.snapshot import Snapshot, memory, remember
 from chatkit.imports.characters import NAME, CellFinding, mended, of_name
 from chatkit.numbers import (
     CERTAIN,
+    MOBILE,
     Country,
     Number,
     Plus,
@@ -121,21 +122,48 @@ def check_numbers(
         countries: Where the number of each row is dialled if it has no country code.
         plus: What is known of all numbers without a +.
     """
-    known: dict[Any, NumberCheck] = {}
-    checks = []
+    keys = []
     homes = countries or [None] * len(numbers)
     for code, number, country in zip(codes, numbers, homes, strict=True):
         if isinstance(code, float) and code.is_integer():  # no zero can be lost of 44.0
             code = int(code)
-        key = _text(code), _text(number), country
-        if key not in known:
-            known[key] = _check(*key, plus)
+        keys.append((_text(code), _text(number), country))
+    known = {key: _check(*key, plus) for key in dict.fromkeys(keys)}
+    abroad = {
+        check.pair[0] for (code, text, _), check in known.items()
+        if check.pair and not code and text.startswith(("+", "00"))
+    }  # fmt: skip
+    for (code, text, home), check in known.items():
+        national = home and not code and "+" not in text
+        if national and check.pair and abroad - {check.pair[0]}:
+            finding = _of_another_country(text, read(text, home, plus), abroad)
+            known[code, text, home] = NumberCheck(None, finding) if finding else check
+    checks = []
+    for key, number in zip(keys, numbers, strict=True):
         one = known[key]
         if not isinstance(number, str | None) and one.pair is not None:
             reason = "it is not text, so zeros at its beginning or a + may be lost"
             one = NumberCheck(None, _of_number("not text", "error", reason, pair_text(one.pair)))
         checks.append(one)
     return _without_ids(codes, numbers, checks)
+
+
+def _of_another_country(text: str, number: Number, codes: Iterable[str]) -> CellFinding | None:
+    """Find a number that is seldom a mobile one at home, and is one of another in its column."""
+    if number.type in MOBILE or number.verdict not in CERTAIN:
+        return None
+    countries = [country_of(code) for code in sorted(codes) if code != number.country_code]
+    others = [
+        read(text, country._replace(named=True, of_row=False), "unused")
+        for country in countries
+        if country and country.region
+    ]
+    abroad = [each for each in others if each.type in MOBILE or each.verdict == "reserved"]
+    if not abroad:
+        return None
+    both = ", or ".join(f"{each.country_code} {each.number}" for each in (number, *abroad))
+    reason = f"it may be {both}, as others in this column: write it with + and its country code"
+    return _of_number("ambiguous", "error", reason)
 
 
 def _text(cell: Any) -> str:
@@ -176,6 +204,9 @@ def _check(code: str, text: str, home: Country | None, plus: Plus | None) -> Num
     pair, note = (number.country_code, number.number), _number_note(number)
     if (code, text) == pair:
         return NumberCheck(pair, None, note)
+    if number.verdict == "impossible":
+        reason = f"{number.reason}: {pair_text(pair)}"
+        return NumberCheck(pair, _of_number("impossible", severity, reason))
     kind, column = "not split", "number"
     reason = "a number is digits only, without its country code"
     if number.verdict == "country code twice":
