@@ -6,7 +6,7 @@ from typing import Any
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.rules import RULES, visit
+from chatkit.flowjson.rules import RULES, run_rules
 from chatkit.report import Finding
 
 Json = dict[str, Any]
@@ -70,7 +70,7 @@ def findings(module: str, document: object) -> list[Finding]:
         kind: [rule for rule in rules if rule.__module__.endswith(f".{module}")]
         for kind, rules in RULES.items()
     }
-    return [each for each in visit(read_nodes(document), rules) if each.code != "UNUSED_DATA"]
+    return [each for each in run_rules(read_nodes(document), rules) if each.code != "UNUSED_DATA"]
 
 
 def found(module: str, document: object) -> list[tuple[str, str, str]]:

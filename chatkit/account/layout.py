@@ -439,7 +439,7 @@ class FolderReader:
         if source.fault:
             self._refuse(path, source.at, f"is not valid JSON: {source.fault}")
             return None
-        doubles = list(islice(source.doubles(), _MOST))
+        doubles = list(islice(source.duplicate_keys(), _MOST))
         for pointer, at in doubles:
             name = pointer.rpartition("/")[2]
             self._refuse(path, at, f"{values(name)} stands here for a second time: leave one out")

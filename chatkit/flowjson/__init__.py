@@ -33,7 +33,7 @@ _HOME = {
 
 
 class _Package(ModuleType):
-    """Lets `flowjson.lint` be the function: importing `flowjson/lint.py` would put itself there."""
+    """The package; its `lint` stays the function when the module of that name is imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if isinstance(value, ModuleType) and _HOME.get(name) == f"{__name__}.{name}":
@@ -52,9 +52,10 @@ def __getattr__(name: str) -> object:
     elif name[:1].isupper() and name in (classes := import_module(_BUILD).CLASSES):
         value = classes[name]
     else:
-        from chatkit.flowjson.nodes import meant
+        from chatkit.flowjson.nodes import closest
 
-        like = meant(name, classes if name[:1].isupper() else _HOME) if name[:1].isalpha() else ""
+        known = classes if name[:1].isupper() else _HOME
+        like = closest(name, known) if name[:1].isalpha() else ""
         better = f"; did you mean {like}?" if like else ""
         raise AttributeError(f"module 'chatkit.flowjson' has no attribute {name!r}{better}")
     globals()[name] = value

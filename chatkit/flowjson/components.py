@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-_TEXT = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\Z")
+_VERSION_TEXT = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})\Z")
 
 
 class Version(NamedTuple):
@@ -32,7 +32,7 @@ class Version(NamedTuple):
     @classmethod
     def parse(cls, text: object) -> Version | None:
         """Read "7.3"; None when it is anything else."""
-        match = _TEXT.match(text) if isinstance(text, str) else None
+        match = _VERSION_TEXT.match(text) if isinstance(text, str) else None
         return cls(int(match[1]), int(match[2])) if match else None
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ def data_api_versions(version: Version) -> tuple[str, ...]:
     return ("3.0", "4.0") if version >= (7, 3) else ("3.0",)
 
 
-#: What kind of value a property takes when it is written out.
+#: The kind of value that a property takes when it is written out.
 Kind = Literal[
     "text",  # a string for people; may hold ${…}
     "name",  # a string that stands as it is: never a binding
@@ -112,7 +112,7 @@ Kind = Literal[
     "reference",  # one ${…} and nothing else
 ]
 
-#: Which JSON type each kind is written in.
+#: The JSON type in which each kind is written.
 JSON_TYPES: dict[Kind, str] = {
     "boolean": "boolean",
     "integer": "number",
@@ -129,13 +129,13 @@ JSON_TYPES: dict[Kind, str] = {
     "cases": "object",
 }
 
-#: Where among others a property may stand. "range": only with "mode": "range".
+#: The place in which a property may stand; "range mode": only beside "mode": "range".
 Place = Literal["anywhere", "outside Form", "range mode"]
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """One key of a shape: what it takes, from which version, and what it is for."""
+    """One key of a shape: the values it takes, its versions, and its purpose."""
 
     name: str
     kind: Kind
@@ -162,31 +162,31 @@ class Property:
     default: object = None
     doubtful: bool = False  # the sources disagree whether it exists: a warning, no error
 
-    def known(self, version: Version) -> bool:
+    def is_known(self, version: Version) -> bool:
         """Return whether a version knows this property."""
         return self.since <= version and (self.until is None or version < self.until)
 
-    def needed(self, version: Version) -> bool:
+    def is_required(self, version: Version) -> bool:
         """Return whether a version demands this property."""
-        return self.required is not None and self.required <= version and self.known(version)
+        return self.required is not None and self.required <= version and self.is_known(version)
 
     def kinds(self, version: Version) -> tuple[Kind, ...]:
-        """List the kinds of value it takes in a version, the usual one first."""
+        """Return the kinds of value it takes in a version, the usual one first."""
         return (self.kind, *(kind for kind, since in self.other_kinds if since <= version))
 
     def json_types(self, version: Version) -> tuple[str, ...]:
-        """List the JSON types a written value may have: what a binding must resolve to."""
+        """Return the JSON types of its values; a binding must resolve to one of them."""
         types = [JSON_TYPES.get(kind, "string") for kind in self.kinds(version)]
         return tuple(dict.fromkeys(types))
 
     def allowed_actions(self, version: Version) -> tuple[str, ...]:
-        """List the actions that may stand here in a version."""
+        """Return the names of the actions that it takes in a version."""
         return tuple(name for name, since in self.actions if since <= version)
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """An object whose keys are known. Two are the same when they are one."""
+    """An object whose keys are known; equal only to itself."""
 
     name: str
     about: str
@@ -207,7 +207,7 @@ Group = Literal["text", "input", "action", "media", "media input", "container"]
 
 @dataclass(frozen=True, eq=False)
 class ComponentShape(Shape):
-    """A component: its keys, and what holds for it among the others of its screen."""
+    """A component: its keys, its limits on a screen, and the components that may stand in it."""
 
     group: Group
     since: Version = FIRST
@@ -216,22 +216,22 @@ class ComponentShape(Shape):
     per_screen: int | None = None
     per_screen_since: Version = FIRST
     per_flow: int | None = None
-    #: What may stand in it: name of a component -> since which version. Empty: no container.
+    #: The components that may stand in it, each with its first version. Empty: no container.
     children: dict[str, Version] = field(default_factory=dict)
-    rules: tuple[str, ...] = ()  # said in words, for documentation and forms
+    rules: tuple[str, ...] = ()  # in words, for documentation and forms
 
     @property
     def is_input(self) -> bool:
         """Return whether a person enters something, so that ${form.name} exists."""
         return bool(self.value)
 
-    def known(self, version: Version) -> bool:
+    def is_known(self, version: Version) -> bool:
         """Return whether a version knows this component."""
         return self.since <= version
 
 
 #: Fields of the table that hold a version.
-_VERSIONS = {"required", "since", "until", "not_blank", "announced", "per_screen_since"}
+_VERSION_FIELDS = {"required", "since", "until", "not_blank", "announced", "per_screen_since"}
 #: Components on one screen: the documentation names the first, the platform counts to the second.
 ADVISED_COMPONENTS, MOST_COMPONENTS = 50, 100
 #: If in If in If.
@@ -240,30 +240,30 @@ MOST_NESTED = 3
 
 @dataclass(frozen=True, eq=False)
 class ActionShape(Shape):
-    """An action: its keys, and since which version it is known."""
+    """An action: its keys, and the version that introduced it."""
 
     since: Version = FIRST
 
 
-def _version(text: str) -> Version:
+def _parse_version(text: str) -> Version:
     version = Version.parse(text)
     assert version is not None, text  # noqa: S101  (a fault of the table)
     return version
 
 
-def _fields(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a table as `Property` and the shapes take them."""
+def _parse_fields(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert the fields of a TOML table to the arguments of `Property` and the shapes."""
     fields: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in table.items()
     }
-    for name in fields.keys() & _VERSIONS:
-        fields[name] = _version(fields[name]) if fields[name] else None
+    for name in fields.keys() & _VERSION_FIELDS:
+        fields[name] = _parse_version(fields[name]) if fields[name] else None
     for name in fields.keys() & {"other_kinds", "actions"}:
-        fields[name] = tuple((each, _version(since)) for each, since in fields[name].items())
+        fields[name] = tuple((each, _parse_version(since)) for each, since in fields[name].items())
     if "kilobytes" in fields:
-        fields["kilobytes"] = tuple((_version(v), kb) for v, kb in fields["kilobytes"].items())
+        fields["kilobytes"] = tuple((_parse_version(v), n) for v, n in fields["kilobytes"].items())
     if "children" in fields:
-        fields["children"] = {name: _version(v) for name, v in fields["children"].items()}
+        fields["children"] = {name: _parse_version(v) for name, v in fields["children"].items()}
     return fields
 
 
@@ -273,28 +273,28 @@ _TABLE = tomllib.loads(Path(__file__).with_name("components.toml").read_text("ut
 SHAPES: dict[str, Shape] = {}
 
 
-def _property(entry: str | Mapping[str, Any]) -> Property:
-    """Return a property: one of the shared ones, such a one with changes, or one of its own."""
+def _make_property(entry: str | Mapping[str, Any]) -> Property:
+    """Make a property from its entry: the name of a shared one, changes to it, or a whole one."""
     own = {"name": entry} if isinstance(entry, str) else entry
-    fields = _fields(own if "kind" in own else _TABLE["shared"][own["name"]] | own)
+    fields = _parse_fields(own if "kind" in own else _TABLE["shared"][own["name"]] | own)
     if "item" in fields:
         fields["item"] = SHAPES[fields["item"]]
     return Property(**fields)
 
 
-def _shape(kind: type[Shape], name: str, table: Mapping[str, Any]) -> Any:
-    fields = _fields(table)
-    fields["properties"] = tuple(map(_property, table["properties"]))
+def _make_shape(kind: type[Shape], name: str, table: Mapping[str, Any]) -> Any:
+    fields = _parse_fields(table)
+    fields["properties"] = tuple(map(_make_property, table["properties"]))
     return kind(name=name, **fields)
 
 
 for _name, _entry in _TABLE["shapes"].items():  # one stands below those that are items of it
-    SHAPES[_name] = _shape(Shape, _name, _entry)
+    SHAPES[_name] = _make_shape(Shape, _name, _entry)
 DOCUMENT, SCREEN, LAYOUT = SHAPES["document"], SHAPES["screen"], SHAPES["layout"]
 NEXT = SHAPES["next"]
 ACTIONS: dict[str, ActionShape] = {
-    name: _shape(ActionShape, name, entry) for name, entry in _TABLE["actions"].items()
+    name: _make_shape(ActionShape, name, entry) for name, entry in _TABLE["actions"].items()
 }
 COMPONENTS: dict[str, ComponentShape] = {
-    name: _shape(ComponentShape, name, entry) for name, entry in _TABLE["components"].items()
+    name: _make_shape(ComponentShape, name, entry) for name, entry in _TABLE["components"].items()
 }

@@ -23,8 +23,8 @@ from chatkit.flowjson.nodes import (
     ComponentNode,
     FlowNode,
     ScreenNode,
-    by_slot,
     child_lists,
+    group_by_slot,
     read_nodes,
 )
 from chatkit.flowjson.texts import OPTIONS, WORDING
@@ -199,9 +199,10 @@ class Pairing(Matching[ComponentNode]):
             for each in x.components
             if each in self.after
         )
-        for before, after in chain([(x.top, y.top)], inside):  # parents before their children
-            others = by_slot(after)
-            for slot, components in by_slot(before).items():
+        # parents before their children
+        for before, after in chain([(x.top_components, y.top_components)], inside):
+            others = group_by_slot(after)
+            for slot, components in group_by_slot(before).items():
                 self.in_order(components, others.get(slot, []), _text_of, kind)
 
     def is_outermost(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""A flow document however it is given, as a plain value of its own."""
+"""Reads flow documents: from a value, JSON text, bytes, a file, or an object that holds one."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ DEEPEST = 60
 
 
 def read_document(document: object) -> Any:
-    """Read a flow document however it is given, and refuse what is no JSON.
-
-    What comes back is a copy, which may be changed: the caller's own stays as it is.
+    """Read a flow document, and return a copy of it that may be changed.
 
     Raises:
         InputError: It is no JSON, or nothing that can be read.
@@ -55,55 +53,56 @@ class LineColumn(NamedTuple):
 
 @dataclass
 class DocumentSource:
-    """A document as it was given. `text` is None when it was a value and no text."""
+    """A document as it was passed, with the positions in its text.
+
+    `text` is None when a value was passed.
+    """
 
     value: Any = None
     text: str | None = None
     size: int = 0  # bytes of the text
     fault: str = ""  # why it cannot be read; empty when it can
     at: LineColumn | None = None  # where it cannot be read
-    doubled: bool = False  # an object has a key twice
+    has_duplicates: bool = False  # an object has a key twice
     _starts: list[int] = field(default_factory=list, repr=False)
     _offsets: dict[tuple[str, ...], int] = field(default_factory=dict, repr=False)
 
-    def place(self, offset: int) -> LineColumn:
+    def line_column(self, offset: int) -> LineColumn:
         """Return line and column of an offset in the text."""
         text = self.text or ""
         if not self._starts:
-            self._starts = [
-                0,
-                *(end.end() for end in re.finditer(r"\r\n|\n|\r", text)),
-            ]
+            self._starts = [0, *(end.end() for end in re.finditer(r"\r\n|\n|\r", text))]
         line = bisect_right(self._starts, offset)
         return LineColumn(line, offset - self._starts[line - 1] + 1)
 
     def find(self, pointer: str) -> LineColumn:
-        """Return where a JSON pointer leads: to its key, or to its value in an array.
+        """Return the position of a JSON pointer: of its key, or of its value in an array.
 
-        What is missing is found where it should stand: at what is around it.
+        The position of what is missing is that of the object or array around it.
         """
         text = self.text or ""
         path = tuple(steps(pointer))
         if path and not self._offsets:  # a text that is no JSON has findings only at the top
-            self._offsets = {path: offset for path, offset, _ in _positions(text)}
+            self._offsets = {path: offset for path, offset, _ in _scan_positions(text)}
         while path and path not in self._offsets:
             path = path[:-1]
-        return self.place(self._offsets.get(path, len(text) - len(text.lstrip())))
+        return self.line_column(self._offsets.get(path, len(text) - len(text.lstrip())))
 
-    def doubles(self) -> Iterator[tuple[str, LineColumn]]:
-        """Yield each key that stands in its object for a second time, and where."""
-        for path, offset, again in _positions(self.text or "") if self.doubled else ():
-            if again:
-                yield "".join(f"/{escape(step)}" for step in path), self.place(offset)
+    def duplicate_keys(self) -> Iterator[tuple[str, LineColumn]]:
+        """Yield each repeated key of an object: its JSON pointer and its position."""
+        positions = _scan_positions(self.text or "") if self.has_duplicates else ()
+        for path, offset, is_repeated in positions:
+            if is_repeated:
+                yield "".join(f"/{escape(step)}" for step in path), self.line_column(offset)
 
 
 def read_source(document: object) -> DocumentSource:
-    """Take a document as value, record of an account, built Flow, text, bytes or file.
+    """Read a document: a value, a record of an account, a built Flow, text, bytes or a file.
 
     Raises:
         InputError: A file cannot be opened, or it is nothing of all these.
     """
-    document = _document(document)
+    document = _unwrap_document(document)
     if isinstance(document, str):
         inside = document.lstrip("\ufeff \t\r\n")
         if inside[:1] not in ("{", "[", '"') and "\n" not in inside and inside.endswith(".json"):
@@ -115,9 +114,9 @@ def read_source(document: object) -> DocumentSource:
         except OSError as error:
             raise InputError(f"The file {path} cannot be read: {error.strerror}.") from None
     if isinstance(document, bytes | bytearray):
-        return _bytes(bytes(document))
+        return _read_bytes(bytes(document))
     if isinstance(document, str):
-        return _text(document.removeprefix("\ufeff"), len(document.encode(errors="replace")))
+        return _read_text(document.removeprefix("\ufeff"), len(document.encode(errors="replace")))
     if isinstance(document, Mapping):
         return DocumentSource(dict(document))
     if isinstance(document, list | tuple):
@@ -126,8 +125,8 @@ def read_source(document: object) -> DocumentSource:
     raise InputError(f"A flow document is a dict, text or a file, not {kind}.")
 
 
-def _document(value: object) -> object:
-    """Take the document out of what holds one: a built Flow, a record of an account."""
+def _unwrap_document(value: object) -> object:
+    """Take the document out of a built Flow or a record; return other values as they are."""
     built = None if isinstance(value, type) else getattr(value, "to_json", None)
     if callable(built):
         return built()
@@ -144,7 +143,7 @@ def _document(value: object) -> object:
     return inner
 
 
-def _bytes(data: bytes) -> DocumentSource:
+def _read_bytes(data: bytes) -> DocumentSource:
     encoding = json.detect_encoding(data)
     try:
         text = data.decode(encoding)
@@ -152,29 +151,29 @@ def _bytes(data: bytes) -> DocumentSource:
         text = data.decode(encoding, errors="replace")
         source = DocumentSource(text=text, size=len(data), fault=f"a byte that is not {encoding}")
         before = data[: error.start].decode(encoding, errors="replace")
-        source.at = source.place(len(before.removeprefix("\ufeff")))
+        source.at = source.line_column(len(before.removeprefix("\ufeff")))
         return source
-    return _text(text.removeprefix("\ufeff"), len(data))
+    return _read_text(text.removeprefix("\ufeff"), len(data))
 
 
-def _text(text: str, size: int) -> DocumentSource:
+def _read_text(text: str, size: int) -> DocumentSource:
     source = DocumentSource(text=text, size=size)
 
-    def again(_key: str) -> None:
-        source.doubled = True
+    def note_duplicate(_key: str) -> None:
+        source.has_duplicates = True
 
     try:
-        source.value = read_json(text, on_duplicate=again, surrogates=True)
+        source.value = read_json(text, on_duplicate=note_duplicate, surrogates=True)
     except JsonFault as fault:
         source.fault = str(fault)
-        source.at = None if fault.offset is None else source.place(fault.offset)
+        source.at = None if fault.offset is None else source.line_column(fault.offset)
     return source
 
 
-def _positions(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
-    """Yield path, offset and whether the key was there before, for everything in a text.
+def _scan_positions(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
+    """Yield the path and offset of each value in a JSON text; True for a repeated key.
 
-    The text was read as JSON before, so brackets and quotes are in order.
+    The text was read as JSON before, so brackets and quotes match.
     """
     stack: list[_Level] = []
     for token in _TOKEN.finditer(text):

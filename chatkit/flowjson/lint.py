@@ -1,4 +1,4 @@
-"""The check of a flow document by the platform's rules, before the platform does it.
+"""Checks a flow document by the platform's rules, before the platform does.
 
 `lint` reads the nodes of the document, shows each to its rules, and gives each finding its line
 and column. `Findings` is a report that can fix what is certain, and show the source with each
@@ -17,13 +17,14 @@ from chatkit.flowjson.components import RECOMMENDED, RELEASED, UNANNOUNCED, Vers
 from chatkit.flowjson.document import DocumentSource, LineColumn, read_source
 from chatkit.flowjson.nodes import read_nodes
 from chatkit.flowjson.rules import (  # noqa: F401  (they register their rules)
+    Patch,
     action,
     expression,
     reference,
     routing,
+    run_rules,
     shape,
     structure,
-    visit,
 )
 from chatkit.report import (
     SEVERITIES,
@@ -35,7 +36,7 @@ from chatkit.report import (
     marked,
 )
 from chatkit.util.display import escaped, many, visible
-from chatkit.util.json import PatchOperation, patched, steps
+from chatkit.util.json import patched, steps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +46,7 @@ MOST_BYTES = 10 * 2**20
 
 
 def lint(document: object, version: str | Version | None = None) -> Findings:
-    """Check a flow document, and tell what the platform would refuse, and where.
+    """Check a flow document: find what the platform would refuse, and the places.
 
     Args:
         document: A dict, a record of an account, a built Flow, JSON text, bytes, or a file.
@@ -63,73 +64,73 @@ def lint(document: object, version: str | Version | None = None) -> Findings:
         message = f"This is not valid JSON: {source.fault}."
         fault = Finding("INVALID_FLOW_JSON", "error", "", message, line=line, column=column)
         return Findings([fault], None, source.text or "")
-    findings = _findings(source.value, str(version or _version(source.value)))
+    findings = _check_document(source.value, str(version or _applied_version(source.value)))
     if source.size > MOST_BYTES:
         message = f"The document has {source.size:,} bytes; at most {MOST_BYTES:,} are taken."
-        large = Finding("FLOW_JSON_TOO_LARGE", "error", "", message, "Use smaller pictures.")
-        findings.append(large)
-    return Findings(_placed(source, findings), source.value, source.text or "")
+        hint = "Use smaller pictures."
+        findings.append(Finding("FLOW_JSON_TOO_LARGE", "error", "", message, hint))
+    return Findings(_with_positions(source, findings), source.value, source.text or "")
 
 
-def _findings(document: Any, version: str, depth: int = 4) -> list[Finding]:
-    """Find what is wrong, with names that are misspelled read as what was meant.
+def _check_document(document: Any, version: str, depth: int = 4) -> list[Finding]:
+    """Return the findings of a document, and of it once misspelled names are corrected.
 
-    So what only follows from a misspelled name is not reported.
+    Findings that only follow from a misspelled name are left out.
     """
-    findings = list(dict.fromkeys(visit(read_nodes(document, version))))  # two rules may agree
-    misspelled = [each for each in findings if _is_respelling(each.patch)]
+    findings = list(dict.fromkeys(run_rules(read_nodes(document, version))))  # two rules may agree
+    misspelled = [each for each in findings if _is_spelling_fix(each.patch)]
     if not misspelled or not depth:
         return findings
     moves = [op for each in misspelled for op in each.patch if op.op == "move"]
 
-    def written(pointer: str) -> str:
-        """Return where a pointer into the corrected document leads in this one."""
+    def original(pointer: str) -> str:
+        """Convert a pointer into the corrected document to one into this document."""
         for op in moves:
             if f"{pointer}/".startswith(f"{op.path}/"):
                 return f"{op.value}{pointer[len(op.path) :]}"
         return pointer
 
     others = [
-        replace(each, pointer=written(each.pointer), patch=_at(each.patch, written))
-        for each in _findings(_corrected(document, misspelled), version, depth - 1)
+        replace(each, pointer=original(each.pointer), patch=_with_pointers(each.patch, original))
+        for each in _check_document(_apply_patches(document, misspelled), version, depth - 1)
     ]
     return list(dict.fromkeys([*misspelled, *others]))
 
 
-def _is_respelling(patch: Sequence[PatchOperation]) -> bool:
+def _is_spelling_fix(patch: Patch) -> bool:
     return bool(patch) and all(each.op in ("move", "replace") for each in patch)
 
 
-def _corrected(document: Any, misspelled: Sequence[Finding]) -> Any:
+def _apply_patches(document: Any, misspelled: Sequence[Finding]) -> Any:
     for each in sorted(misspelled, key=lambda each: -len(each.pointer)):  # what is inside, first
         document = patched(document, each.patch)
     return document
 
 
-def _at(patch: Iterable[PatchOperation], where: Callable[[str], str]) -> tuple[PatchOperation, ...]:
-    """Return a patch with other pointers."""
+def _with_pointers(patch: Patch, convert: Callable[[str], str]) -> Patch:
+    """Return a patch with converted pointers."""
     return tuple(
-        op._replace(path=where(op.path), value=where(op.value) if op.op == "move" else op.value)
+        op._replace(path=convert(op.path), value=convert(op.value) if op.op == "move" else op.value)
         for op in patch
     )
 
 
-def _version(document: Any) -> Version:
-    """Return the version whose rules apply: the recommended one when the document names none."""
+def _applied_version(document: Any) -> Version:
+    """Return the version of a document; the recommended one when it names none that is known."""
     version = Version.parse(document.get("version")) if isinstance(document, dict) else None
     is_known = version in RELEASED or version in UNANNOUNCED
     return version if version is not None and is_known else RECOMMENDED
 
 
-def _placed(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
-    """Fill in lines and columns, and note keys that stand twice."""
-    if source.text is None or not (findings or source.doubled):
+def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
+    """Add lines and columns to the findings, and findings of repeated keys."""
+    if source.text is None or not (findings or source.has_duplicates):
         return findings
     placed = []
     for each in findings:
         line, column = source.find(each.pointer)
         placed.append(replace(each, line=line, column=column))
-    for pointer, (line, column) in source.doubles():
+    for pointer, (line, column) in source.duplicate_keys():
         message = f"{steps(pointer)[-1]} stands here again; only the last one counts."
         placed.append(
             Finding("DUPLICATE_KEY", "warning", pointer, message, "Remove one.", line, column)
@@ -138,13 +139,13 @@ def _placed(source: DocumentSource, findings: list[Finding]) -> list[Finding]:
 
 
 _COLUMNS = ("severity", "code", "pointer", "line", "column", "message", "hint")
-_PLACES = ("line", "column")
+_POSITION_COLUMNS = ("line", "column")
 
 
 class Findings(FindingSequence[Finding], Report):
-    """The findings of a lint, in the order of the document. Empty is good.
+    """The findings of a lint, in the order of the document.
 
-    `ok` tells whether the platform would take it: there is no error.
+    `ok` is true if there is no error: the platform would take the document.
     """
 
     _name, _style = "chatkit-report", ""
@@ -152,7 +153,7 @@ class Findings(FindingSequence[Finding], Report):
     def __init__(
         self, findings: Iterable[Finding] = (), document: Any = None, text: str = ""
     ) -> None:
-        super().__init__(sorted(findings, key=_order))
+        super().__init__(sorted(findings, key=_sort_key))
         self._document = document
         self._source = text
 
@@ -161,8 +162,8 @@ class Findings(FindingSequence[Finding], Report):
 
     def frame(self) -> pd.DataFrame:
         """Return them as a DataFrame, one row each."""
-        table = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_PLACES})
-        return table.astype(dict.fromkeys(_PLACES, "Int64"))
+        table = frame_of_objects(self._findings, _COLUMNS, texts={*_COLUMNS} - {*_POSITION_COLUMNS})
+        return table.astype(dict.fromkeys(_POSITION_COLUMNS, "Int64"))
 
     def annotated(self, around: int = 2) -> AnnotatedSource:
         """Show the source with each finding under its line.
@@ -185,43 +186,43 @@ class Findings(FindingSequence[Finding], Report):
         >>> found.fix()["version"]
         '7.3'
         """
-        misspelled = [each for each in self._findings if _is_respelling(each.patch)]
+        misspelled = [each for each in self._findings if _is_spelling_fix(each.patch)]
         moves = [op for each in misspelled for op in each.patch if op.op == "move"]
         moves.sort(key=lambda op: -len(op.value))
 
-        def corrected(pointer: str) -> str:
+        def corrected_pointer(pointer: str) -> str:
             for op in moves:
                 if f"{pointer}/".startswith(f"{op.value}/"):
                     pointer = f"{op.path}{pointer[len(op.value) :]}"
             return pointer
 
-        document = _corrected(self._document, misspelled)
+        document = _apply_patches(self._document, misspelled)
         for each in reversed(self._findings):  # from the end, so that places before it stay
-            if not _is_respelling(each.patch):
-                document = patched(document, _at(each.patch, corrected))
+            if not _is_spelling_fix(each.patch):
+                document = patched(document, _with_pointers(each.patch, corrected_pointer))
         return document
 
     def summary(self) -> str:
-        """Count them in words."""
+        """Return their numbers in words, like "1 error, 2 warnings"."""
         counts = [(len(self._only(severity)), severity) for severity in SEVERITIES]
         message = ", ".join(many(count, noun) for count, noun in counts if count)
         return message or "No findings"
 
-    def _head(self) -> str:
-        """Count them, and those that can be fixed at once."""
+    def _heading(self) -> str:
+        """Return their numbers, and how many `fix` corrects, in one line."""
         count, fixable = len(self._findings), sum(bool(each.patch) for each in self._findings)
         corrected = "it" if count == 1 else "them all" if fixable == count else f"{fixable} of them"
         return f"{self.summary()}; .fix() corrects {corrected}" if fixable else self.summary()
 
     def _parts(self) -> list[ReportPart]:
-        lines = [self._head()]
+        lines = [self._heading()]
         for each in self._findings:
             lines.append(f"  {each.severity} {each.code} at {each.where}")
             lines.append(f"    {each.message}{' ' + each.hint if each.hint else ''}")
         return [ReportPart([visible(line) for line in lines], self._html)]
 
     def _html(self) -> str:
-        head = f"<p>{escaped(self._head())}</p>"
+        head = f"<p>{escaped(self._heading())}</p>"
         if not self._findings:
             return head
         start = 'style="text-align: start; vertical-align: top'
@@ -238,8 +239,8 @@ class Findings(FindingSequence[Finding], Report):
         return f"{head}<table><thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _order(finding: Finding) -> tuple[Any, ...]:
-    """Order by line and column, or by pointer when there is no text; then by weight."""
+def _sort_key(finding: Finding) -> tuple[Any, ...]:
+    """Return the sort key: line and column, or the pointer without a text; then the severity."""
     way = [
         (0, int(step), "") if step.isdecimal() and step.isascii() and len(step) < 10
         else (1, 0, step)
@@ -262,10 +263,10 @@ class AnnotatedSource:
         source = DocumentSource(text=text)
         self._findings: dict[int, list[tuple[LineColumn, Finding]]] = {}
         for each in findings:
-            known = each.line is not None  # it has its place in the user's own text
-            place = (
-                LineColumn(each.line or 1, each.column or 1) if known else source.find(each.pointer)
-            )
+            if each.line is None:
+                place = source.find(each.pointer)
+            else:  # in the user's own text
+                place = LineColumn(each.line, each.column or 1)
             line = min(max(place.line, 1), len(self._lines))
             self._findings.setdefault(line, []).append((place, each))
         self._numbers = sorted(
@@ -278,7 +279,7 @@ class AnnotatedSource:
         )
 
     def _rows(self) -> Iterator[tuple[str, str, Finding | None]]:
-        """Yield margin, text, and the finding when the row tells one."""
+        """Yield the margin and the text of each row, and its finding if it is the row of one."""
         last = 0
         width = len(str(self._numbers[-1])) if self._numbers else 1
         for number in self._numbers:

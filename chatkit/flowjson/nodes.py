@@ -1,8 +1,8 @@
-"""The nodes of a flow document of any shape: screens, components, actions, and bound texts.
+"""Reads the nodes of a flow document: screens, components, actions, and bound texts.
 
 `read_nodes` goes through a document once. Each node carries its JSON pointer and what is around
 it, each bound text the references in it, and `resolve` follows one to what the document declares.
-Whatever is not of the expected shape is no node; that it is wrong is for the rules of `structure`.
+What is not of the expected shape is no node; the rules of `structure` report it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from chatkit.util.json import escape
 
 ACTION_KEYS = ("on-click-action", "on-select-action", "on-unselect-action")
 CHILD_KEYS = ("children", "then", "else", "cases")
-DEPTH = 64  # deeper is never a flow, and the bound keeps the work linear
+MAX_DEPTH = 64  # deeper is never a flow, and the bound keeps the work linear
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
-_LIKE = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
+_MISSPELLED = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
 #: What authors write for a reference: ${form.x} in some other way, {{x}}, $form.x, form.x …
 _LOOKALIKE = re.compile(
     rf"""(?P<reference>{_REFERENCE.pattern})
@@ -38,7 +38,9 @@ _LOOKALIKE = re.compile(
 )
 #: A text in which a reference, or what looks like one, may stand.
 _BOUND = re.compile(r"[$＄{`]|(?i:form|data|screen)s?[.\[]")
-_UNKNOWN: frozenset[str] = frozenset()
+#: JSON types, integer as number; empty: not known.
+Types = frozenset[str]
+_UNKNOWN_TYPES = Types()
 
 
 # --- references ---------------------------------------------------------------------------
@@ -55,25 +57,25 @@ class Reference(NamedTuple):
     end: int
 
 
-def references(text: str) -> tuple[Reference, ...]:
+def find_references(text: str) -> tuple[Reference, ...]:
     """Return the references in a text."""
-    return tuple(map(_reference, _REFERENCE.finditer(text)))
+    return tuple(map(_reference_from_match, _REFERENCE.finditer(text)))
 
 
-def _reference(match: re.Match[str]) -> Reference:
+def _reference_from_match(match: re.Match[str]) -> Reference:
     screen, store, path = match.groups()
     return Reference(match[0], screen, store, tuple(path.split(".")), *match.span())
 
 
-def whole(text: str) -> Reference | None:
-    """Read a text that is one reference and nothing else."""
+def parse_reference(text: str) -> Reference | None:
+    """Parse a text that is one reference and nothing else; None for any other text."""
     match = _REFERENCE.fullmatch(text)
-    return _reference(match) if match is not None else None
+    return _reference_from_match(match) if match is not None else None
 
 
-def is_misspelled(text: str) -> bool:
-    """Return whether a text were one reference, had its names only letters, digits, _ and -."""
-    return _LIKE.fullmatch(text) is not None and whole(text) is None
+def is_misspelled_reference(text: str) -> bool:
+    """Return whether a text is one reference but for other characters in its names."""
+    return _MISSPELLED.fullmatch(text) is not None and parse_reference(text) is None
 
 
 def is_expression(text: str) -> bool:
@@ -102,7 +104,7 @@ class ComponentNode:
 
     @property
     def slot(self) -> str:
-        """The list of its parent that it stands in, as a JSON pointer from the parent."""
+        """The JSON pointer from its parent to the list in which it stands."""
         base = self.parent.pointer if self.parent else f"{self.screen.pointer}/layout"
         return self.pointer[len(base) :].rpartition("/")[0]
 
@@ -130,7 +132,7 @@ class Binding:
     pointer: str
     text: str
     references: tuple[Reference, ...]
-    whole: Reference | None  # the one that is the whole text
+    sole_reference: Reference | None  # the reference that is the whole text
     targets: tuple[Target, ...]  # what each reference leads to
     owner: ComponentNode
     property: str  # the owner's property it belongs to
@@ -160,7 +162,7 @@ class ScreenNode:
     too_deep: list[str] = field(default_factory=list)  # where reading stopped
 
     @property
-    def top(self) -> list[ComponentNode]:
+    def top_components(self) -> list[ComponentNode]:
         """The components that stand in the layout itself."""
         return [component for component in self.components if component.parent is None]
 
@@ -175,35 +177,35 @@ class FlowNode:
     routing: dict[str, Any] | None  # only a routing_model that is an object
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
-    compared: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
-    #: What is known of fields that are handed on: by screen, name, and how many screens are left.
-    handed: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
-    numbers: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)
-    looked_up: int = 0  # names for which one like it was looked for
+    schema_differences: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
+    #: Results of `possible_values` for data fields: by screen, name and remaining depth.
+    passed_values: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
+    number_inputs: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)
+    lookups: int = 0  # names for which one like it was looked for
     components: list[ComponentNode] = field(default_factory=list)  # of all screens
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
 
     def screen_of(self, screen: ScreenNode, reference: Reference) -> ScreenNode | None:
-        """Return the screen that a reference on a screen reads from; None if there is none."""
+        """Return the screen whose value a reference reads; None if it does not exist."""
         return screen if reference.screen is None else self.by_id.get(reference.screen)
 
 
 def read_nodes(document: object, version: str | Version | None = None) -> FlowNode:
     """Read the nodes of a document; `version` replaces the document's own."""
-    whole = document if isinstance(document, dict) else {}
-    asked = version if isinstance(version, Version) else Version.parse(version)
-    routing = whole.get("routing_model")
+    content = document if isinstance(document, dict) else {}
+    requested = version if isinstance(version, Version) else Version.parse(version)
+    routing = content.get("routing_model")
     node = FlowNode(
         value=document,
-        version=asked or Version.parse(whole.get("version")) or RECOMMENDED,
-        endpoint="data_api_version" in whole,
+        version=requested or Version.parse(content.get("version")) or RECOMMENDED,
+        endpoint="data_api_version" in content,
         routing=routing if isinstance(routing, dict) else None,
     )
-    screens = whole.get("screens")
+    screens = content.get("screens")
     for index, value in enumerate(screens if isinstance(screens, list) else ()):
         if isinstance(value, dict):
-            screen = _screen(index, value)
+            screen = _read_screen(index, value)
             node.screens.append(screen)
             if screen.id is not None:
                 node.by_id.setdefault(screen.id, screen)
@@ -216,13 +218,13 @@ def read_nodes(document: object, version: str | Version | None = None) -> FlowNo
     return node
 
 
-def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
+def _read_screen(index: int, value: dict[str, Any]) -> ScreenNode:
     data = value.get("data")
     screen = ScreenNode(
         pointer=f"/screens/{index}",
         index=index,
         value=value,
-        id=_text(value.get("id")),
+        id=_str_or_none(value.get("id")),
         terminal=value.get("terminal") is True,
         data={
             name: schema
@@ -232,7 +234,7 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
     )
     layout = value.get("layout")
     children = layout.get("children") if isinstance(layout, dict) else None
-    waiting = _children(screen, None, f"{screen.pointer}/layout/children", children)
+    waiting = _read_children(screen, None, f"{screen.pointer}/layout/children", children)
     waiting.reverse()
     while waiting:  # a stack and no recursion: a document may be nested at any depth
         component = waiting.pop()
@@ -249,16 +251,16 @@ def _screen(index: int, value: dict[str, Any]) -> ScreenNode:
         inside: list[ComponentNode] = []
         for slot, values in child_lists(component.value):
             pointer = component.pointer + slot
-            if pointer.count("/") > DEPTH:
+            if pointer.count("/") > MAX_DEPTH:
                 screen.too_deep.append(pointer)
             else:
-                inside += _children(screen, component, pointer, values)
+                inside += _read_children(screen, component, pointer, values)
         waiting.extend(reversed(inside))
     return screen
 
 
 def child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
-    """Yield the lists of components that a container holds, by pointers from it."""
+    """Yield each list of components in a container, with the pointer from the container."""
     for key, inner in value.items():
         if key == "cases" and isinstance(inner, dict):
             cases = ((f"/cases/{escape(case)}", children) for case, children in inner.items())
@@ -267,7 +269,7 @@ def child_lists(value: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
             yield f"/{key}", inner
 
 
-def _children(
+def _read_children(
     screen: ScreenNode, parent: ComponentNode | None, pointer: str, values: object
 ) -> list[ComponentNode]:
     nodes: list[ComponentNode] = []
@@ -280,13 +282,13 @@ def _children(
         if not isinstance(value, dict):
             screen.strays.append(f"{pointer}/{index}")
             continue
-        kind = _text(value.get("type"))
+        kind = _str_or_none(value.get("type"))
         nodes.append(
             ComponentNode(
                 pointer=f"{pointer}/{index}",
                 value=value,
                 type=kind,
-                name=_text(value.get("name")),
+                name=_str_or_none(value.get("name")),
                 shape=COMPONENTS.get(kind or ""),
                 screen=screen,
                 parent=parent,
@@ -298,8 +300,8 @@ def _children(
     return nodes
 
 
-def by_slot(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
-    """Sort components by the list that they stand in."""
+def group_by_slot(components: Iterable[ComponentNode]) -> dict[str, list[ComponentNode]]:
+    """Group components by the list in which they stand."""
     slots: dict[str, list[ComponentNode]] = {}
     for component in components:
         slots.setdefault(component.slot, []).append(component)
@@ -321,8 +323,8 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
             binding = Binding(
                 pointer=pointer,
                 text=inner,
-                references=references(inner),
-                whole=whole(inner),
+                references=find_references(inner),
+                sole_reference=parse_reference(inner),
                 targets=(),  # once all screens are read
                 owner=owner,
                 property=key,
@@ -337,9 +339,9 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
                 action.bound.append(binding)
             continue
         if isinstance(inner, dict) and action is None and step in ACTION_KEYS:
-            action = _action(owner, pointer, step, inner, item)
+            action = _read_action(owner, pointer, step, inner, item)
             screen.actions.append(action)
-        if pointer.count("/") > DEPTH:
+        if pointer.count("/") > MAX_DEPTH:
             screen.too_deep.append(pointer)
             continue
         for name, part in reversed(list(_bound_parts(inner))):
@@ -348,7 +350,7 @@ def _read_property(owner: ComponentNode, key: str, value: object) -> None:
 
 
 def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:
-    """Yield what stands in an object or a list and may hold references, by key or index."""
+    """Yield the items of an object or a list that may hold references, by key or index."""
     items: Iterable[tuple[Any, object]] = ()
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
@@ -357,7 +359,7 @@ def _bound_parts(value: object) -> Iterator[tuple[Any, object]]:
             yield key, part
 
 
-def _action(
+def _read_action(
     owner: ComponentNode, pointer: str, key: str, value: dict[str, Any], item: int | None
 ) -> ActionNode:
     following, payload = value.get("next"), value.get("payload")
@@ -365,32 +367,32 @@ def _action(
         pointer=pointer,
         key=key,
         value=value,
-        name=_text(value.get("name")),
+        name=_str_or_none(value.get("name")),
         owner=owner,
         screen=owner.screen,
         item=item,
-        target=_text(following.get("name")) if isinstance(following, dict) else None,
+        target=_str_or_none(following.get("name")) if isinstance(following, dict) else None,
         payload=payload if isinstance(payload, dict) else None,
     )
 
 
-def _text(value: object) -> str | None:
+def _str_or_none(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-# --- what a reference leads to ------------------------------------------------------------
+# --- the targets of references ------------------------------------------------------------
 
 
 class Target(NamedTuple):
     """The target of a reference; `problem` is why it leads nowhere."""
 
-    types: frozenset[str] = _UNKNOWN  # JSON types, integer as number; empty: not known
+    types: Types = _UNKNOWN_TYPES
     schema: dict[str, Any] | None = None  # as declared in a data model
     component: ComponentNode | None = None  # the input it reads
     problem: str = ""
 
 
-def types_of(schema: object) -> frozenset[str]:
+def schema_types(schema: object) -> Types:
     """Return the JSON types a schema of a data model allows; empty when they are not known."""
     stated = schema.get("type") if isinstance(schema, dict) else None
     names = stated if isinstance(stated, list) else [stated]
@@ -399,7 +401,7 @@ def types_of(schema: object) -> frozenset[str]:
     )
 
 
-def value_types(component: ComponentNode) -> frozenset[str]:
+def input_types(component: ComponentNode) -> Types:
     """Return the JSON types the value of an input has; empty when they are not known."""
     if component.type == "TextInput" and component.value.get("input-type") in (
         "number",
@@ -409,41 +411,41 @@ def value_types(component: ComponentNode) -> frozenset[str]:
     if component.type == "CalendarPicker" and component.value.get("mode") == "range":
         return frozenset(("object",))
     shape = component.shape
-    return frozenset((shape.value,)) if shape is not None and shape.value else _UNKNOWN
+    return frozenset((shape.value,)) if shape is not None and shape.value else _UNKNOWN_TYPES
 
 
-def fits(types: frozenset[str], expected: frozenset[str]) -> bool:
-    """Return whether two sets of types may meet; what is not known fits."""
+def is_compatible(types: Types, expected: Types) -> bool:
+    """Return whether two sets of types have one in common; unknown types always do."""
     return not types or not expected or not types.isdisjoint(expected)
 
 
-def named(types: frozenset[str]) -> str:
-    """Write types for a message."""
+def type_names(types: Types) -> str:
+    """Join the names of types for a message."""
     return " or ".join(sorted(types)) or "unknown"
 
 
 #: The first version in which other screens can be referred to.
 OTHER_SCREENS = Version(4, 0)
-_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
+_TOO_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 
 def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
-    """Follow a reference that stands on a screen."""
+    """Find the target of a reference that stands on a screen."""
     home = flow.screen_of(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
-        return Target(problem=_EARLY)
+        return Target(problem=_TOO_EARLY)
     if home is None:
         return Target(problem=f"there is no screen {reference.screen}")
     owner = f"screen {home.id}" if home.id else "the screen"
-    return (_data if reference.store == "data" else _form)(home, owner, reference.path)
+    return (_find_data if reference.store == "data" else _find_input)(home, owner, reference.path)
 
 
-def _data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+def _find_data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
     schema = home.data.get(path[0])
     if schema is None:
         return Target(problem=f"{owner} declares no data field {path[0]}")
     for done, step in enumerate(path[1:], 1):
-        types, above = types_of(schema), ".".join(path[:done])
+        types, above = schema_types(schema), ".".join(path[:done])
         properties = schema.get("properties") if isinstance(schema, dict) else None
         if types == {"array"}:
             return Target(problem=f"{above} is an array: {step} is not reachable")
@@ -454,27 +456,27 @@ def _data(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
         if step not in properties:
             return Target(problem=f"{above} declares no property {step}")
         schema = properties[step]
-    return Target(types_of(schema), schema if isinstance(schema, dict) else None)
+    return Target(schema_types(schema), schema if isinstance(schema, dict) else None)
 
 
-def _form(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
+def _find_input(home: ScreenNode, owner: str, path: tuple[str, ...]) -> Target:
     component = home.fields.get(path[0])
     if component is None:
         if path[0] in home.forms:
             return Target(problem=f"{path[0]} is a Form: name one of its inputs")
         return Target(problem=f"{owner} has no input named {path[0]}")
     if len(path) == 1:
-        return Target(value_types(component), component=component)
+        return Target(input_types(component), component=component)
     if component.type == "CalendarPicker":
         return Target(frozenset(("string",)))  # start-date or end-date
     return Target(problem=f"{path[0]} is one value: it has no {path[1]}")
 
 
-# --- what was meant by a name that leads nowhere ------------------------------------------
+# --- corrections of names that lead nowhere -----------------------------------------------
 
 
-def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """Return the known name that is most like a word, in whatever case; empty if none is."""
+def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """Return the known name most similar to a word, ignoring case; empty if none is similar."""
     names = {name.casefold(): name for name in islice(known, MOST_NAMES)}
     word = word.casefold()
     swapped = {word[:n] + word[n + 1] + word[n] + word[n + 2 :] for n in range(len(word) - 1)}
@@ -487,51 +489,51 @@ def meant(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 def _is_misspelt(word: str, name: str) -> bool:
-    """Return whether no part of a name is another word, as in contact_email and contact_name."""
-    parts, others = _PART.findall(word), _PART.findall(name)
+    """Return whether each part of a word is similar to that of a name, if they have as many."""
+    parts, others = _NAME_PART.findall(word), _NAME_PART.findall(name)
     return len(parts) != len(others) or all(
         SequenceMatcher(None, part, other).ratio() >= ALIKE
         for part, other in zip(parts, others, strict=True)
     )
 
 
-_PART = re.compile(r"[^\W\d_]+|\d+")
+_NAME_PART = re.compile(r"[^\W\d_]+|\d+")
 #: Names that a word is compared with: a screen has fewer.
 MOST_NAMES = 200
-#: References of a document for which one like it is looked for: it takes 2 ms each.
+#: References of a document that are looked up for a similar one, at 2 ms each.
 MOST_LOOKUPS = 500
-#: How like a name must be that replaces another by `fix`.
+#: The similarity of a name that `fix` puts in place of another.
 ALIKE = 0.7
 
 
 class ReferenceFault(NamedTuple):
-    """A reference that leads nowhere, or what looks like one; and the reference that was meant."""
+    """A reference without a target, or text that looks like one, with its correction."""
 
     text: str
     message: str
     hint: str
-    meant: str  # empty where no reference is like it
+    correction: str  # empty where no reference is like it
     start: int
     end: int
 
 
 def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[ReferenceFault]:
-    """Find what is wrong with the references of a text that stands on a screen."""
+    """Find the faulty references in a text that stands on a screen."""
     faults = []
     for match in _LOOKALIKE.finditer(text):
         written = match[0]
-        if reference := whole(written):
+        if reference := parse_reference(written):
             problem = resolve(flow, screen, reference).problem
             if not problem:
                 continue
             message = f"{written} does not exist: {problem}."
             hint = "Declare it, or correct the name."
-            if problem == _EARLY:
+            if problem == _TOO_EARLY:
                 hint = "Raise the version, or hand the value over in the payload of navigate."
         else:
             message = f"{cut(written, 60)} is not a reference: it stays as it is written."
             hint = "A reference reads ${data.name}, ${form.name} or ${screen.ID.form.name}."
-        better = _intended(flow, screen, written)
+        better = _closest_reference(flow, screen, written)
         if match["loose"] and not (written == text.strip() and "." in written):
             exact = re.findall(_WORD, better)[-1:] == re.findall(_WORD, written)[-1:]
             better = better if exact else ""
@@ -541,11 +543,11 @@ def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[Refe
     return faults
 
 
-def corrected(text: str, faults: Iterable[ReferenceFault]) -> str:
-    """Return a text in which each reference is as it was meant."""
+def correct_references(text: str, faults: Iterable[ReferenceFault]) -> str:
+    """Return a text with its faulty references corrected."""
     for fault in reversed([*faults]):
-        if fault.meant:
-            text = text[: fault.start] + fault.meant + text[fault.end :]
+        if fault.correction:
+            text = text[: fault.start] + fault.correction + text[fault.end :]
     return text
 
 
@@ -554,68 +556,74 @@ _COMPUTED = re.compile(r"[=!<>|&?+*/%]")  # more than a name: its value is not t
 _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "inputs": "form"}
 
 
-def _intended(flow: FlowNode, screen: ScreenNode, written: str) -> str:
-    """Return the reference that was meant; empty where none is like what was written."""
-    flow.looked_up += 1
-    if flow.looked_up > MOST_LOOKUPS or _COMPUTED.search(written):
+def _closest_reference(flow: FlowNode, screen: ScreenNode, written: str) -> str:
+    """Return the existing reference most similar to a text; empty if none is similar."""
+    flow.lookups += 1
+    if flow.lookups > MOST_LOOKUPS or _COMPUTED.search(written):
         return ""
-    home, store, words = _asked(flow, screen, re.findall(_WORD, written))
+    home, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")
     for each in stores:
-        if path := _path(home, each, words, True):
-            return _spelled(flow, screen, home, each, path)
+        if path := _find_path(home, each, words, True):
+            return _format_reference(flow, screen, home, each, path)
     elsewhere = [
-        _spelled(flow, screen, other, each, path)
+        _format_reference(flow, screen, other, each, path)
         for other in flow.by_id.values()
-        for each in stores
-        if other is not screen and home is screen and (path := _path(other, each, words, True))
+        for each in (stores if home is screen and other is not screen else ())
+        if (path := _find_path(other, each, words, True))
     ]
     if elsewhere:
         return elsewhere[0] if len(elsewhere) == 1 else ""
     for each in stores:
-        if path := _path(home, each, words, False):
-            return _spelled(flow, screen, home, each, path)
+        if path := _find_path(home, each, words, False):
+            return _format_reference(flow, screen, home, each, path)
     return ""
 
 
-def _asked(
+def _interpret_words(
     flow: FlowNode, screen: ScreenNode, words: list[str]
 ) -> tuple[ScreenNode, str, list[str]]:
-    """Return the screen, the store and the names that the words of a reference mean."""
+    """Return the screen, the store and the path that the words of a reference stand for."""
     is_named = len(words) > 1 and words[0].casefold() in ("screen", "screens")
     words = words[is_named:]
-    store = _store(words)
-    if len(words) > 1 and (is_named or not store) and (name := meant(words[0], flow.by_id, ALIKE)):
+    store = _closest_store(words)
+    if (
+        len(words) > 1
+        and (is_named or not store)
+        and (name := closest(words[0], flow.by_id, ALIKE))
+    ):
         screen, words = flow.by_id[name], words[1:]
-        store = _store(words)
+        store = _closest_store(words)
     return screen, store, words[1:] if store or len(words) > 1 else words
 
 
-def _store(words: list[str]) -> str:
-    """Return the store that the first of several words means."""
+def _closest_store(words: list[str]) -> str:
+    """Return the store most similar to the first of several words; empty if none is."""
     if len(words) < 2:
         return ""
     first = words[0].casefold()
-    return _STORES.get(first) or meant(first, ("form", "data"), ALIKE)
+    return _STORES.get(first) or closest(first, ("form", "data"), ALIKE)
 
 
-def _spelled(flow: FlowNode, screen: ScreenNode, home: ScreenNode, store: str, path: str) -> str:
-    """Write a reference as it stands on a screen; empty where none can be written."""
+def _format_reference(
+    flow: FlowNode, screen: ScreenNode, home: ScreenNode, store: str, path: str
+) -> str:
+    """Write a reference from one screen to another; empty if the version has no such reference."""
     if home is screen:
         return f"${{{store}.{path}}}"
     text = f"${{screen.{home.id}.{store}.{path}}}"
-    return text if flow.version >= OTHER_SCREENS and whole(text) else ""
+    return text if flow.version >= OTHER_SCREENS and parse_reference(text) else ""
 
 
-def _path(home: ScreenNode, store: str, words: list[str], exact: bool) -> str:
-    """Return the path to a field, its steps spelled as they are declared; empty without one."""
+def _find_path(home: ScreenNode, store: str, words: list[str], exact: bool) -> str:
+    """Return the declared path to a field: exactly these words, or the most similar names."""
     inputs = {
         name: None for name, each in home.fields.items() if each.shape and each.shape.is_input
     }
     known: Mapping[str, Any] = home.data if store == "data" else inputs
     path: list[str] = []
     for word in words[:1] if store == "form" else words:
-        name = word if word in known else "" if exact else meant(word, known, ALIKE)
+        name = word if word in known else "" if exact else closest(word, known, ALIKE)
         if not name:
             return ""
         properties = known[name].get("properties") if isinstance(known[name], dict) else None
@@ -624,11 +632,11 @@ def _path(home: ScreenNode, store: str, words: list[str], exact: bool) -> str:
     return ".".join(path)
 
 
-# --- what an answer can be ----------------------------------------------------------------
+# --- the values that an answer can have ---------------------------------------------------
 
 
-def options(component: ComponentNode) -> dict[str, str]:
-    """Return the written-out options of a list, ids with titles; empty where any is not known."""
+def option_titles(component: ComponentNode) -> dict[str, str]:
+    """Return the titles of the options of a list by their ids; empty if one of them is unknown."""
     source = component.value.get("data-source")
     titles: dict[str, str] = {}
     for each in source if isinstance(source, list) else ():
@@ -643,9 +651,9 @@ def options(component: ComponentNode) -> dict[str, str]:
 def possible_values(
     flow: FlowNode, screen: ScreenNode, reference: Reference, depth: int = 8
 ) -> dict[str, str]:
-    """Return all values that a reference can have, ids with titles; empty if not known.
+    """Return all values that a reference can have, ids with titles; empty if unknown.
 
-    A field of a data model has those that actions hand over, unless an endpoint may send others.
+    A data field has those that actions pass to it, unless an endpoint may send others.
     """
     home = flow.screen_of(screen, reference)
     if home is None or len(reference.path) > 1 or depth == 0:
@@ -653,18 +661,18 @@ def possible_values(
     name = reference.path[0]
     if reference.store == "form":
         component = home.fields.get(name)
-        return options(component) if component and component.shape else {}
-    if (key := (id(home), name, depth)) not in flow.handed:
-        flow.handed[key] = _handed_values(flow, home, name, depth)
-    return flow.handed[key]
+        return option_titles(component) if component and component.shape else {}
+    if (key := (id(home), name, depth)) not in flow.passed_values:
+        flow.passed_values[key] = _passed_values(flow, home, name, depth)
+    return flow.passed_values[key]
 
 
-def _handed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
-    """Return all values that actions hand to a field of data; empty if one is not known."""
+def _passed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> dict[str, str]:
+    """Return all values that actions pass to a data field; empty if one is unknown."""
     values: dict[str, str] = {}
-    for action in [] if flow.endpoint else _fillers(flow, home, name):
+    for action in [] if flow.endpoint else _filling_actions(flow, home, name):
         value = (action.payload or {}).get(name)
-        inner = whole(value) if isinstance(value, str) else None
+        inner = parse_reference(value) if isinstance(value, str) else None
         handed: dict[str, str] = {}
         if inner is not None:
             handed = possible_values(flow, action.screen, inner, depth - 1)
@@ -676,15 +684,15 @@ def _handed_values(flow: FlowNode, home: ScreenNode, name: str, depth: int) -> d
     return values
 
 
-def _fillers(flow: FlowNode, home: ScreenNode, name: str) -> list[ActionNode]:
-    """List the actions that fill a field of data, if any of them leads to its screen."""
+def _filling_actions(flow: FlowNode, home: ScreenNode, name: str) -> list[ActionNode]:
+    """Return the actions that pass values to a data field, if any navigates to its screen."""
     moves = [each for each in flow.actions if each.name == "navigate" and each.target == home.id]
     updates = [each for each in home.actions if each.name == "update_data"]
     return moves + [each for each in updates if name in (each.payload or {})] if moves else []
 
 
-def id_hint(value: str, ids: Mapping[str, str]) -> str:
-    """Return the id that was meant by a title, or by what is like an id."""
+def suggest_id(value: str, ids: Mapping[str, str]) -> str:
+    """Return a hint with the id that belongs to a title or is similar, else the known ids."""
     titles = {title: id for id, title in ids.items()}
-    id = titles.get(value) or meant(value, ids) or titles.get(meant(value, titles), "")
+    id = titles.get(value) or closest(value, ids) or titles.get(closest(value, titles), "")
     return f"Did you mean the id {id!r}?" if id else f"The ids are {', '.join([*ids][:5])}."

@@ -115,7 +115,7 @@ class Rewrite:
             self._fill(here, value, known, f"{known.required} demands it.")
         elif isinstance(now, str) and not now.strip() and self._crosses(known.not_blank):
             reason = f"{known.not_blank} refuses blank texts."
-            if known.needed(self.target):
+            if known.is_required(self.target):
                 self._fill(here, value, known, reason)
             else:
                 self._set(here, value, known.name, MISSING, reason)

@@ -109,17 +109,17 @@ def good() -> Iterator[tuple[str, dict[str, Any]]]:
     """List a good document for every property in every version, written and bound."""
     for version in RELEASED:
         for name, component in COMPONENTS.items():
-            if not component.known(version):
+            if not component.is_known(version):
                 continue
             own = {
                 prop.name: literal(component, prop, version)
                 for prop in component.properties
-                if prop.needed(version) and prop.name != "type"
+                if prop.is_required(version) and prop.name != "type"
             }
             if name == "NavigationList":
                 own["on-click-action"] = GO
             for prop in component.properties:
-                if not prop.known(version) or prop.name == "type" or prop.doubtful:
+                if not prop.is_known(version) or prop.name == "type" or prop.doubtful:
                     continue
                 if prop.place == "outside Form" and version < LATER:
                     continue

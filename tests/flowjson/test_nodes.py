@@ -11,8 +11,8 @@ from volume import volume
 
 import chatkit.flowjson.lint  # noqa: F401  (its rules)
 from chatkit.flowjson.components import RECOMMENDED, Version
-from chatkit.flowjson.nodes import DEPTH, FlowNode, read_nodes
-from chatkit.flowjson.rules import visit
+from chatkit.flowjson.nodes import MAX_DEPTH, FlowNode, read_nodes
+from chatkit.flowjson.rules import run_rules
 
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
@@ -39,7 +39,7 @@ BENT = st.recursive(
 
 def everything(document: object) -> int:
     """Run all rules, and count what they find."""
-    return len(list(visit(read_nodes(document))))
+    return len(list(run_rules(read_nodes(document))))
 
 
 def test_screens_components_and_actions_come_with_their_pointers() -> None:
@@ -118,7 +118,7 @@ def test_a_thousand_levels_are_safe() -> None:
     data = {"x": schema | {"__example__": value}}
     act = foot("complete", payload={"x": value})
     whole = read_nodes(flow(screen("A", nested, body(value), act, data=data, terminal=True)))
-    assert all(each.pointer.count("/") <= DEPTH + 2 for each in whole.components)
+    assert all(each.pointer.count("/") <= MAX_DEPTH + 2 for each in whole.components)
     assert whole.screens[0].too_deep
     assert everything(whole.value) > 0
 
@@ -164,5 +164,5 @@ def test_every_good_sample_has_no_error(shared: Path) -> None:
     paths = sorted((shared / "samples/flows/valid").glob("*.json"))
     assert len(paths) > 30
     for path in paths:
-        findings = visit(read_nodes(json.loads(path.read_text())))
+        findings = run_rules(read_nodes(json.loads(path.read_text())))
         assert [each for each in findings if each.severity == "error"] == [], path.name

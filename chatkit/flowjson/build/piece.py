@@ -45,7 +45,7 @@ from pydantic_core import CoreSchema, ErrorDetails, core_schema
 
 from chatkit.errors import HelpPage, InputError, Problem
 from chatkit.flowjson.components import SCREEN, ComponentShape, Shape
-from chatkit.flowjson.nodes import meant
+from chatkit.flowjson.nodes import closest
 
 _FEW = 8  # values of an enumeration that a signature shows
 
@@ -520,7 +520,7 @@ def refused(name: str, names: Sequence[str], error: ValidationError) -> InputErr
 
 def suggestion(name: object, names: Iterable[str]) -> str:
     """Ask whether another name was meant, if one is like it."""
-    like = meant(str(name), names)
+    like = closest(str(name), names)
     return f"; did you mean {like}?" if like else ""
 
 

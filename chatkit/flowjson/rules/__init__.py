@@ -1,4 +1,4 @@
-"""The visit of a flow document: each of its nodes is shown to the rules of its kind.
+"""Applies rules to the nodes of a flow document.
 
 A rule is a function of a module in `rules`, registered for the kinds of nodes that it reads:
 "flow", "screen", "component", "action", "binding", or a type of components, such as "Footer", or
@@ -14,23 +14,21 @@ from chatkit.flowjson.nodes import FlowNode
 from chatkit.report import Finding
 from chatkit.util.json import PatchOperation
 
+#: The operations that correct a document.
+Patch = tuple[PatchOperation, ...]
 Rule = Callable[[FlowNode, Any], Iterator[Finding]]
 R = TypeVar("R", bound=Callable[..., Iterator[Finding]])
 #: The rules of each kind of node.
 RULES: dict[str, list[Rule]] = {}
 
 
-def error(
-    code: str, pointer: str, message: str, hint: str = "", patch: tuple[PatchOperation, ...] = ()
-) -> Finding:
-    """Return what the platform refuses."""
+def error(code: str, pointer: str, message: str, hint: str = "", patch: Patch = ()) -> Finding:
+    """Make a finding that the platform refuses."""
     return Finding(code, "error", pointer, message, hint, patch=patch)
 
 
-def warning(
-    code: str, pointer: str, message: str, hint: str = "", patch: tuple[PatchOperation, ...] = ()
-) -> Finding:
-    """Return what is likely a mistake."""
+def warning(code: str, pointer: str, message: str, hint: str = "", patch: Patch = ()) -> Finding:
+    """Make a finding that is likely a mistake."""
     return Finding(code, "warning", pointer, message, hint, patch=patch)
 
 
@@ -45,15 +43,15 @@ def rule(*kinds: str) -> Callable[[R], R]:
     return register
 
 
-def visit(flow: FlowNode, rules: dict[str, list[Rule]] = RULES) -> Iterator[Finding]:
+def run_rules(flow: FlowNode, rules: dict[str, list[Rule]] = RULES) -> Iterator[Finding]:
     """Yield the findings of all rules, node by node."""
-    for kind, node in _nodes(flow):
+    for kind, node in _nodes_with_kinds(flow):
         for check in rules.get(kind, ()):
             yield from check(flow, node)
 
 
-def _nodes(flow: FlowNode) -> Iterator[tuple[str, Any]]:
-    """Yield all nodes with their kinds; a component is one of its type too."""
+def _nodes_with_kinds(flow: FlowNode) -> Iterator[tuple[str, Any]]:
+    """Yield every node with its kind; a component a second time, with its type."""
     yield "flow", flow
     for screen in flow.screens:
         yield "screen", screen

@@ -1,6 +1,6 @@
-"""Actions: what may happen where, what each needs to know, and what its payload hands over.
+"""Rules of actions: their places, their properties, and the values in their payloads.
 
-The payload of navigate is held against the data model of the screen it goes to, that of
+The payload of navigate is checked against the data model of the screen it goes to, that of
 update_data against the data model of its own screen.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 from chatkit.flowjson.components import ACTIONS, NEXT, RECOMMENDED, Shape
 from chatkit.flowjson.nodes import (
-    DEPTH,
+    MAX_DEPTH,
     ActionNode,
     Binding,
     ComponentNode,
@@ -20,59 +20,59 @@ from chatkit.flowjson.nodes import (
     Reference,
     ScreenNode,
     Target,
-    fits,
+    closest,
+    input_types,
+    is_compatible,
     is_expression,
-    is_misspelled,
-    meant,
-    named,
+    is_misspelled_reference,
+    parse_reference,
     resolve,
-    types_of,
-    value_types,
-    whole,
+    schema_types,
+    type_names,
 )
 from chatkit.flowjson.rules import error, rule, warning
-from chatkit.flowjson.rules.expression import result
+from chatkit.flowjson.rules.expression import expression_types
 from chatkit.flowjson.rules.reference import (
     MOST_FILES,
-    TYPES,
-    faulty,
+    SCHEMA_TYPES,
     json_types,
-    mismatches,
-    unquoted,
+    report_comparison,
+    report_faults,
+    schema_mismatches,
 )
-from chatkit.flowjson.rules.shape import close, renamed, respelt
+from chatkit.flowjson.rules.shape import renaming, respelling, suggest
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, child, escape, removing
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s]+")
-_ENDS = ("complete", "data_exchange")
-_KEYS = frozenset(prop.name for action in ACTIONS.values() for prop in action.properties)
+_ENDING_ACTIONS = ("complete", "data_exchange")
+_KNOWN_KEYS = frozenset(prop.name for action in ACTIONS.values() for prop in action.properties)
 
 
 @rule("action")
 def check_action(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Check one action, with its payload."""
-    yield from _name(flow, action)
-    yield from _keys(flow, action)
+    """Check an action and its payload."""
+    yield from _check_name(flow, action)
+    yield from _check_keys(flow, action)
     if action.name == "navigate":
-        yield from _target(flow, action)
-        yield from _navigate(flow, action)
+        yield from _check_next(flow, action)
+        yield from _check_navigate_payload(flow, action)
     elif action.name == "open_url":
-        yield from _url(action)
+        yield from _check_url(action)
     elif action.name == "update_data":
-        yield from _update(flow, action)
+        yield from _check_update_payload(flow, action)
     elif (
         action.name == "complete"
         and not action.screen.terminal
-        and _fits(flow, action)
+        and _is_allowed(flow, action)
         and any(screen.terminal for screen in flow.screens)  # else reported of the flow
     ):
         message = "complete stands on a screen that is not terminal."
         hint = 'Set "terminal": true on the screen, or navigate to one that is.'
         end = PatchOperation("add", f"{action.screen.pointer}/terminal", True)
         yield error("INVALID_COMPLETE_ACTION", f"{action.pointer}/name", message, hint, (end,))
-    yield from _references(flow, action)
-    yield from _pickers(flow, action)
+    yield from _check_references(flow, action)
+    yield from _check_picker_files(flow, action)
 
 
 @rule("flow")
@@ -90,32 +90,32 @@ def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             return
 
 
-def allowed(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
-    """Return the actions that may stand at this place; None when nothing is known of it."""
+def allowed_actions(flow: FlowNode, action: ActionNode) -> tuple[str, ...] | None:
+    """Return the names of actions allowed at the place of an action; None if not known."""
     shape: Shape | None = action.owner.shape
     if shape is not None and action.item is not None:
         key = action.pointer[len(action.owner.pointer) + 1 :].partition("/")[0]
         items = shape.by_name.get(key)
         shape = items.item if items is not None else None
     prop = shape.by_name.get(action.key) if shape is not None else None
-    if prop is None or not prop.known(flow.version):
+    if prop is None or not prop.is_known(flow.version):
         return None  # that the property is out of place is for `structure` to say
     return prop.allowed_actions(flow.version)
 
 
-def _fits(flow: FlowNode, action: ActionNode) -> bool:
-    names = allowed(flow, action)
+def _is_allowed(flow: FlowNode, action: ActionNode) -> bool:
+    names = allowed_actions(flow, action)
     return names is None or action.name in names
 
 
-def _name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+def _check_name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     pointer = f"{action.pointer}/name"
     if "name" not in action.value:
-        yield _missing(pointer, "The action has no name.", "For example navigate.")
+        yield _missing_property(pointer, "The action has no name.", "For example navigate.")
     elif action.name is None:
-        yield _type(pointer, "The name of an action", "string", action.value["name"])
+        yield _wrong_type(pointer, "The name of an action", "string", action.value["name"])
     else:
-        names = allowed(flow, action)
+        names = allowed_actions(flow, action)
         if names is None:
             names = tuple(name for name, each in ACTIONS.items() if each.since <= flow.version)
         if action.name not in names:
@@ -123,20 +123,20 @@ def _name(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             if known is not None and known.since > flow.version:
                 why = f": it is known from version {known.since}"
             message = f"{action.name} cannot stand in {action.key} here{why}."
-            like = action.name not in ACTIONS and meant(action.name, names)
+            like = action.name not in ACTIONS and closest(action.name, names)
             hint = f"Did you mean {like}?" if like else f"Use one of: {', '.join(names)}."
-            patch = respelt(pointer, action.name, names) if like else ()
+            patch = respelling(pointer, action.name, names) if like else ()
             yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
-def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Check which keys are there, as the action's own shape tells."""
+def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check the keys of an action against its shape."""
     shape = ACTIONS.get(action.name or "")
-    selecting = action.key != "on-click-action" and _fits(flow, action)
+    selecting = action.key != "on-click-action" and _is_allowed(flow, action)
     for key in action.value:
-        if key not in _KEYS or (key in ("next", "url") and selecting):
-            at, known = f"{action.pointer}/{escape(key)}", shape.by_name if shape else _KEYS
-            yield _unknown(at, f"An action knows no {key}.", action.value, known)
+        if key not in _KNOWN_KEYS or (key in ("next", "url") and selecting):
+            at, known = f"{action.pointer}/{escape(key)}", shape.by_name if shape else _KNOWN_KEYS
+            yield _unknown_key(at, f"An action knows no {key}.", action.value, known)
         elif key == "url" and flow.version < (6, 0):
             message, hint = "url is known from version 6.0.", f'Write "version": "{RECOMMENDED}".'
             yield error("INVALID_PROPERTY_KEY", f"{action.pointer}/url", message, hint)
@@ -145,48 +145,45 @@ def _keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             code = "NOT_KEYWORD_SCHEMA_VALIDATION_FAILED"
             yield error(code, at, f"{action.name} takes no {key}.", "Remove it.", removing(at))
     for prop in shape.properties if shape is not None else ():
-        if prop.name not in action.value and prop.needed(flow.version):
-            yield _missing(
+        if prop.name not in action.value and prop.is_required(flow.version):
+            yield _missing_property(
                 f"{action.pointer}/{prop.name}", f"{action.name} has no {prop.name}.", prop.about
             )
     payload = action.value.get("payload")
     if "payload" in action.value and not isinstance(payload, dict):
-        yield _type(f"{action.pointer}/payload", "The payload", "object", payload)
+        yield _wrong_type(f"{action.pointer}/payload", "The payload", "object", payload)
 
 
-def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     following = action.value.get("next")
     pointer = f"{action.pointer}/next"
-    if following is None:
-        if "next" in action.value:
-            yield _type(pointer, "next", "object", following)
-        return
     if not isinstance(following, dict):
-        yield _type(pointer, "next", "object", following)
+        if "next" in action.value:
+            yield _wrong_type(pointer, "next", "object", following)
         return
     for key in following:
         if str(key) not in NEXT.by_name:
             message = f"next knows no {key}."
-            yield _unknown(f"{pointer}/{escape(str(key))}", message, following, NEXT.by_name)
+            yield _unknown_key(f"{pointer}/{escape(str(key))}", message, following, NEXT.by_name)
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
-            yield _missing(
+            yield _missing_property(
                 f"{pointer}/{key}", message, 'Write {"type": "screen", "name": "SECOND"}.'
             )
         elif not isinstance(following[key], str):
-            yield _type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
+            yield _wrong_type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
     if isinstance(kind, str) and kind != "screen":
         hint = 'Only "screen" is documented.'
         yield warning("INVALID_PROPERTY_VALUE", f"{pointer}/type", f"next is of type {kind}.", hint)
     name = action.target
-    if name is None or whole(name) is not None or is_expression(name):
+    if name is None or parse_reference(name) is not None or is_expression(name):
         return
     if name not in flow.by_id:
         ids = [each for each in flow.by_id if each != action.screen.id]
-        patch = respelt(f"{pointer}/name", name, ids)
-        hint = close(name, ids) if patch else "Correct the name, or add the screen."
+        patch = respelling(f"{pointer}/name", name, ids)
+        hint = suggest(name, ids) if patch else "Correct the name, or add the screen."
         yield error(_NO_SCREEN, f"{pointer}/name", f"There is no screen {name}.", hint, patch)
     elif name == action.screen.id:
         message = f"{name} navigates to itself."
@@ -196,14 +193,14 @@ def _target(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
 _NO_SCREEN = "INVALID_NAVIGATE_ACTION_NEXT_SCREEN_NAME"
 
 
-def _url(action: ActionNode) -> Iterator[Finding]:
+def _check_url(action: ActionNode) -> Iterator[Finding]:
     url = action.value.get("url")
     pointer = f"{action.pointer}/url"
     if "url" not in action.value:
         return
     if not isinstance(url, str):
-        yield _type(pointer, "url", "string", url)
-    elif whole(url) is None and not is_expression(url):
+        yield _wrong_type(pointer, "url", "string", url)
+    elif parse_reference(url) is None and not is_expression(url):
         if not _URL.fullmatch(url):
             hint = "Write it in full: https://…"
             yield error("INVALID_PROPERTY_VALUE_FORMAT", pointer, "url is not a web address.", hint)
@@ -221,7 +218,7 @@ def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     footer = next((each for each in screen.components if each.type == "Footer"), None)
     for action in screen.actions:
         if action.owner is footer and action.key == "on-click-action":
-            if action.name is not None and action.name not in _ENDS:
+            if action.name is not None and action.name not in _ENDING_ACTIONS:
                 severity: Severity = "error" if flow.version >= (7, 3) else "warning"
                 message = (
                     f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
@@ -234,7 +231,7 @@ def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 @rule("screen")
 def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Find actions that stand both on a component and on its options."""
+    """Find actions that stand on a component and on its options too."""
     repeated = {
         (action.owner.pointer, action.key): action
         for action in reversed(screen.actions)
@@ -247,41 +244,42 @@ def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield error("INVALID_UPDATE_DATA_ACTION_PAYLOAD", action.pointer, message, hint)
 
 
-def _missing(pointer: str, message: str, hint: str) -> Finding:
+def _missing_property(pointer: str, message: str, hint: str) -> Finding:
     return error("MISSING_REQUIRED_PROPERTY", pointer, message, hint)
 
 
-def _unknown(
+def _unknown_key(
     pointer: str, message: str, value: Mapping[str, Any], known: Collection[str]
 ) -> Finding:
-    patch, hint = renamed(pointer, value, known), close(pointer.rpartition("/")[2], known)
+    patch, hint = renaming(pointer, value, known), suggest(pointer.rpartition("/")[2], known)
     if not patch:
         patch, hint = removing(pointer), "Remove it."
     return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
 
 
-def _type(pointer: str, what: str, expected: str, value: object) -> Finding:
-    message = f"{what} must be of type {expected}, not {named(json_types(value))}."
+def _wrong_type(pointer: str, what: str, expected: str, value: object) -> Finding:
+    message = f"{what} must be of type {expected}, not {type_names(json_types(value))}."
     return error("INVALID_PROPERTY_TYPE", pointer, message, f"Write a value of type {expected}.")
 
 
-# --- what a payload hands over -------------------------------------------------------------
+# --- payloads ------------------------------------------------------------------------------
 
 PICKERS = {"PhotoPicker": "max-uploaded-photos", "DocumentPicker": "max-uploaded-documents"}
-FILES, FILE_KB, ALL_KB = 30, 25_600, 102_400  # of a picker, of a file, of an answer
+#: Files of a picker and KB of a file that state no number, and most KB of an answer.
+DEFAULT_FILES, DEFAULT_FILE_KB, MOST_ANSWER_KB = 30, 25_600, 102_400
 
 
-def _references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Follow the references of a payload, expressions aside."""
+def _check_references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check the references in a payload, except in expressions."""
     for binding in action.bound:
         text, pointer = binding.text, binding.pointer
         if binding.is_expression:
             continue
         code = "INVALID_ON_CLICK_ACTION_PAYLOAD"
-        is_looked_at = binding.whole is not None or is_misspelled(text)
+        is_looked_at = binding.sole_reference is not None or is_misspelled_reference(text)
         severity: Severity = "error" if is_looked_at and _is_direct(action, binding) else "warning"
-        yield from faulty(flow, action.screen, text, pointer, code, severity)
-        yield from unquoted(flow, binding, "sent")
+        yield from report_faults(flow, action.screen, text, pointer, code, severity)
+        yield from report_comparison(flow, binding, "sent")
         if flow.version >= (4, 0) or action.owner.type != "Footer" or action.owner.form is not None:
             continue
         for reference, target in zip(binding.references, binding.targets, strict=True):
@@ -300,60 +298,64 @@ def _is_direct(action: ActionNode, binding: Binding) -> bool:
     return binding.pointer.count("/") == action.pointer.count("/") + 2
 
 
-def _pickers(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Check where the files of a picker may go: not to a screen, and only on their own."""
+def _check_picker_files(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check that the files of a picker are sent, and not inside a list or an object."""
     used: list[ComponentNode] = []
     for binding in action.bound:
-        picker = binding.targets[0].component if binding.whole else None
+        picker = binding.targets[0].component if binding.sole_reference else None
         if picker is None or picker.type not in PICKERS:
             continue
         if action.name == "navigate":
             message = f"The files of a {picker.type} cannot be handed to a screen."
-            yield _misused(
+            yield _payload_finding(
                 binding.pointer, message, "Refer to it where it is sent: ${screen.ID.form.name}."
             )
         elif not _is_direct(action, binding):
             message = f"The files of a {picker.type} stand alone: not inside a list or an object."
-            yield _misused(binding.pointer, message, "Give them a key of their own in the payload.")
+            hint = "Give them a key of their own in the payload."
+            yield _payload_finding(binding.pointer, message, hint)
         else:
             used.append(picker)
     if action.name == "complete" and used:
-        yield from _files(flow, action, used)
+        yield from _check_files(flow, action, used)
 
 
-def _files(flow: FlowNode, action: ActionNode, used: list[ComponentNode]) -> Iterator[Finding]:
-    """Count the files an answer may hold."""
+def _check_files(
+    flow: FlowNode, action: ActionNode, pickers: list[ComponentNode]
+) -> Iterator[Finding]:
+    """Check the number and the size of the files in an answer."""
     pointer = f"{action.pointer}/payload"
-    files = [_number(each, PICKERS[each.type or ""], FILES) for each in used]
-    sizes = [_number(each, "max-file-size-kb", FILE_KB) for each in used]
+    files = [_picker_limit(each, PICKERS[each.type or ""], DEFAULT_FILES) for each in pickers]
+    sizes = [_picker_limit(each, "max-file-size-kb", DEFAULT_FILE_KB) for each in pickers]
     if flow.version < (5, 0):
         if sum(files) > 1:
-            yield _misused(pointer, "An answer may hold one file.", "Allow one.", "warning")
+            yield _payload_finding(pointer, "An answer may hold one file.", "Allow one.", "warning")
         return
     if sum(files) > MOST_FILES:
         message = f"An answer holds at most {MOST_FILES} files; its pickers allow {sum(files):g}."
-        hint = f"Lower {PICKERS[used[0].type or '']} ({FILES} when it is not set)."
-        yield _misused(pointer, message, hint)
+        hint = f"Lower {PICKERS[pickers[0].type or '']} ({DEFAULT_FILES} when it is not set)."
+        yield _payload_finding(pointer, message, hint)
     size = sum(count * each for count, each in zip(files, sizes, strict=True))
-    if size > ALL_KB:
-        stated = all("max-file-size-kb" in each.value for each in used)
-        message = f"An answer holds at most {ALL_KB} KB; its pickers allow {size:g}."
-        hint = f"Lower max-file-size-kb ({FILE_KB} when it is not set)."
-        yield _misused(pointer, message, hint, "error" if stated else "warning")
+    if size > MOST_ANSWER_KB:
+        stated = all("max-file-size-kb" in each.value for each in pickers)
+        message = f"An answer holds at most {MOST_ANSWER_KB} KB; its pickers allow {size:g}."
+        hint = f"Lower max-file-size-kb ({DEFAULT_FILE_KB} when it is not set)."
+        yield _payload_finding(pointer, message, hint, "error" if stated else "warning")
 
 
-def _number(picker: ComponentNode, key: str, default: int) -> float:
+def _picker_limit(picker: ComponentNode, key: str, default: int) -> float:
     value = picker.value.get(key, default)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return value if number else default if key not in picker.value else 0
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else 0
 
 
-def _misused(pointer: str, message: str, hint: str, severity: Severity = "error") -> Finding:
+def _payload_finding(
+    pointer: str, message: str, hint: str, severity: Severity = "error"
+) -> Finding:
     return Finding("INVALID_ON_CLICK_ACTION_PAYLOAD", severity, pointer, message, hint)
 
 
-def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Check a payload against the data model of the screen it goes to."""
+def _check_navigate_payload(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check the payload of navigate against the data model of its target."""
     target = flow.by_id.get(action.target or "")
     wrong = "payload" in action.value and action.payload is None
     if target is None or target is action.screen or wrong:
@@ -364,16 +366,16 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     missing = [name for name in target.data if name not in (action.payload or {})]
     if missing and action.payload is None:
         message = f"{target.id} expects data, but navigate has no payload."
-        hint = f"Add a payload with: {_some(missing)}."
+        hint = f"Add a payload with: {_join_names(missing)}."
         yield Finding("MISSING_NAVIGATION_ACTION_PAYLOAD", severity, action.pointer, message, hint)
     elif missing:
-        message = f"{target.id} expects {_some(missing)}, which the payload does not hold."
+        message = f"{target.id} expects {_join_names(missing)}, which the payload does not hold."
         hint = "Add it, or take it out of the data model."
         yield Finding(code, severity, f"{action.pointer}/payload", message, hint)
-    yield from _values(flow, action, target, code, severity)
+    yield from _check_payload_values(flow, action, target, code, severity)
     for key, value in (action.payload or {}).items():
-        reference = whole(value) if isinstance(value, str) else None
-        origin = _number_input(flow, action.screen, reference)
+        reference = parse_reference(value) if isinstance(value, str) else None
+        origin = _find_number_input(flow, action.screen, reference)
         if reference is not None and reference.store == "data" and origin:
             message = (
                 f"{key} was entered as a number on {origin.screen.id}, and is handed on a second "
@@ -386,40 +388,40 @@ def _navigate(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield warning("INVALID_NAVIGATE_ACTION_PAYLOAD", at, message, hint)
 
 
-def _number_input(
+def _find_number_input(
     flow: FlowNode, screen: ScreenNode, reference: Reference | None, depth: int = 8
 ) -> ComponentNode | None:
-    """Return the input whose number a reference hands on, over whatever screens; or None."""
+    """Return the input whose number a reference reads, over any number of screens, or None."""
     home = flow.screen_of(screen, reference) if reference else None
     if reference is None or home is None or len(reference.path) > 1 or not depth:
         return None
     name = reference.path[0]
     if reference.store == "form":
         component = home.fields.get(name)
-        return component if component and "number" in value_types(component) else None
-    if (key := (id(home), name, depth)) not in flow.numbers:
-        is_number = "number" in types_of(home.data.get(name))
+        return component if component and "number" in input_types(component) else None
+    if (key := (id(home), name, depth)) not in flow.number_inputs:
+        is_number = "number" in schema_types(home.data.get(name))
         origins = (
-            _number_input(flow, action.screen, whole(value), depth - 1)
+            _find_number_input(flow, action.screen, parse_reference(value), depth - 1)
             for action in (flow.actions if is_number else ())
             if action.name == "navigate" and action.target == home.id
             if isinstance(value := (action.payload or {}).get(name), str)
         )
-        flow.numbers[key] = next(filter(None, origins), None)
-    return flow.numbers[key]
+        flow.number_inputs[key] = next(filter(None, origins), None)
+    return flow.number_inputs[key]
 
 
-def _some(names: list[str]) -> str:
+def _join_names(names: list[str]) -> str:
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return ", ".join(names[:5]) + more
 
 
-def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
-    """Check a payload against the data model of its own screen."""
+def _check_update_payload(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
+    """Check the payload of update_data against the data model of its screen."""
     code = "INVALID_UPDATE_DATA_ACTION_PAYLOAD"
-    yield from _values(flow, action, action.screen, code, "error")
+    yield from _check_payload_values(flow, action, action.screen, code, "error")
     for key, value in (action.payload or {}).items():
-        reference = whole(value.strip("`")) if isinstance(value, str) else None
+        reference = parse_reference(value.strip("`")) if isinstance(value, str) else None
         if reference is None or (reference.store, *reference.path) != ("data", key):
             continue
         if reference.screen in (None, action.screen.id):
@@ -428,29 +430,29 @@ def _update(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield error(code, at, message, "Give another value, or leave it out.")
 
 
-def _values(
+def _check_payload_values(
     flow: FlowNode,
     action: ActionNode,
     target: ScreenNode,
     code: str,
     severity: Severity,
 ) -> Iterator[Finding]:
-    """Check each value of a payload against the field it is for."""
+    """Check each value of a payload against the data field of its name."""
     for key, value in (action.payload or {}).items():
-        reference = whole(value) if isinstance(value, str) else None
+        reference = parse_reference(value) if isinstance(value, str) else None
         if key not in target.data:
             at = child(f"{action.pointer}/payload", key)
             # From 6.0 to 7.2 the platform looks at written-out values only.
             fixed = reference is None and "data" in target.value
             message = f"{target.id or 'The screen'} declares no data field {key}."
             left = [name for name in target.data if name not in (action.payload or {})]
-            patch = renamed(at, {}, left)
-            hint = close(str(key), left) if patch else "Declare it there, or leave it out."
+            patch = renaming(at, {}, left)
+            hint = suggest(str(key), left) if patch else "Declare it there, or leave it out."
             level: Severity = "error" if fixed else severity
             yield Finding(code, level, at, message, hint, patch=patch)
             continue
         schema = target.data[key]
-        for where, problem in _differences(flow, action.screen, value, reference, schema):
+        for where, problem in _value_problems(flow, action.screen, value, reference, schema):
             at = child(f"{action.pointer}/payload", key) + where
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
@@ -460,7 +462,7 @@ def _values(
             yield error(code_below, at, message, "Change the value, or the type there.")
 
 
-def _differences(
+def _value_problems(
     flow: FlowNode,
     screen: ScreenNode,
     value: object,
@@ -470,42 +472,43 @@ def _differences(
     if reference is not None:
         target = resolve(flow, screen, reference)
         picker = target.component is not None and target.component.type in PICKERS
-        problem = "" if target.problem or picker else _compared(flow, target, schema)
+        problem = "" if target.problem or picker else _schema_difference(flow, target, schema)
         if problem:
             yield "", problem
     elif isinstance(value, str) and is_expression(value):
-        comes_to = result(flow, screen, value) if flow.version >= (6, 0) else frozenset()
-        if not fits(comes_to, types_of(schema)):
-            yield "", f"expected {named(types_of(schema))}, the expression is {named(comes_to)}"
+        types = expression_types(flow, screen, value) if flow.version >= (6, 0) else frozenset()
+        expected = schema_types(schema)
+        if not is_compatible(types, expected):
+            yield "", f"expected {type_names(expected)}, the expression is {type_names(types)}"
     else:
-        yield from mismatches(value, schema, bindings=True)
+        yield from schema_mismatches(value, schema, bindings=True)
 
 
-def _compared(flow: FlowNode, target: Target, declared: object) -> str:
-    """Compare two schemas once, however many actions hand the one over for the other."""
+def _schema_difference(flow: FlowNode, target: Target, declared: object) -> str:
+    """Return the difference of a target from a declared field, and remember it by their schemas."""
     if target.schema is None:
-        return differs(target, declared)
+        return describe_difference(target, declared)
     pair = id(target.schema), id(declared)
-    if pair not in flow.compared:
-        flow.compared[pair] = differs(target, declared)
-    return flow.compared[pair]
+    if pair not in flow.schema_differences:
+        flow.schema_differences[pair] = describe_difference(target, declared)
+    return flow.schema_differences[pair]
 
 
-def differs(target: Target, declared: object) -> str:
-    """Return how the target of a reference differs from a declared field; empty if it does not."""
-    if not fits(target.types, types_of(declared)):
-        return f"expected {named(types_of(declared))}, it is {named(target.types)}"
+def describe_difference(target: Target, declared: object) -> str:
+    """Describe how the target of a reference differs from a declared field; empty if not."""
+    if not is_compatible(target.types, schema_types(declared)):
+        return f"expected {type_names(schema_types(declared))}, it is {type_names(target.types)}"
     schema: object = target.schema
     if target.component is not None and target.types == {"array"}:
         schema = {"type": "array", "items": {"type": "string"}}
     waiting: list[tuple[str, object, object, int]] = [("", schema, declared, 0)]
     while waiting:
         place, have, want, depth = waiting.pop()
-        if not isinstance(have, dict) or not isinstance(want, dict) or depth > DEPTH:
+        if not isinstance(have, dict) or not isinstance(want, dict) or depth > MAX_DEPTH:
             continue
-        types, expected = types_of(have), types_of(want)
-        if expected <= TYPES and not fits(types, expected):
-            return f"expected {named(expected)} at {place or 'it'}, found {named(types)}"
+        types, expected = schema_types(have), schema_types(want)
+        if expected <= SCHEMA_TYPES and not is_compatible(types, expected):
+            return f"expected {type_names(expected)} at {place or 'it'}, found {type_names(types)}"
         waiting.append((f"{place}[]", have.get("items"), want.get("items"), depth + 1))
         properties, expected_properties = have.get("properties"), want.get("properties")
         if isinstance(properties, dict) and isinstance(expected_properties, dict):

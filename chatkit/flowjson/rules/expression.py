@@ -1,8 +1,8 @@
-"""Expressions in backticks and the conditions of If: their language, their types, their faults.
+"""Rules of expressions in backticks and of the conditions of If.
 
-`parse` turns a text into steps in the order in which they are computed (operands first), so
-that neither reading nor computing recurses, however deep a stranger nests the brackets.
-`typed` computes with types, and `check` tells what is wrong.
+`parse_expression` turns a text into steps in the order in which they are computed (operands
+first), so that neither parsing nor computing recurses, however deep the brackets are nested.
+`infer_types` computes with types.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ from chatkit.flowjson.nodes import (
     FlowNode,
     Reference,
     ScreenNode,
-    corrected,
-    id_hint,
+    Types,
+    correct_references,
     is_expression,
-    named,
+    parse_reference,
     possible_values,
     reference_faults,
     resolve,
-    whole,
+    suggest_id,
+    type_names,
 )
 from chatkit.flowjson.rules import rule, warning
 from chatkit.report import Finding, Severity
@@ -45,7 +46,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 JOIN = "join"  # two operands side by side
-_RANK = {
+_PRECEDENCE = {
     JOIN: 0,
     **dict.fromkeys(["||"], 1),
     **dict.fromkeys(["&&"], 2),
@@ -56,7 +57,7 @@ _RANK = {
     **dict.fromkeys(["not", "minus", "plus"], 7),
 }
 _UNARY = {"!": "not", "-": "minus", "+": "plus"}
-_WORDS = {"true": True, "false": False}
+_CONSTANTS = {"true": True, "false": False}
 COMPARISONS = frozenset(("<", "<=", ">", ">="))
 EQUALITIES = frozenset(("==", "!="))
 LOGIC = frozenset(("&&", "||"))
@@ -66,7 +67,7 @@ ExpressionStepKind = Literal["value", "reference", "unary", "binary"]
 
 
 class ExpressionError(ValueError):
-    """An expression that cannot be read; `at` is the position of the fault in its text."""
+    """An expression that cannot be parsed; `at` is the position of the fault in its text."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -74,7 +75,7 @@ class ExpressionError(ValueError):
 
 
 class ExpressionStep(NamedTuple):
-    """One step: push a value or what a reference holds, or compute with the last ones."""
+    """One step: push a value or that of a reference, or apply an operator to the last ones."""
 
     kind: ExpressionStepKind
     value: Any  # the value, the Reference, or the name of the operator
@@ -82,29 +83,29 @@ class ExpressionStep(NamedTuple):
 
 
 @lru_cache(maxsize=1024)
-def parse(text: str) -> tuple[ExpressionStep, ...]:
-    """Read an expression, without its backticks. What was read lately is remembered.
+def parse_expression(text: str) -> tuple[ExpressionStep, ...]:
+    """Parse an expression, without its backticks, into the steps that compute it.
 
     Raises:
-        ExpressionError: It cannot be read.
+        ExpressionError: It cannot be parsed.
     """
     steps: list[ExpressionStep] = []
     waiting: list[tuple[str, int]] = []  # operators and brackets not yet applied
     complete = False  # an operand stands before
 
     def apply(rank: int) -> None:
-        while waiting and waiting[-1][0] != "(" and _RANK[waiting[-1][0]] >= rank:
+        while waiting and waiting[-1][0] != "(" and _PRECEDENCE[waiting[-1][0]] >= rank:
             name, at = waiting.pop()
             steps.append(ExpressionStep("unary" if name in _UNARY.values() else "binary", name, at))
 
-    for kind, part, at in _tokens(text):
+    for kind, part, at in _tokenize(text):
         is_operator = kind == "operator"
         if complete and (not is_operator or part in ("(", "!")):
-            apply(_RANK[JOIN])
+            apply(_PRECEDENCE[JOIN])
             waiting.append((JOIN, at))
             complete = False
         if not is_operator:
-            steps.append(_operand(kind, part, at))
+            steps.append(_parse_operand(kind, part, at))
             complete = True
         elif complete and part == ")":
             apply(0)
@@ -112,7 +113,7 @@ def parse(text: str) -> tuple[ExpressionStep, ...]:
                 raise ExpressionError("a closing bracket has no opening one", at)
             waiting.pop()
         elif complete:
-            apply(_RANK[part])
+            apply(_PRECEDENCE[part])
             waiting.append((part, at))
             complete = False
         elif part == "(" or part in _UNARY:
@@ -134,7 +135,7 @@ def _sign(operator: str) -> str:
     return next((sign for sign, name in _UNARY.items() if name == operator), operator)
 
 
-def _operand(kind: str, token: str, at: int) -> ExpressionStep:
+def _parse_operand(kind: str, token: str, at: int) -> ExpressionStep:
     if kind == "text":
         return ExpressionStep("value", re.sub(r"\\(.)", r"\1", token[1:-1], flags=re.DOTALL), at)
     if kind == "number":
@@ -143,28 +144,28 @@ def _operand(kind: str, token: str, at: int) -> ExpressionStep:
         # Python refuses to read longer ones
         return ExpressionStep("value", int(token) if len(token) < 300 else math.inf, at)
     if kind == "word":
-        if token not in _WORDS:
+        if token not in _CONSTANTS:
             raise ExpressionError(f"{token} is not known: put text in single quotes", at)
-        return ExpressionStep("value", _WORDS[token], at)
-    reference = whole(token)
+        return ExpressionStep("value", _CONSTANTS[token], at)
+    reference = parse_reference(token)
     if reference is None:
         raise ExpressionError(f"{token} is not a reference", at)
     return ExpressionStep("reference", reference, at)
 
 
-def _tokens(text: str) -> Iterator[tuple[str, str, int]]:
-    """Yield kind, text and position of each part of an expression."""
+def _tokenize(text: str) -> Iterator[tuple[str, str, int]]:
+    """Yield the kind, text and position of each token."""
     place, end = 0, len(text.rstrip())
     while place < end:
         match = _TOKEN.match(text, place)
         if match is None:
-            raise _unreadable(text, place)
+            raise _syntax_error(text, place)
         kind = str(match.lastgroup)
         yield kind, match[kind], match.start(kind)
         place = match.end()
 
 
-def _unreadable(text: str, place: int) -> ExpressionError:
+def _syntax_error(text: str, place: int) -> ExpressionError:
     at = place + len(text[place:]) - len(text[place:].lstrip())
     if text[at] in "'\"":
         return ExpressionError("a text has no closing quote", at)
@@ -175,19 +176,19 @@ def _unreadable(text: str, place: int) -> ExpressionError:
     return ExpressionError(f"{text[at]} is not known here", at)
 
 
-Typed = Callable[[Reference], frozenset[str]]
+TypeLookup = Callable[[Reference], Types]
 Mistake = tuple[Literal["wrong", "doubtful"], str, int]
 _BOOLEAN, _NUMBER, _TEXT = (frozenset((each,)) for each in ("boolean", "number", "string"))
 
 
-def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str], list[Mistake]]:
-    """Compute the type of an expression, and what its operators cannot take.
+def infer_types(steps: Iterable[ExpressionStep], types: TypeLookup) -> tuple[Types, list[Mistake]]:
+    """Compute the types of an expression, and the mistakes in the operands of its operators.
 
     Args:
-        steps: What `parse` gave.
-        types: Tells the JSON types of a reference; an empty set: not known.
+        steps: The steps of the expression.
+        types: Returns the JSON types of a reference.
     """
-    stack: list[frozenset[str]] = []
+    stack: list[Types] = []
     mistakes: list[Mistake] = []
     for step in steps:
         if step.kind == "reference":
@@ -198,38 +199,38 @@ def typed(steps: Iterable[ExpressionStep], types: Typed) -> tuple[frozenset[str]
             stack.append(_TEXT if text else _BOOLEAN if isinstance(value, bool) else _NUMBER)
         elif step.kind == "unary":
             expected = _BOOLEAN if step.value == "not" else _NUMBER
-            if _not(stack.pop(), expected):
+            if _is_mismatch(stack.pop(), expected):
                 mistakes.append(("wrong", f"{_sign(step.value)} takes a {min(expected)}", step.at))
             stack.append(expected)
         else:
             right, left = stack.pop(), stack.pop()
-            result, mistake = _binary(step.value, left, right)
+            result, mistake = _infer_binary(step.value, left, right)
             stack.append(result)
             if mistake is not None:
                 mistakes.append((mistake[0], mistake[1], step.at))
     return stack[-1], mistakes
 
 
-def _not(types: frozenset[str], expected: frozenset[str]) -> bool:
+def _is_mismatch(types: Types, expected: Types) -> bool:
     return bool(types) and types.isdisjoint(expected)
 
 
-def _binary(
-    operator: str, left: frozenset[str], right: frozenset[str]
-) -> tuple[frozenset[str], tuple[Literal["wrong", "doubtful"], str] | None]:
+def _infer_binary(
+    operator: str, left: Types, right: Types
+) -> tuple[Types, tuple[Literal["wrong", "doubtful"], str] | None]:
     if operator == JOIN:
         return _TEXT, None
     if operator in EQUALITIES:
-        if _not(left, right) and right:
+        if _is_mismatch(left, right) and right:
             types = f"{'/'.join(sorted(left))} and {'/'.join(sorted(right))}"
             return _BOOLEAN, ("wrong", f"{operator} compares values of one type, not {types}")
         return _BOOLEAN, None
     if operator in LOGIC:
-        if _not(left, _BOOLEAN) or _not(right, _BOOLEAN):
+        if _is_mismatch(left, _BOOLEAN) or _is_mismatch(right, _BOOLEAN):
             return _BOOLEAN, ("wrong", f"{operator} joins what is true or false")
         return _BOOLEAN, None
     result = _BOOLEAN if operator in COMPARISONS else _NUMBER
-    if not _not(left, _NUMBER) and not _not(right, _NUMBER):
+    if not _is_mismatch(left, _NUMBER) and not _is_mismatch(right, _NUMBER):
         return result, None
     if operator == "+" and (left == _TEXT or right == _TEXT):
         # Widely written; the platform adds numbers only, and asks for a space instead.
@@ -239,81 +240,64 @@ def _binary(
     return result, ("wrong", f"{operator} takes numbers")
 
 
-SINCE = (6, 0)
-_LATER = ("init-value", "init-values", "error-message", "error-messages")
+EXPRESSIONS_SINCE = (6, 0)
+_UNCHECKED = ("init-value", "init-values", "error-message", "error-messages")
 _OPERATOR = re.compile(r"'(?:[^'\\]|\\.)*'|\$\{[^{}]*\}|(==|!=|<=|>=|&&|\|\||[<>!()])", re.DOTALL)
 _LEADING = re.compile(r"0[0-9]")
-_HINT = "Texts stand in single quotes; && || ! == != < <= > >= + - * / % and brackets are known."
+_SYNTAX = "Texts stand in single quotes; && || ! == != < <= > >= + - * / % and brackets are known."
 
 
-@rule("binding")
-def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
-    """Find expressions that cannot be read, or do not fit their place."""
-    asked = (binding.owner.type, binding.property) == ("If", "condition")
-    if asked or not binding.is_expression or binding.is_fixed:
-        return
-    if flow.version < SINCE:
-        yield warning(
-            "INVALID_PROPERTY_VALUE",
-            binding.pointer,
-            "Expressions in backticks are known from version 6.0: this is shown as it stands.",
-            "Raise the version of the flow.",
-        )
-        return
-    yield from _expression(flow, binding)
-
-
-def result(flow: FlowNode, screen: ScreenNode, text: str) -> frozenset[str]:
-    """Return the JSON types an expression comes to; empty when they are not known."""
+def expression_types(flow: FlowNode, screen: ScreenNode, text: str) -> Types:
+    """Return the JSON types of the result of an expression; empty if unknown."""
     try:
-        steps = parse(text[1:-1])
+        steps = parse_expression(text[1:-1])
     except ExpressionError:
         return frozenset()
-    return typed(steps, lambda each: resolve(flow, screen, each).types)[0]
+    return infer_types(steps, lambda each: resolve(flow, screen, each).types)[0]
 
 
-_QUOTED = "Close the single quote before a reference, and open it again after it."
+_QUOTE_HINT = "Close the single quote before a reference, and open it again after it."
 
 
 class _Problem(NamedTuple):
-    """One thing that is wrong with an expression."""
+    """A problem of an expression."""
 
     severity: Severity
     message: str
     hint: str = ""
-    is_corrected: bool = False  # its reference is spelled right in the text that was meant
+    is_corrected: bool = False  # by the patch that corrects the references
 
 
-def _read(
+def _analyze_expression(
     flow: FlowNode, screen: ScreenNode, text: str
-) -> tuple[tuple[ExpressionStep, ...], frozenset[str], list[_Problem]]:
-    """Read an expression: its steps, its type, and what is wrong with it."""
+) -> tuple[tuple[ExpressionStep, ...], Types, list[_Problem]]:
+    """Return the steps, the types and the problems of an expression."""
     faults = reference_faults(flow, screen, text)
     try:
-        steps = parse(text)
+        steps = parse_expression(text)
     except ExpressionError as exception:
         message = (
             f"The expression cannot be read: {exception}, at character {exception.at + 1} of it"
         )
-        hint = next((fault.hint for fault in faults if fault.meant), "")
+        hint = next((fault.hint for fault in faults if fault.correction), "")
         return (), frozenset(), [_Problem("error", message, hint, bool(hint))]
     problems = []
     read = {step.value.text for step in steps if step.kind == "reference"}  # others are in quotes
     for fault in faults:
-        hint, is_read = fault.hint if fault.meant else "", fault.text in read
+        hint, is_read = fault.hint if fault.correction else "", fault.text in read
         severity: Severity = "error" if is_read else "warning"
         message, mends = fault.message.rstrip("."), bool(hint) and is_read
-        problems.append(_Problem(severity, message, hint if is_read else _QUOTED, mends))
-    types, mistakes = typed(steps, lambda each: resolve(flow, screen, each).types)
+        problems.append(_Problem(severity, message, hint if is_read else _QUOTE_HINT, mends))
+    types, mistakes = infer_types(steps, lambda each: resolve(flow, screen, each).types)
     for kind, message, _ in mistakes:
         problems.append(_Problem("error" if kind == "wrong" else "warning", message))
-    return steps, types, [*problems, *_other_values(flow, screen, steps)]
+    return steps, types, [*problems, *_find_impossible_values(flow, screen, steps)]
 
 
-def _other_values(
+def _find_impossible_values(
     flow: FlowNode, screen: ScreenNode, steps: Iterable[ExpressionStep]
 ) -> Iterator[_Problem]:
-    """Find comparisons with a text that is none of the values which an answer can have."""
+    """Find comparisons of an answer with a text that it can never be."""
     for operator, operands in operations(steps):
         by_kind = {each.kind: each.value for each in operands if each is not None}
         if operator.value not in EQUALITIES or by_kind.keys() != {"reference", "value"}:
@@ -325,34 +309,45 @@ def _other_values(
             yield _Problem(
                 "warning",
                 f"{reference.text} is never {cut(value, 40)!r}: this is {never} true",
-                id_hint(value, values),
+                suggest_id(value, values),
             )
 
 
-def _report(
+def _make_findings(
     flow: FlowNode, screen: ScreenNode, pointer: str, text: str, problems: Iterable[_Problem]
 ) -> Iterator[Finding]:
-    """Make findings of problems, with the patch that corrects a reference where that is known."""
-    better = corrected(text, reference_faults(flow, screen, text))
+    """Convert problems to findings, with the patch that corrects the references."""
+    better = correct_references(text, reference_faults(flow, screen, text))
     patch = (PatchOperation("replace", pointer, better),)
     for severity, message, hint, is_corrected in dict.fromkeys(problems):
         message, mend = f"{message[:1].upper()}{message[1:]}.", patch if is_corrected else ()
         yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint, patch=mend)
 
 
-def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
+@rule("binding")
+def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
+    """Find expressions that cannot be parsed, or are of a wrong type for their property."""
+    asked = (binding.owner.type, binding.property) == ("If", "condition")
+    if asked or not binding.is_expression or binding.is_fixed:
+        return
     owner, action, pointer = binding.owner, binding.action, binding.pointer
-    _, types, problems = _read(flow, owner.screen, binding.text[1:-1])
+    if flow.version < EXPRESSIONS_SINCE:
+        message = "Expressions in backticks are known from version 6.0: this is shown as it stands."
+        hint = "Raise the version of the flow."
+        yield warning("INVALID_PROPERTY_VALUE", pointer, message, hint)
+        return
+    _, types, problems = _analyze_expression(flow, owner.screen, binding.text[1:-1])
+    code = "INVALID_PROPERTY_VALUE"
     # the platform looks at whole properties only
-    severe, code = binding.is_direct and binding.property not in _LATER, "INVALID_PROPERTY_VALUE"
+    severe = binding.is_direct and binding.property not in _UNCHECKED
     if action is not None and pointer.startswith(f"{action.pointer}/payload/"):
         code = "INVALID_ACTION_PAYLOAD_PROPERTY"
-        since = SINCE if action.name in ("navigate", "update_data") else (7, 2)
+        since = EXPRESSIONS_SINCE if action.name in ("navigate", "update_data") else (7, 2)
         severe = flow.version >= since
     worst: Severity = "error" if severe else "warning"
-    for each in _report(flow, owner.screen, pointer, binding.text, problems):
+    for each in _make_findings(flow, owner.screen, pointer, binding.text, problems):
         severity: Severity = worst if each.severity == "error" else "warning"
-        yield replace(each, code=code, severity=severity, hint=each.hint or _HINT)
+        yield replace(each, code=code, severity=severity, hint=each.hint or _SYNTAX)
     prop = binding.about
     if problems or prop is None or not binding.is_direct or not types:
         return
@@ -363,45 +358,45 @@ def _expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
             "INVALID_PROPERTY_VALUE",
             "warning" if is_text else worst,
             pointer,
-            f"The expression comes to a {named(types)}, "
-            f"{binding.property} takes {named(expected)}.",
+            f"The expression comes to a {type_names(types)}, "
+            f"{binding.property} takes {type_names(expected)}.",
             "Put a text beside it to make it one." if is_text else "Compare something.",
         )
 
 
-_ASKED = "Compare a reference with something, for example ${data.kind} == 'gold'."
+_CONDITION_HINT = "Compare a reference with something, for example ${data.kind} == 'gold'."
 
 
 @rule("If", "early If")
 def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check the condition of an If, in backticks or without."""
+    """Check the condition of an If, with or without backticks."""
     text = component.value.get("condition")
     if not isinstance(text, str):
         return
     pointer, screen = f"{component.pointer}/condition", component.screen
-    backticks = is_expression(text) and flow.version >= SINCE
+    backticks = is_expression(text) and flow.version >= EXPRESSIONS_SINCE
     asked = text[1:-1] if backticks else text
-    steps, types, problems = _read(flow, screen, asked)
+    steps, types, problems = _analyze_expression(flow, screen, asked)
     if steps and not any(problem.severity == "error" for problem in problems):
-        messages = [] if backticks else list(_plain(steps, asked))
+        messages = [] if backticks else list(_find_condition_faults(steps, asked))
         if not any(step.kind == "reference" for step in steps):
             messages = ["It compares nothing: it has no ${…}"]
         elif types and "boolean" not in types:
-            messages.append(f"It comes to a {named(types)}, not to true or false")
-        mixed = [] if backticks else list(_mixed(asked))
+            messages.append(f"It comes to a {type_names(types)}, not to true or false")
+        mixed = [] if backticks else list(_find_missing_brackets(asked))
         problems = [
             *(_Problem("error", message) for message in messages),
             *problems,
             *(_Problem("warning", message) for message in mixed),
         ]
-    for each in _report(flow, screen, pointer, text, problems):
-        yield replace(each, hint=each.hint or _ASKED)
+    for each in _make_findings(flow, screen, pointer, text, problems):
+        yield replace(each, hint=each.hint or _CONDITION_HINT)
 
 
 def operations(
     steps: Iterable[ExpressionStep],
 ) -> Iterator[tuple[ExpressionStep, list[ExpressionStep | None]]]:
-    """Yield each operator with its operands; one that is computed is None."""
+    """Yield each operator with its operands; None for an operand that is computed."""
     stack: list[ExpressionStep | None] = []
     for step in steps:
         if step.kind in ("value", "reference"):
@@ -412,8 +407,8 @@ def operations(
         stack[-count:] = [None]
 
 
-def _plain(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
-    """Find what a condition without backticks may not hold."""
+def _find_condition_faults(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
+    """Yield the faults of a condition without backticks, where less is allowed."""
     operands = dict(operations(steps))
     for step in steps:
         is_fixed = [each is not None and each.kind == "value" for each in operands.get(step, ())]
@@ -433,8 +428,8 @@ def _plain(steps: tuple[ExpressionStep, ...], text: str) -> Iterator[str]:
             yield f"{step.value} has a fixed value on both sides"
 
 
-def _mixed(text: str) -> Iterator[str]:
-    """Find comparisons beside another operator without brackets, which the platform dislikes."""
+def _find_missing_brackets(text: str) -> Iterator[str]:
+    """Yield the first comparison beside another operator without brackets between them."""
     before = "("
     for match in _OPERATOR.finditer(text):
         operator = match[1]

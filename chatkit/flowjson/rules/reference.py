@@ -1,9 +1,8 @@
-"""The data model of a screen, and the references to it and to inputs.
+"""Rules of data models, and of the references to data fields and inputs.
 
-Each field of a data model is a JSON Schema with a `type` and an `__example__` beside it.
-`mismatches` compares a value with such a schema; the payloads of actions use it too. A reference
-leads to a value of the right type, and to each input and each field leads one. What stands in
-backticks, and the condition of an If, belong to `expression`; the payloads of actions to `action`.
+Each data field is a JSON Schema with a `type` and an `__example__` beside it; `schema_mismatches`
+compares a value with such a schema, also for the payloads of actions. Expressions in backticks and
+the conditions of If belong to `expression`, the payloads of actions to `action`.
 """
 
 from __future__ import annotations
@@ -15,42 +14,43 @@ from typing import Any
 from chatkit.flowjson.components import RECOMMENDED, Property, Shape
 from chatkit.flowjson.nodes import (
     ALIKE,
-    DEPTH,
+    MAX_DEPTH,
     ActionNode,
     Binding,
     ComponentNode,
     FlowNode,
     ScreenNode,
-    corrected,
-    fits,
-    is_misspelled,
-    meant,
-    named,
+    Types,
+    closest,
+    correct_references,
+    find_references,
+    is_compatible,
+    is_misspelled_reference,
+    parse_reference,
     reference_faults,
-    references,
-    types_of,
-    whole,
+    schema_types,
+    type_names,
 )
-from chatkit.flowjson.rules import error, rule, warning
+from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.flowjson.rules.expression import (
     COMPARISONS,
     EQUALITIES,
     LOGIC,
     MATHS,
     ExpressionError,
-    parse,
+    parse_expression,
 )
-from chatkit.flowjson.rules.shape import close, is_binding, renamed, respelt
+from chatkit.flowjson.rules.shape import is_binding, renaming, respelling, suggest
 from chatkit.report import Finding, Severity
 from chatkit.util.display import cut
 from chatkit.util.json import PatchOperation, child, escape, unescape
 
 EXAMPLE = "__example__"
-TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
+SCHEMA_TYPES = frozenset(("string", "number", "integer", "boolean", "object", "array", "null"))
 
 
-def json_types(value: object) -> frozenset[str]:
-    """Return the JSON types of a value, as a schema may name them: an integer is a number too."""
+def json_types(value: object) -> Types:
+    """Return the names that a schema may give the JSON type of a value."""
     match value:
         case None:
             return frozenset(("null",))
@@ -69,32 +69,32 @@ def json_types(value: object) -> frozenset[str]:
     return frozenset()
 
 
-def mismatches(
+def schema_mismatches(
     value: object, schema: object, *, bindings: bool = False, pointer: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Compare a value with a schema: yield where below the value it differs, and how.
+    """Compare a value with a schema: yield the pointer of each mismatch and its description.
 
     Args:
         value: The value.
-        schema: What is declared of it.
-        bindings: Let a text that is one reference, or an expression, stand for any value.
-        pointer: Where the value stands below the whole one.
+        schema: The schema.
+        bindings: Accept a text that is one reference, or an expression, for any value.
+        pointer: The pointer of the value.
     """
-    if not isinstance(schema, dict) or pointer.count("/") > DEPTH:
+    if not isinstance(schema, dict) or pointer.count("/") > MAX_DEPTH:
         return
-    if bindings and isinstance(value, str) and (whole(value) or value[:1] == "`"):
+    if bindings and isinstance(value, str) and (parse_reference(value) or value[:1] == "`"):
         return
     stated, types = schema.get("type"), json_types(value)
     names = stated if isinstance(stated, list) else [stated]
     expected = frozenset(each for each in names if isinstance(each, str))
-    if expected & TYPES and types.isdisjoint(expected):
-        kind = "an integer" if "integer" in types else named(types)
-        yield pointer, f"expected {named(expected)}, found {kind}"
+    if expected & SCHEMA_TYPES and types.isdisjoint(expected):
+        kind = "an integer" if "integer" in types else type_names(types)
+        yield pointer, f"expected {type_names(expected)}, found {kind}"
     else:
-        if (missing := _missing(value, schema)) is not None:
+        if (missing := _first_missing_key(value, schema)) is not None:
             yield pointer, f"{missing} is missing"
-        for place, inner, declared in _parts(pointer, value, schema):
-            yield from mismatches(inner, declared, bindings=bindings, pointer=place)
+        for place, inner, declared in _declared_values(pointer, value, schema):
+            yield from schema_mismatches(inner, declared, bindings=bindings, pointer=place)
     allowed = schema.get("enum")
     if isinstance(allowed, list) and isinstance(value, _SCALAR) and value not in allowed:
         yield pointer, "it is not one of the values in enum"
@@ -103,7 +103,7 @@ def mismatches(
 _SCALAR = (str, int, float, type(None))
 
 
-def _missing(value: object, schema: dict[str, Any]) -> str | None:
+def _first_missing_key(value: object, schema: dict[str, Any]) -> str | None:
     """Return the first required key that an object lacks."""
     required = schema.get("required")
     if not isinstance(value, dict) or not isinstance(required, list):
@@ -111,10 +111,10 @@ def _missing(value: object, schema: dict[str, Any]) -> str | None:
     return next((key for key in required if isinstance(key, str) and key not in value), None)
 
 
-def _parts(
+def _declared_values(
     pointer: str, value: object, schema: dict[str, Any]
 ) -> Iterator[tuple[str, object, object]]:
-    """Yield pointer, value and schema of everything that is declared in a value."""
+    """Yield the pointer, value and schema of each property or item that a schema declares."""
     if isinstance(value, dict):
         properties: Any = schema.get("properties")
         for key, inner in value.items() if isinstance(properties, dict) else ():
@@ -127,7 +127,7 @@ def _parts(
 
 @rule("screen")
 def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Check what a screen declares as its data."""
+    """Check the data model of a screen."""
     for name, schema in screen.data.items():
         pointer = f"{screen.pointer}/data/{escape(name)}"
         if not isinstance(schema, dict):
@@ -135,37 +135,38 @@ def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
             hint = f'Write {{"type": "string", "{EXAMPLE}": "…"}}.'
             yield error("INVALID_PROPERTY_TYPE", pointer, message, hint)
             continue
-        yield from _schemas(name, pointer, schema)
+        yield from _check_schemas(name, pointer, schema)
         if EXAMPLE not in schema:
             message = f"The data field {name} has no {EXAMPLE}."
             hint = "Give a value of its type: the preview shows it."
-            patch = _misspelled_key(pointer, schema, EXAMPLE)
+            patch = _misspelled_key_patch(pointer, schema, EXAMPLE)
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{EXAMPLE}", message, hint, patch)
         else:
-            yield from _example(name, pointer, schema)
+            yield from _check_example(name, pointer, schema)
 
 
-def _schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
-    """Check the schema of a field, and every one in it: its type, its items, its examples."""
-    for place, declared, is_value in _inner_schemas(pointer, schema, pointer.count("/") + DEPTH):
+def _check_schemas(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    """Check the schema of a data field and those in it: their types, items and examples."""
+    for place, declared, is_value in _inner_schemas(pointer, schema):
         if is_value and not isinstance(declared, dict | bool):
             hint = 'For example {"type": "string"}.'
-            yield error(_DATA, place, f"items of {name} must be an object.", hint)
+            yield error(_DATA_CODE, place, f"items of {name} must be an object.", hint)
         if not isinstance(declared, dict):
             continue
         if EXAMPLE in declared and place != pointer:
             message = f"An {EXAMPLE} inside {name}: it stands only at the top of a field."
             hint = "Move its value into the example of the field."
-            yield error(_DATA, f"{place}/{EXAMPLE}", message, hint)
+            yield error(_DATA_CODE, f"{place}/{EXAMPLE}", message, hint)
         if "type" in declared:
-            yield from _stated_type(name, place, declared, is_value)
+            yield from _check_stated_type(name, place, declared, is_value)
         elif is_value:
-            patch = _misspelled_key(place, declared, "type")
-            yield error(_DATA, place, f"The data field {name} has no type.", _ONE_OF, patch)
+            patch = _misspelled_key_patch(place, declared, "type")
+            yield error(_DATA_CODE, place, f"The data field {name} has no type.", _TYPE_HINT, patch)
 
 
-def _inner_schemas(pointer: str, schema: Any, deepest: int) -> Iterator[tuple[str, Any, bool]]:
-    """Yield a schema and all in it; the last says that its value is the field's, or an item's."""
+def _inner_schemas(pointer: str, schema: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Yield the pointer of a schema and of each in it; True for that of the field or an item."""
+    deepest = pointer.count("/") + MAX_DEPTH
     waiting: list[tuple[str, Any, bool]] = [(pointer, schema, True)]
     while waiting:
         place, declared, is_value = waiting.pop()
@@ -179,51 +180,51 @@ def _inner_schemas(pointer: str, schema: Any, deepest: int) -> Iterator[tuple[st
                 waiting.append((at, inner, True))
             elif key == "properties" and isinstance(inner, dict):
                 waiting += [(child(at, name), inner[name], False) for name in reversed(inner)]
-            elif isinstance(inner, list) and key not in _VALUES:
+            elif isinstance(inner, list) and key not in _VALUE_KEYS:
                 waiting += [(f"{at}/{n}", part, False) for n, part in enumerate(inner)]
-            elif key not in _VALUES:
+            elif key not in _VALUE_KEYS:
                 waiting.append((at, inner, False))
 
 
-def _stated_type(
+def _check_stated_type(
     name: str, place: str, declared: dict[str, Any], is_value: bool
 ) -> Iterator[Finding]:
     stated, at = declared["type"], f"{place}/type"
     names = stated if isinstance(stated, list) and stated and not is_value else [stated]
     if is_value and not isinstance(stated, str):
-        yield error(_DATA, at, f"The type of {name} must be a text.", _ONE_OF)
-    elif not all(isinstance(each, str) and each in TYPES for each in names):
+        yield error(_DATA_CODE, at, f"The type of {name} must be a text.", _TYPE_HINT)
+    elif not all(isinstance(each, str) and each in SCHEMA_TYPES for each in names):
         word = str(stated)[:40]
-        patch = respelt(at, word, TYPES)
-        hint = close(word, TYPES) if patch else _ONE_OF
-        yield error(_DATA, at, f"{name}: there is no type {word}.", hint, patch)
+        patch = respelling(at, word, SCHEMA_TYPES)
+        hint = suggest(word, SCHEMA_TYPES) if patch else _TYPE_HINT
+        yield error(_DATA_CODE, at, f"{name}: there is no type {word}.", hint, patch)
     elif is_value and stated == "array" and declared.get("items") is None:
         message = f"The array {name} does not say what its items are."
-        yield error(_DATA, place, message, 'Add items, for example {"type": "string"}.')
+        yield error(_DATA_CODE, place, message, 'Add items, for example {"type": "string"}.')
 
 
-_VALUES = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
-_DATA = "INVALID_SCREEN_DATA"
+_VALUE_KEYS = (EXAMPLE, "enum", "const", "default", "examples")  # keys whose values are no schemas
+_DATA_CODE = "INVALID_SCREEN_DATA"
 
 
-def _misspelled_key(pointer: str, schema: dict[str, Any], key: str) -> tuple[PatchOperation, ...]:
-    """Return the patch that renames what was meant to be a key."""
+def _misspelled_key_patch(pointer: str, schema: dict[str, Any], key: str) -> Patch:
+    """Return the patch that renames a misspelled key of a schema; empty without one."""
     strange = [name for name in schema if name not in (EXAMPLE, "type", "items", "properties")]
-    like = meant(key, strange, ALIKE)
-    return renamed(f"{pointer}/{escape(like)}", {}, (key,)) if like else ()
+    like = closest(key, strange, ALIKE)
+    return renaming(f"{pointer}/{escape(like)}", {}, (key,)) if like else ()
 
 
-_ONE_OF = "Use string, number, integer, boolean, object or array."
+_TYPE_HINT = "Use string, number, integer, boolean, object or array."
 
 
-def _example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
-    for below, problem in mismatches(schema[EXAMPLE], schema):
-        if types_of(schema) - TYPES:
+def _check_example(name: str, pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
+    for below, problem in schema_mismatches(schema[EXAMPLE], schema):
+        if schema_types(schema) - SCHEMA_TYPES:
             return  # the type itself is wrong, which has its own finding
         where = f" at {below}" if below else ""
         message = f"The {EXAMPLE} of {name} does not fit{where}: {problem}."
         hint = "Correct the example, or the type."
-        yield error(_DATA, f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)
+        yield error(_DATA_CODE, f"{pointer}/{EXAMPLE}{below}" if below else pointer, message, hint)
 
 
 _OPERATORS = COMPARISONS | EQUALITIES | LOGIC | MATHS | {"not"}
@@ -233,16 +234,16 @@ _FORM_MAPS = ("init-values", "error-messages")
 
 @rule("binding")
 def check_binding(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
-    """Find references in components that lead nowhere, or to a value of the wrong type."""
+    """Find references in components that have no target, or one of the wrong type."""
     if binding.is_fixed or (binding.owner.type, binding.property) == ("If", "condition"):
         return
     action = binding.action
     if action is None:
-        yield from _property(flow, binding)
+        yield from _check_property(flow, binding)
     elif binding.pointer.startswith(f"{action.pointer}/payload"):
         return  # for the rules of `action`
     elif flow.version < (6, 0) or not binding.is_expression:
-        yield from _bound(flow, binding, frozenset(("string",)))
+        yield from _check_references(flow, binding, frozenset(("string",)))
 
 
 @rule("Switch", "early Switch")
@@ -257,39 +258,40 @@ def check_switch(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 
 @rule("screen")
 def check_title(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Find references in the title of a screen that lead nowhere."""
+    """Find references without a target in the title of a screen."""
     title = screen.value.get("title")
     if isinstance(title, str):
         code = "INVALID_SCREEN_DYNAMIC_DATA"
-        yield from faulty(flow, screen, title, f"{screen.pointer}/title", code, "warning")
+        yield from report_faults(flow, screen, title, f"{screen.pointer}/title", code, "warning")
 
 
-def faulty(
+def report_faults(
     flow: FlowNode, screen: ScreenNode, text: str, pointer: str, code: str, severity: Severity
 ) -> Iterator[Finding]:
-    """Report what is wrong with the references of a text, and correct what is certain."""
+    """Report the faulty references of a text, with a patch for those that can be corrected."""
     faults = reference_faults(flow, screen, text)
-    is_computed = whole(text) is None and _BRACED.fullmatch(text.strip()) is not None
-    expression = _backticks(flow, text, _OPERATORS) if is_computed else ""
-    patch = (PatchOperation("replace", pointer, corrected(text, faults)),)
+    is_computed = parse_reference(text) is None and _BRACED.fullmatch(text.strip()) is not None
+    expression = _suggest_backticks(flow, text, _OPERATORS) if is_computed else ""
+    patch = (PatchOperation("replace", pointer, correct_references(text, faults)),)
     for fault in faults:
         is_elsewhere = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
-        where = "INVALID_SCREEN_DATA" if is_elsewhere and whole(fault.text) else code
+        where = "INVALID_SCREEN_DATA" if is_elsewhere and parse_reference(fault.text) else code
         hint = expression or fault.hint
         yield Finding(
-            where, severity, pointer, fault.message, hint, patch=patch if fault.meant else ()
+            where, severity, pointer, fault.message, hint, patch=patch if fault.correction else ()
         )
 
 
-def _backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
-    """Return how to write an expression that lacks its backticks; empty for any other text."""
+def _suggest_backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
+    """Return a hint for an expression that lacks its backticks; empty for any other text."""
     if braced := _BRACED.fullmatch(text.strip()):
-        text = _UNBRACED.sub(_part, braced[1].strip())
+        text = _UNBRACED.sub(_correct_syntax, braced[1].strip())
     try:
-        is_expression = any(step.value in operators for step in parse(text) if step.kind != "value")
+        steps = parse_expression(text)
     except ExpressionError:
-        is_expression = False
-    if not is_expression or "${" not in text:
+        return ""
+    used = {step.value for step in steps if step.kind != "value"}
+    if "${" not in text or operators.isdisjoint(used):
         return ""
     if flow.version >= (6, 0):
         return f"Put it in backticks: `{text}`."
@@ -307,43 +309,43 @@ _UNBRACED = re.compile(
 )
 
 
-def _part(match: re.Match[str]) -> str:
-    """Write a part of an expression as the platform reads it."""
+def _correct_syntax(match: re.Match[str]) -> str:
+    """Rewrite a name or an operator of another language as the platform reads it."""
     if match["name"]:
         return f"${{{match[0]}}}"
     return {"===": "==", "!==": "!="}.get(match[0], match[0])
 
 
-def unquoted(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
-    """Find comparisons that stand as a text, for want of backticks."""
-    hint = _backticks(flow, binding.text, EQUALITIES | LOGIC)
+def report_comparison(flow: FlowNode, binding: Binding, what: str) -> Iterator[Finding]:
+    """Find comparisons that lack their backticks, and so are sent or shown as text."""
+    hint = _suggest_backticks(flow, binding.text, EQUALITIES | LOGIC)
     if hint and not _BRACED.fullmatch(binding.text.strip()):
         message = f"This comparison is {what} as the text that it is."
         yield warning("INVALID_PROPERTY_VALUE", binding.pointer, message, hint)
 
 
-def _property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
+def _check_property(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     owner, text, prop = binding.owner, binding.text, binding.about
     if owner.type == "RichText" and binding.property == "text":
-        yield from _rich_text(flow, binding)
+        yield from _check_rich_text(flow, binding)
         return
     if binding.is_expression and flow.version >= (6, 0):
         return
     if not binding.is_direct or prop is None:
-        yield from _bound(flow, binding, _first_value(flow, binding))
+        yield from _check_references(flow, binding, _init_value_types(flow, binding))
         return
     expected = frozenset(prop.json_types(flow.version))
     is_alone = prop.kind == "reference" or "string" not in expected  # no text may stand there
-    if is_alone and binding.whole is None and ("${" in text or "`" in text):
-        yield _no_reference(flow, binding)
+    if is_alone and binding.sole_reference is None and ("${" in text or "`" in text):
+        yield _report_mixed_text(flow, binding)
         return
     if prop.kind == "reference":
         expected = frozenset(("string", "number", "boolean"))
-    yield from _bound(flow, binding, expected, prop)
+    yield from _check_references(flow, binding, expected, prop)
 
 
-def _first_value(flow: FlowNode, binding: Binding) -> frozenset[str]:
-    """Return the types an input takes as its first value in a Form; empty for anything else."""
+def _init_value_types(flow: FlowNode, binding: Binding) -> Types:
+    """Return the types of the input whose init-value in a Form a text is; empty for other texts."""
     steps = binding.pointer.removeprefix(f"{binding.owner.pointer}/").split("/")
     if binding.property != "init-values" or len(steps) != 2:
         return frozenset()
@@ -354,16 +356,16 @@ def _first_value(flow: FlowNode, binding: Binding) -> frozenset[str]:
     return frozenset(prop.json_types(flow.version)) if prop is not None else frozenset()
 
 
-def _no_reference(flow: FlowNode, binding: Binding) -> Finding:
-    """Report a text where one reference must stand alone."""
+def _report_mixed_text(flow: FlowNode, binding: Binding) -> Finding:
+    """Report a text in a property that takes one reference and nothing else."""
     text, key = binding.text, binding.property
     # Before 6.0 the platform reads the start of it only.
     begins = flow.version < (6, 0) and text.startswith(tuple(r.text for r in binding.references))
     is_value = binding.about is not None and binding.about.kind != "reference"
     is_read = begins and is_value and is_binding(text)
-    better = corrected(text, reference_faults(flow, binding.owner.screen, text))
-    is_meant = better != text and whole(better) is not None
-    hint = f"Did you mean {better}?" if is_meant else _backticks(flow, text, _OPERATORS)
+    better = correct_references(text, reference_faults(flow, binding.owner.screen, text))
+    is_meant = better != text and parse_reference(better) is not None
+    hint = f"Did you mean {better}?" if is_meant else _suggest_backticks(flow, text, _OPERATORS)
     if not hint:
         later = " Backticks are known from version 6.0." if binding.is_expression else ""
         hint = f"Write it as ${{data.name}} or ${{form.name}}.{later}"
@@ -377,38 +379,38 @@ def _no_reference(flow: FlowNode, binding: Binding) -> Finding:
     )
 
 
-def _bound(
-    flow: FlowNode, binding: Binding, expected: frozenset[str], prop: Property | None = None
+def _check_references(
+    flow: FlowNode, binding: Binding, expected: Types, prop: Property | None = None
 ) -> Iterator[Finding]:
-    """Follow every reference of a text; the one that is the whole text must have the type."""
-    alone, screen = binding.whole, binding.owner.screen
+    """Check every reference of a text; the one that is the whole text must be of a type."""
+    alone, screen = binding.sole_reference, binding.owner.screen
     code = "INVALID_SCREEN_DYNAMIC_DATA"
     is_text = not expected or "string" in expected
-    is_looked_at = alone is not None or is_misspelled(binding.text) or not is_text
-    severity = _severity(flow, binding) if is_looked_at else "warning"
-    yield from faulty(flow, screen, binding.text, binding.pointer, code, severity)
+    is_looked_at = alone is not None or is_misspelled_reference(binding.text) or not is_text
+    severity = _reference_severity(flow, binding) if is_looked_at else "warning"
+    yield from report_faults(flow, screen, binding.text, binding.pointer, code, severity)
     if "string" in expected:
-        yield from unquoted(flow, binding, "shown")
+        yield from report_comparison(flow, binding, "shown")
     for reference, target in zip(binding.references, binding.targets, strict=True):
         if alone is not None and not target.problem:
-            if not fits(target.types, expected):
+            if not is_compatible(target.types, expected):
                 yield Finding(
                     code,
                     severity,
                     binding.pointer,
-                    f"{reference.text} is of type {named(target.types)}, "
-                    f"{binding.property} takes {named(expected)}.",
+                    f"{reference.text} is of type {type_names(target.types)}, "
+                    f"{binding.property} takes {type_names(expected)}.",
                     "Bind a value of the right type, or change the type in the data model.",
                 )
             elif prop is not None and prop.item is not None:
-                yield from _items(flow, binding, target.schema, prop.item)
+                yield from _check_items(flow, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
             hint = f"Write ${{{reference.store}.{'.'.join(reference.path)}}}."
             yield warning(code, binding.pointer, f"{reference.text} names its own screen.", hint)
 
 
-def _severity(flow: FlowNode, binding: Binding) -> Severity:
-    """Return the severity of a wrong reference: below a list, and in early maps, nobody looks."""
+def _reference_severity(flow: FlowNode, binding: Binding) -> Severity:
+    """Return the severity of a faulty reference: the platform skips lists, and early maps."""
     if binding.is_direct or binding.action is not None:
         return "error"
     since = (7, 0) if binding.property in _FORM_MAPS else (6, 0)
@@ -417,41 +419,41 @@ def _severity(flow: FlowNode, binding: Binding) -> Severity:
     return "error" if shallow and flow.version >= since else "warning"
 
 
-def _items(
+def _check_items(
     flow: FlowNode, binding: Binding, schema: dict[str, Any] | None, shape: Shape
 ) -> Iterator[Finding]:
-    """Compare the declared items of an array with what the component takes."""
+    """Compare the declared items of an array with those that the component takes."""
     items = schema.get("items") if schema is not None else None
     if not isinstance(items, dict):
         return
     properties = items.get("properties")
-    types = types_of(items)
+    types = schema_types(items)
     wrong: list[str] = []
     if types and "object" not in types:
-        wrong.append(f"its items are of type {named(types)}, not object")
+        wrong.append(f"its items are of type {type_names(types)}, not object")
     elif isinstance(properties, dict):
         for prop in shape.properties:
             expected = frozenset(prop.json_types(flow.version))
             if prop.name not in properties:
-                if prop.needed(flow.version):
+                if prop.is_required(flow.version):
                     wrong.append(f"its items declare no {prop.name}")
-            elif not fits(types_of(properties[prop.name]), expected):
-                wrong.append(f"{prop.name} of its items is not {named(expected)}")
+            elif not is_compatible(schema_types(properties[prop.name]), expected):
+                wrong.append(f"{prop.name} of its items is not {type_names(expected)}")
     for problem in wrong:
         message = f"{binding.text} does not fit {binding.property}: {problem}."
         hint = "Correct the items of that field in the data model."
         yield error("INVALID_SCREEN_DYNAMIC_DATA", binding.pointer, message, hint)
 
 
-def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
-    """Check a RichText: written out, or one reference to all of its text."""
+def _check_rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
+    """Check the text of a RichText: written out, or one reference."""
     if not binding.is_direct:
         if binding.references:
             message = "The lines of a RichText stand as they are: they hold no reference."
             hint = "Bind the whole text to one field of the data model."
             yield error("INVALID_TEXT_DYNAMIC_DATA", f"{binding.owner.pointer}/text", message, hint)
-    elif binding.whole is not None:
-        yield from _bound(flow, binding, frozenset(("string", "array")))
+    elif binding.sole_reference is not None:
+        yield from _check_references(flow, binding, frozenset(("string", "array")))
     elif binding.references:
         code = "INVALID_PROPERTY_VALUE"
         at = binding.pointer
@@ -462,12 +464,12 @@ def _rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
 
 @rule("flow")
 def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
-    """Find answers and fields of data that nothing uses: the platform takes them without a word.
+    """Find inputs and data fields that nothing uses, which the platform accepts.
 
     A consent is given by its tick, and an input that is not shown or disabled takes no answer.
     That no navigate action fills a field of the data model is for `action` to report.
     """
-    used = _used(flow)
+    used = _used_names(flow)
     lost = {  # the store of a screen that a wrong reference reads: one of its names may be meant
         (reference.screen or binding.owner.screen.id, reference.store)
         for binding in flow.bindings
@@ -477,14 +479,14 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     for screen in flow.screens:
         for name in screen.data if (screen.id, "data") not in lost else ():
             if (screen.id, "data", name) not in used:
-                hint = _reader(screen, name)
+                hint = _suggest_use(screen, name)
                 message = f"Nothing reads the data field {cut(name, 60)}."
                 yield warning("UNUSED_DATA", f"{screen.pointer}/data/{escape(name)}", message, hint)
-    for component, patch in unsent(flow):
+    for component, patch in unsent_inputs(flow):
         is_lost = (component.screen.id, "form") in lost
-        if component.type != "OptIn" and not is_lost and not _is_off(component):
+        if component.type != "OptIn" and not is_lost and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
-            read = whole(reference)
+            read = parse_reference(reference)
             hint = (
                 f'Send it: "{component.name}": "{reference}" in the payload of the action that '
                 "leaves the screen. Or remove the input."
@@ -504,12 +506,12 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
             )
 
 
-def _reader(screen: ScreenNode, name: str) -> str:
-    """Suggest where to read a field of data."""
+def _suggest_use(screen: ScreenNode, name: str) -> str:
+    """Return a hint that shows how to use a data field."""
     if "error" in name.casefold():
         schema: Any = screen.data[name]
         parts = schema.get("properties") if isinstance(schema, dict) else None
-        if screen.forms and types_of(schema) == {"object"}:
+        if screen.forms and schema_types(schema) == {"object"}:
             return f'Bind it to "error-messages" of the Form: ${{data.{name}}}.'
         if not screen.forms:
             path = f"{name}.{next(iter(parts))}" if isinstance(parts, dict) and parts else name
@@ -517,10 +519,10 @@ def _reader(screen: ScreenNode, name: str) -> str:
     return f"Show it with ${{data.{name}}}, or remove it."
 
 
-def _used(flow: FlowNode) -> set[tuple[str | None, str, str]]:
-    """Return what references read: screen, store and name."""
+def _used_names(flow: FlowNode) -> set[tuple[str | None, str, str]]:
+    """Return the screen, store and name of each reference in a flow."""
     texts = [(each.owner.screen, each.references) for each in flow.bindings]
-    texts += [(screen, references(str(screen.value.get("title")))) for screen in flow.screens]
+    texts += [(screen, find_references(str(screen.value.get("title")))) for screen in flow.screens]
     return {
         (each.screen or screen.id, each.store, each.path[0])
         for screen, parts in texts
@@ -528,30 +530,30 @@ def _used(flow: FlowNode) -> set[tuple[str | None, str, str]]:
     }
 
 
-def unsent(flow: FlowNode) -> Iterator[tuple[ComponentNode, tuple[PatchOperation, ...]]]:
-    """Yield each input whose answer nothing sends or reads, and the patch that sends it."""
-    used, planned = _used(flow), set[str]()
+def unsent_inputs(flow: FlowNode) -> Iterator[tuple[ComponentNode, Patch]]:
+    """Yield each input that nothing sends or reads, with the patch that sends it."""
+    used, planned = _used_names(flow), set[str]()
     for screen in flow.screens:
         for name, component in screen.fields.items():
             is_input = component.shape is not None and component.shape.is_input
             if is_input and (screen.id, "form", name) not in used:
-                yield component, tuple(_sending(flow, component, planned))
+                yield component, tuple(_sending_patch(flow, component, planned))
 
 
-def _is_off(component: ComponentNode | None) -> bool:
-    """Return whether a component is never shown, or takes no answer."""
+def _is_disabled(component: ComponentNode | None) -> bool:
+    """Return whether a component, or one around it, is invisible or disabled."""
     if component is None:
         return False
     states = (component.value.get("visible"), component.value.get("enabled"))
-    return any(each in (False, "`false`") for each in states) or _is_off(component.parent)
+    return any(each in (False, "`false`") for each in states) or _is_disabled(component.parent)
 
 
-def _sending(
+def _sending_patch(
     flow: FlowNode, component: ComponentNode, planned: set[str]
 ) -> Iterator[PatchOperation]:
-    """Yield what sends the answer of an input: when its screen is left, or when the flow ends."""
+    """Yield the operations that send an input when its screen is left, or when the flow ends."""
     name, screen = component.name or "", component.screen
-    is_late, senders = flow.version >= (4, 0), _senders(flow)
+    is_late, senders = flow.version >= (4, 0), _sending_actions(flow)
     own = [each for each in senders if each.screen is screen]
     text, ends = f"${{form.{name}}}", own
     if own and not is_late and component.form is not own[0].owner.form:
@@ -559,7 +561,7 @@ def _sending(
     elif not own:
         text = f"${{screen.{screen.id}.form.{name}}}"
         ends = [each for each in senders if each.screen.terminal and is_late]
-    for action in ends if whole(text) and _may_be_sent(component) else ():
+    for action in ends if parse_reference(text) and _can_be_sent(component) else ():
         key = name
         while key in (action.payload or {}) or f"{action.pointer}/{key}" in planned:
             key = f"{screen.id}_{key}".lower() if key == name else f"{key}_2"
@@ -567,15 +569,15 @@ def _sending(
         yield PatchOperation("add", f"{action.pointer}/payload/{escape(key)}", text)
 
 
-def _may_be_sent(component: ComponentNode) -> bool:
-    """Return whether an answer holds what a component takes: not more files than it may."""
+def _can_be_sent(component: ComponentNode) -> bool:
+    """Return whether an answer can hold the files that a picker takes; True for other inputs."""
     counts = [n for key, n in component.value.items() if key.startswith("max-uploaded-")]
     is_picker = component.shape is not None and component.shape.group == "media input"
     return not is_picker or any(isinstance(n, int) and n <= MOST_FILES for n in counts)
 
 
-def _senders(flow: FlowNode) -> list[ActionNode]:
-    """List the actions of Footers that hand answers to the business."""
+def _sending_actions(flow: FlowNode) -> list[ActionNode]:
+    """Return the actions of Footers that send answers to the business."""
     return [
         action
         for action in flow.actions

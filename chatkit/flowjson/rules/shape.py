@@ -1,6 +1,6 @@
-"""Objects against their shapes: keys they may have and must have, and what each holds.
+"""Checks objects against their shapes: required keys, unknown keys, and the value of each.
 
-The rules between the properties of one component stand below: bounds, captions, first values.
+Then the rules between the properties of a component: bounds, captions, first values.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from chatkit.flowjson.nodes import (
     ALIKE,
     ComponentNode,
     FlowNode,
-    id_hint,
-    meant,
-    options,
+    closest,
+    option_titles,
+    parse_reference,
     possible_values,
-    whole,
+    suggest_id,
 )
-from chatkit.flowjson.rules import error, rule, warning
+from chatkit.flowjson.rules import Patch, error, rule, warning
 from chatkit.report import Finding, Severity
 from chatkit.util.display import many
 from chatkit.util.json import PatchOperation, escape, removing, unescape
@@ -46,11 +46,11 @@ _LIKE_BASE64 = re.compile(r"[A-Za-z0-9+/=_.\-\s]*|data:image/[a-z+]+;base64,.*",
 _COLOR = re.compile(r"#[0-9A-Fa-f]{6}")
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://[^\s/]+\S*")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_DAYS = Version(5, 0)  # dates are YYYY-MM-DD from here on
+_DAYS_SINCE = Version(5, 0)  # dates are YYYY-MM-DD from here on
 #: Faults of a regular expression in every dialect, in the words of Python's own.
-_BROKEN = ("unterminated", "unbalanced", "nothing to repeat", "multiple repeat", "bad escape (end")
+_FAULTS = ("unterminated", "unbalanced", "nothing to repeat", "multiple repeat", "bad escape (end")
 
-_WORDS: dict[Kind, str] = {
+_KIND_WORDS: dict[Kind, str] = {
     "dates": "a list of days",
     "choices": "a list",
     "strings": "a list of texts",
@@ -65,13 +65,13 @@ _WORDS: dict[Kind, str] = {
     "integer": "a whole number",
     "number": "a number",
 }
-_OF_JSON = {str: "text", bool: "true or false", int: "a number", float: "a number"}
-_OF_JSON |= {list: "a list", dict: "an object", type(None): "null"}
+_TYPE_WORDS = {str: "text", bool: "true or false", int: "a number", float: "a number"}
+_TYPE_WORDS |= {list: "a list", dict: "an object", type(None): "null"}
 
 
-def named(value: object) -> str:
-    """Name the JSON type of a value in words."""
-    return _OF_JSON.get(type(value), type(value).__name__)
+def type_words(value: object) -> str:
+    """Return the JSON type of a value in words."""
+    return _TYPE_WORDS.get(type(value), type(value).__name__)
 
 
 def is_binding(value: object) -> bool:
@@ -84,25 +84,23 @@ def has_binding(text: str) -> bool:
     return "${" in text or "`" in text
 
 
-def close(word: str, known: Collection[str]) -> str:
-    """Suggest the known word that was perhaps meant, or list the known ones."""
-    if like := meant(word, known):
+def suggest(word: str, known: Collection[str]) -> str:
+    """Return a hint: the known word similar to a word, or a list of the known ones."""
+    if like := closest(word, known):
         return f"Did you mean {like}?"
     return f"Use one of {', '.join(known)}." if 0 < len(known) <= 24 else ""
 
 
-def respelt(pointer: str, word: str, known: Iterable[str]) -> tuple[PatchOperation, ...]:
-    """Return the patch that writes the word that was meant, where one is much like it."""
-    like = meant(word, known, ALIKE)
+def respelling(pointer: str, word: str, known: Iterable[str]) -> Patch:
+    """Return the patch that replaces a word by a known one, if one is very similar."""
+    like = closest(word, known, ALIKE)
     return (PatchOperation("replace", pointer, like),) if like else ()
 
 
-def renamed(
-    pointer: str, value: Mapping[str, Any], known: Iterable[str]
-) -> tuple[PatchOperation, ...]:
-    """Return the patch that gives a key the name that was meant, where that is free."""
+def renaming(pointer: str, value: Mapping[str, Any], known: Iterable[str]) -> Patch:
+    """Return the patch that renames a key to a known one, if one is very similar and free."""
     parent, _, last = pointer.rpartition("/")
-    like = meant(unescape(last), known, ALIKE)
+    like = closest(unescape(last), known, ALIKE)
     if not like or like in value:
         return ()
     return (PatchOperation("move", f"{parent}/{escape(like)}", pointer),)
@@ -111,24 +109,24 @@ def renamed(
 Check = Callable[[Property, Any, str, Version], Iterator[Finding]]
 
 
-_TYPES: dict[str, type | tuple[type, ...]] = {
+_PYTHON_TYPES: dict[str, type | tuple[type, ...]] = {
     "number": (int, float), "array": list, "object": dict, "string": str,
 }  # fmt: skip
 
 
-def fits(kind: Kind, value: object) -> bool:
+def is_of_kind(kind: Kind, value: object) -> bool:
     """Return whether a value has the JSON type of a kind."""
     expected = JSON_TYPES.get(kind, "string")
     if expected == "boolean" or isinstance(value, bool):
         return expected == "boolean" and isinstance(value, bool)
     if kind == "integer" and isinstance(value, float):
         return value.is_integer()
-    return isinstance(value, _TYPES[expected])
+    return isinstance(value, _PYTHON_TYPES[expected])
 
 
-def wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
-    """Report a value of the wrong type, and a text that is no binding either."""
-    message = f"{prop.name} takes {_WORDS.get(kind, 'text')}, not {named(value)}."
+def report_wrong_type(prop: Property, kind: Kind, value: object, pointer: str) -> Iterator[Finding]:
+    """Report a value of a wrong type; a text is reported as no binding too."""
+    message = f"{prop.name} takes {_KIND_WORDS.get(kind, 'text')}, not {type_words(value)}."
     bare = isinstance(value, str) and kind in ("boolean", "integer", "number")
     is_bound = isinstance(value, str) and has_binding(value)  # for the rules of `reference`
     hint = "Write it without quotes." if bare and not is_bound else ""
@@ -144,7 +142,7 @@ def _check_text(prop: Property, value: str, pointer: str, version: Version) -> I
         if prop.not_blank is not None and prop.not_blank <= version:
             hint = (
                 "Write a text."
-                if prop.needed(version)
+                if prop.is_required(version)
                 else f"Write a text or leave {prop.name} out."
             )
             yield error("PATTERN_MISMATCH", pointer, f"{prop.name} is blank.", hint)
@@ -174,8 +172,8 @@ def _check_number(
         yield error("MAXIMUM_VALUE_REQUIRED", pointer, message)
 
 
-def day(value: object) -> date | None:
-    """Read YYYY-MM-DD; None when it is anything else."""
+def parse_day(value: object) -> date | None:
+    """Parse a date written YYYY-MM-DD; None for any other value."""
     if not isinstance(value, str) or not _DAY.fullmatch(value):
         return None
     try:
@@ -188,12 +186,12 @@ def _check_date(prop: Property, value: str, pointer: str, version: Version) -> I
     """Check a date: a day from 5.0, milliseconds as text before."""
     if is_binding(value):
         return
-    if version < _DAYS:
+    if version < _DAYS_SINCE:
         if not value.isdecimal():
             message = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
             yield warning("INVALID_DATE_RANGE", pointer, message)
         return
-    written = day(value)
+    written = parse_day(value)
     if written is None:
         message = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
         first = prop.name == "init-value" and prop.part == "date"
@@ -232,14 +230,14 @@ def _check_url(prop: Property, value: str, pointer: str, version: Version) -> It
 
 
 def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
-    """Check a regular expression as far as the dialects agree."""
+    """Check a regular expression, as far as the dialects agree."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             re.compile(value)
     except (re.error, OverflowError, RecursionError) as exception:
         message = f"{prop.name} is not a regular expression: {exception}."
-        severe = any(words in str(exception) for words in _BROKEN)
+        severe = any(words in str(exception) for words in _FAULTS)
         code = "INVALID_PROPERTY_VALUE_FORMAT"
         yield Finding(code, "error" if severe else "warning", pointer, message)
 
@@ -257,7 +255,7 @@ def _check_choice(prop: Property, value: str, pointer: str, version: Version) ->
     bound = prop.binding and is_binding(value) and (version >= STRICT or "${" in value)
     if value not in prop.enum and not bound:
         message = f"{prop.name} is {value[:40]!r}, which is not one of its values."
-        hint, patch = close(value, prop.enum), respelt(pointer, value, prop.enum)
+        hint, patch = suggest(value, prop.enum), respelling(pointer, value, prop.enum)
         yield error("INVALID_ENUM_VALUE", pointer, message, hint, patch)
 
 
@@ -266,7 +264,7 @@ def _check_choices(
 ) -> Iterator[Finding]:
     """Check that each value of a list is one of those allowed."""
     yield from _check_length(prop, value, pointer)
-    yield from _each(_check_choice, prop, value, pointer, version)
+    yield from _check_each(_check_choice, prop, value, pointer, version)
 
 
 def _check_strings(
@@ -276,23 +274,23 @@ def _check_strings(
     yield from _check_length(prop, value, pointer)
     for index, each in enumerate(value):
         if not isinstance(each, str):
-            yield from wrong_type(prop, "text", each, f"{pointer}/{index}")
+            yield from report_wrong_type(prop, "text", each, f"{pointer}/{index}")
         elif prop.length is not None and len(each) > prop.length and not has_binding(each):
             yield from _check_text(prop, each, f"{pointer}/{index}", version)
 
 
-def _each(
+def _check_each(
     check: Check, prop: Property, value: list[Any], pointer: str, version: Version
 ) -> Iterator[Finding]:
     for index, each in enumerate(value):
         if isinstance(each, str):
             yield from check(prop, each, f"{pointer}/{index}", version)
         else:
-            yield from wrong_type(prop, "text", each, f"{pointer}/{index}")
+            yield from report_wrong_type(prop, "text", each, f"{pointer}/{index}")
 
 
 def _check_length(prop: Property, value: list[Any], pointer: str) -> Iterator[Finding]:
-    """Check how many items a list has."""
+    """Check the number of items in a list."""
     count = len(value)
     severity: Severity = "error"
     if prop.least is not None and count < prop.least:
@@ -331,17 +329,17 @@ def _check_cases(
             message = f"The case {str(case)[:40]!r} needs a name of letters, digits, - and _."
             yield error("PROPERTY_NAME_MISMATCH", place, message, "Begin it with a letter.")
         if not isinstance(inner, list):
-            yield from wrong_type(prop, "components", inner, place)
+            yield from report_wrong_type(prop, "components", inner, place)
 
 
-#: How the value of a kind is checked, once its JSON type is right.
+#: The check of each kind, for a value of its JSON type.
 CHECKS: dict[Kind, Check] = {
     "text": _check_text,
     "name": _check_name,
     "integer": _check_number,
     "number": _check_number,
     "date": _check_date,
-    "dates": partial(_each, _check_date),
+    "dates": partial(_check_each, _check_date),
     "base64": _check_image,
     "url": _check_url,
     "regex": _check_regex,
@@ -356,39 +354,45 @@ CHECKS: dict[Kind, Check] = {
 
 # --- an object ----------------------------------------------------------------------------
 
-_ENDS = ("start-date", "end-date")
+_RANGE_KEYS = ("start-date", "end-date")
 _RANGE_HINT = 'Write {"start-date": …, "end-date": …}.'
 
 
-class Around(NamedTuple):
-    """The surroundings that decide whether a property may stand in its place."""
+class Context(NamedTuple):
+    """The version and the surroundings by which a property is checked."""
 
     version: Version
     in_form: bool = False
-    range_mode: bool | None = None  # None: nobody knows before the flow runs
+    range_mode: bool | None = None  # None: a binding decides
 
 
-class _Plan(NamedTuple):
+class _VersionedShape(NamedTuple):
     """A shape as one version knows it."""
 
     known: dict[str, tuple[Property, tuple[Kind, ...]]]
     needed: tuple[Property, ...]
 
 
+def is_in_range_mode(component: ComponentNode) -> bool | None:
+    """Return whether a component picks a range of days; None if a binding decides."""
+    mode = component.value.get("mode")
+    return None if is_binding(mode) else mode == "range"
+
+
 @cache
-def _plan(shape: Shape, version: Version) -> _Plan:
-    known = {p.name: (p, p.kinds(version)) for p in shape.properties if p.known(version)}
-    return _Plan(known, tuple(p for p in shape.properties if p.needed(version)))
+def _shape_in_version(shape: Shape, version: Version) -> _VersionedShape:
+    known = {p.name: (p, p.kinds(version)) for p in shape.properties if p.is_known(version)}
+    return _VersionedShape(known, tuple(p for p in shape.properties if p.is_required(version)))
 
 
 def check_shape(
-    shape: Shape, value: dict[str, Any], pointer: str, around: Around
+    shape: Shape, value: dict[str, Any], pointer: str, context: Context
 ) -> Iterator[Finding]:
     """Check all keys of an object."""
-    plan = _plan(shape, around.version)
+    plan = _shape_in_version(shape, context.version)
     for prop in plan.needed:
         if prop.name not in value and prop.name != "type":
-            message = f"{_called(shape)} needs {prop.name}."
+            message = f"{_shape_label(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
     free = dict(value)  # with the names that keys before were meant to have
     for key, inner in value.items():
@@ -397,108 +401,110 @@ def check_shape(
         entry = plan.known.get(key)
         if entry is None:
             place = f"{pointer}/{escape(key)}"
-            finding = _unknown(shape, str(key), free, place, around.version)
+            finding = _unknown_key(shape, str(key), free, place, context.version)
             free |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
         prop, kinds = entry
         place = f"{pointer}/{key}"
         if prop.place != "anywhere" or prop.doubtful:
-            refusal = _misplaced(shape, prop, place, around)
+            refusal = _check_place(shape, prop, place, context)
             if refusal is not None:
                 yield refusal
                 if refusal.severity == "error":
                     continue
-        yield from check_value(prop, kinds, inner, place, around)
+        yield from check_value(prop, kinds, inner, place, context)
 
 
 def check_value(
-    prop: Property, kinds: tuple[Kind, ...], value: Any, pointer: str, around: Around
+    prop: Property, kinds: tuple[Kind, ...], value: Any, pointer: str, context: Context
 ) -> Iterator[Finding]:
-    """Check the value of a property: the first kind whose JSON type it has decides."""
+    """Check the value of a property, as the first of its kinds that is of its JSON type."""
     if isinstance(value, str) and prop.binding and is_binding(value) and kinds[0] != "choice":
         return
     for kind in kinds:
-        if fits(kind, value):
+        if is_of_kind(kind, value):
             break
     else:
-        yield from _wrong_kind(prop, kinds[0], value, pointer, around.version)
+        yield from _report_wrong_kind(prop, kinds[0], value, pointer, context.version)
         return
-    if around.range_mode and kind != "range" and "range" in kinds:
+    if context.range_mode and kind != "range" and "range" in kinds:
         message = f"{prop.name} takes start-date and end-date in range mode."
         severity: Severity = "error" if prop.part == "date" else "warning"  # sources disagree
         yield Finding("INVALID_TYPE", severity, pointer, message, _RANGE_HINT)
     check = CHECKS.get(kind)
     if check is not None:
-        yield from check(prop, value, pointer, around.version)
+        yield from check(prop, value, pointer, context.version)
     elif kind == "items":
-        yield from _items(prop, value, pointer, around)
+        yield from _check_items(prop, value, pointer, context)
     elif kind == "object" and prop.item is not None:
-        yield from check_shape(prop.item, value, pointer, around)
+        yield from check_shape(prop.item, value, pointer, context)
     elif kind == "range":
-        yield from _range(prop, value, pointer, around)
+        yield from _check_range(prop, value, pointer, context)
 
 
-def _wrong_kind(
+def _report_wrong_kind(
     prop: Property, kind: Kind, value: Any, pointer: str, version: Version
 ) -> Iterator[Finding]:
-    for finding in wrong_type(prop, kind, value, pointer):
-        later = next((str(v) for k, v in prop.other_kinds if v > version and fits(k, value)), "")
-        hint = (
-            f'From version {later} it does: write "version": "{later}".' if later else finding.hint
-        )
-        yield replace(finding, hint=hint)
+    for finding in report_wrong_type(prop, kind, value, pointer):
+        later = [since for k, since in prop.other_kinds if since > version and is_of_kind(k, value)]
+        if later:
+            hint = f'From version {later[0]} it does: write "version": "{later[0]}".'
+            finding = replace(finding, hint=hint)
+        yield finding
 
 
-def _called(shape: Shape) -> str:
-    """Name a shape at the beginning of a sentence."""
+def _shape_label(shape: Shape) -> str:
+    """Return the name of a shape for the beginning of a sentence."""
     return shape.name if shape.name[0].isupper() else f"This {shape.name}"
 
 
-def _items(prop: Property, value: list[Any], pointer: str, around: Around) -> Iterator[Finding]:
+def _check_items(
+    prop: Property, value: list[Any], pointer: str, context: Context
+) -> Iterator[Finding]:
     yield from _check_length(prop, value, pointer)
     if prop.item is None:
         return
     for index, each in enumerate(value):
         if isinstance(each, dict):
-            yield from check_shape(prop.item, each, f"{pointer}/{index}", around)
+            yield from check_shape(prop.item, each, f"{pointer}/{index}", context)
         else:
-            yield from wrong_type(prop, "object", each, f"{pointer}/{index}")
+            yield from report_wrong_type(prop, "object", each, f"{pointer}/{index}")
 
 
-def _range(
-    prop: Property, value: dict[str, Any], pointer: str, around: Around
+def _check_range(
+    prop: Property, value: dict[str, Any], pointer: str, context: Context
 ) -> Iterator[Finding]:
     """Check an object of start-date and end-date, which only range mode knows."""
-    if around.range_mode is False:
+    if context.range_mode is False:
         message = f'{prop.name} takes start-date and end-date only with "mode": "range".'
         yield error("INVALID_TYPE", pointer, message)
         return
-    needed = _ENDS if prop.name in ("label", "init-value") else _ENDS[:1]
+    needed = _RANGE_KEYS if prop.name in ("label", "init-value") else _RANGE_KEYS[:1]
     for end in needed:
         if end not in value:
             message = f"{prop.name} has no {end}."
             yield error("MISSING_CALENDAR_PICKER_RANGE_MODE_PROP", pointer, message, f"Add {end}.")
     for key, inner in value.items():
         place = f"{pointer}/{escape(str(key))}"
-        if key not in _ENDS:
+        if key not in _RANGE_KEYS:
             message = f"{prop.name} takes only start-date and end-date."
             yield error("UNEXPECTED_CALENDAR_PICKER_RANGE_MODE_PROP", place, message)
         elif not is_binding(inner):
-            if not fits(prop.part, inner):
-                yield from wrong_type(prop, prop.part, inner, place)
+            if not is_of_kind(prop.part, inner):
+                yield from report_wrong_type(prop, prop.part, inner, place)
             elif (check := CHECKS.get(prop.part)) is not None:
-                yield from check(prop, inner, place, around.version)
+                yield from check(prop, inner, place, context.version)
 
 
-def _unknown(
+def _unknown_key(
     shape: Shape, key: str, value: Mapping[str, Any], pointer: str, version: Version
 ) -> Finding:
     prop = shape.property(key)
     if prop is None:
-        known = tuple(p.name for p in shape.properties if p.known(version))
-        message = f"{_called(shape)} has no {key[:60]}."
-        hint, patch = close(key, known), renamed(pointer, value, known)
+        known = tuple(p.name for p in shape.properties if p.is_known(version))
+        message = f"{_shape_label(shape)} has no {key[:60]}."
+        hint, patch = suggest(key, known), renaming(pointer, value, known)
         return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
@@ -509,16 +515,16 @@ def _unknown(
     return error("INVALID_PROPERTY_KEY", pointer, message, hint)
 
 
-def _misplaced(shape: Shape, prop: Property, pointer: str, around: Around) -> Finding | None:
-    """Report a known property that may not stand here."""
+def _check_place(shape: Shape, prop: Property, pointer: str, context: Context) -> Finding | None:
+    """Return the finding of a property that may not stand in its place, or None."""
     if prop.doubtful:
         message = f"Whether {shape.name} knows {prop.name} is not certain."
         return warning("INVALID_PROPERTY_KEY", pointer, message, "Try it before you publish.")
-    if prop.place == "outside Form" and around.in_form:
+    if prop.place == "outside Form" and context.in_form:
         message = f"{prop.name} stands on inputs outside a Form; this one is inside."
         hint = f"Put it into {prop.name}s of the Form."
         return error("INVALID_PROPERTY_KEY", pointer, message, hint)
-    if prop.place == "range mode" and around.range_mode is False:
+    if prop.place == "range mode" and context.range_mode is False:
         message = f'{prop.name} is known only with "mode": "range".'
         code = "INVALID_PROPERTY_NAME_FOR_CONDITION"
         return error(code, pointer, message, "Remove it.", removing(pointer))
@@ -527,7 +533,7 @@ def _misplaced(shape: Shape, prop: Property, pointer: str, around: Around) -> Fi
 
 # --- between the properties of one component --------------------------------------------------
 
-_TYPED = Version(7, 0)  # from here init-values are checked against the fields
+_TYPED_SINCE = Version(7, 0)  # from here init-values are checked against the fields
 _PATTERN_TYPES = ("text", "number", "password", "passcode")
 _MOST_WITH_PICTURES = 100
 _MOST_CHARS = 80  # of a TextInput that does not state more
@@ -539,7 +545,7 @@ _BOUNDS = (
 )
 
 
-def _number(value: object) -> float | None:
+def _number_or_none(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return value
@@ -547,21 +553,21 @@ def _number(value: object) -> float | None:
 
 @rule("component")
 def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that the least is not above the most, nor above what there is."""
+    """Check that a minimum is not above its maximum, nor above the number of options."""
     value, at, code = component.value, component.pointer, "MIN_VALUE_GREATER_THAN_MAX"
     for least, most in _BOUNDS:
-        low, high = _number(value.get(least)), _number(value.get(most))
+        low, high = _number_or_none(value.get(least)), _number_or_none(value.get(most))
         if low is not None and high is not None and low > high:
             yield error(code, at, f"{least} is {low}, above {most}, {high}.", "Swap them.")
-    least, low = "min-selected-items", _number(value.get("min-selected-items")) or 0
-    source, high = value.get("data-source"), _number(value.get("max-selected-items"))
+    least, low = "min-selected-items", _number_or_none(value.get("min-selected-items")) or 0
+    source, high = value.get("data-source"), _number_or_none(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
         off = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
         if low > len(source) - off:
             message = f"{least} is {low}; {many(len(source) - off, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
             yield warning(code, f"{at}/{least}", message, hint)
-    low = _number(value.get("min-chars")) or 0
+    low = _number_or_none(value.get("min-chars")) or 0
     if low > _MOST_CHARS and "max-chars" not in value:
         message = f"min-chars is {low}; without max-chars at most {_MOST_CHARS} can be written."
         yield warning(code, f"{at}/min-chars", message, "Add max-chars.")
@@ -569,8 +575,8 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 
 @rule("component")
 def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that what is chosen at first is an option, by its id."""
-    ids, at = options(component), f"{component.pointer}/init-value"
+    """Check that init-value names the ids of options."""
+    ids, at = option_titles(component), f"{component.pointer}/init-value"
     values, form = component.value.get("init-value"), component.form
     if form is not None and component.name is not None:
         of_all = form.value.get("init-values")
@@ -582,25 +588,25 @@ def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
     for place, value in places or [(at, values)]:
         if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
             message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
-            yield warning("INVALID_PROPERTY_VALUE", place, message, id_hint(value, ids))
+            yield warning("INVALID_PROPERTY_VALUE", place, message, suggest_id(value, ids))
 
 
 @rule("Switch")
 def check_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that a Switch on a list has cases for its ids."""
+    """Check that the cases of a Switch are values that its reference can have."""
     asked, cases = component.value.get("value"), component.value.get("cases")
-    reference = whole(asked) if isinstance(asked, str) else None
+    reference = parse_reference(asked) if isinstance(asked, str) else None
     ids = possible_values(flow, component.screen, reference) if reference else {}
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
             message = f"{asked} is never {case[:60]!r}: this case is never shown."
             at = f"{component.pointer}/cases/{escape(case)}"
-            yield warning("INVALID_PROPERTY_VALUE", at, message, id_hint(case, ids))
+            yield warning("INVALID_PROPERTY_VALUE", at, message, suggest_id(case, ids))
 
 
 @rule("TextInput")
 def check_text_input(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check what a pattern goes with."""
+    """Check the properties that go with a pattern."""
     value, at = component.value, component.pointer
     if "pattern" not in value or flow.version < (6, 2):
         return
@@ -642,7 +648,7 @@ def check_options(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]
 
 @rule("Footer")
 def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check which captions stand together."""
+    """Check the combination of captions."""
     value, at = component.value, component.pointer
     left, center, right = (f"{place}-caption" in value for place in ("left", "center", "right"))
     if left != right:
@@ -658,8 +664,8 @@ def check_captions(flow: FlowNode, component: ComponentNode) -> Iterator[Finding
 # --- days -------------------------------------------------------------------------------
 
 
-def _dates(value: object) -> Iterator[tuple[str, date]]:
-    """Yield the days written in a value, each with the rest of its pointer."""
+def _written_days(value: object) -> Iterator[tuple[str, date]]:
+    """Yield the dates in a value, each with its pointer below it."""
     if isinstance(value, list):
         parts = [(f"/{index}", each) for index, each in enumerate(value)]
     elif isinstance(value, dict):
@@ -667,27 +673,27 @@ def _dates(value: object) -> Iterator[tuple[str, date]]:
     else:
         parts = [("", value)]
     for rest, each in parts:
-        written = day(each)
+        written = parse_day(each)
         if written is not None:
             yield rest, written
 
 
-def _swapped(code: str, at: str, keys: Iterable[str], message: str) -> Iterator[Finding]:
-    """Report, at each of these properties, two values of which the first is above the second."""
+def _report_swapped(code: str, at: str, keys: Iterable[str], message: str) -> Iterator[Finding]:
+    """Report a minimum above its maximum, at each of these properties."""
     return (error(code, f"{at}/{key}", message, "Swap them.") for key in keys)
 
 
 @rule("DatePicker", "CalendarPicker")
 def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that days stand within their bounds."""
+    """Check that dates are within their bounds."""
     value, at = component.value, component.pointer
-    first, last = day(value.get("min-date")), day(value.get("max-date"))
+    first, last = parse_day(value.get("min-date")), parse_day(value.get("max-date"))
     if first is not None and last is not None and first > last:
         message = f"min-date {first} is after max-date {last}."
-        yield from _swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
+        yield from _report_swapped("INVALID_DATE_RANGE", at, ("min-date", "max-date"), message)
         return
     for key in ("init-value", "unavailable-dates"):
-        for rest, written in _dates(value.get(key)):
+        for rest, written in _written_days(value.get(key)):
             if (first is not None and written < first) or (last is not None and written > last):
                 message = f"{written} is not between min-date and max-date."
                 yield error("INVALID_DATE_RANGE", f"{at}/{key}{rest}", message)
@@ -695,25 +701,25 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 
 @rule("CalendarPicker")
 def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check the bounds of a stay."""
+    """Check the number of days and the order of the two dates of a range."""
     value, at = component.value, component.pointer
-    least, most = _number(value.get("min-days")), _number(value.get("max-days"))
+    least, most = _number_or_none(value.get("min-days")), _number_or_none(value.get("max-days"))
     if least is not None and most is not None and least > most:
         message = f"min-days is {least}, above max-days, {most}."
-        yield from _swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
+        yield from _report_swapped("INVALID_MIN_MAX_DAYS", at, ("min-days", "max-days"), message)
     ends = value.get("init-value")
     if isinstance(ends, dict):
-        start, end = day(ends.get("start-date")), day(ends.get("end-date"))
+        start, end = parse_day(ends.get("start-date")), parse_day(ends.get("end-date"))
         if start is not None and end is not None and start > end:
             message = f"start-date {start} is after end-date {end}."
-            yield from _swapped("INVALID_DATE_RANGE", at, ("init-value",), message)
+            yield from _report_swapped("INVALID_DATE_RANGE", at, ("init-value",), message)
 
 
 # --- Form and NavigationList --------------------------------------------------------------
 
 
-def _inputs(form: ComponentNode) -> dict[str, ComponentNode]:
-    """Return the inputs in a Form by their names; the first one of a name counts."""
+def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
+    """Return the inputs in a Form by their names; the first one of each name."""
     return {
         each.name: each
         for each in reversed(form.screen.components)
@@ -723,23 +729,23 @@ def _inputs(form: ComponentNode) -> dict[str, ComponentNode]:
 
 @rule("Form")
 def check_form_names(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Find misspelled names of inputs in what a Form states for them."""
-    fields = _inputs(component)
+    """Find misspelled names of inputs in the init-values and error-messages of a Form."""
+    fields = _form_inputs(component)
     for key in ("init-values", "error-messages"):
         values = component.value.get(key)
-        is_error = key == "init-values" and flow.version >= _TYPED
+        is_error = key == "init-values" and flow.version >= _TYPED_SINCE
         for name in values if isinstance(values, dict) else ():
             at = f"{component.pointer}/{key}/{escape(str(name))}"
-            if str(name) not in fields and (patch := renamed(at, values or {}, fields)):
+            if str(name) not in fields and (patch := renaming(at, values or {}, fields)):
                 message = f"The Form has no input {str(name)[:60]!r}."
-                report = error if is_error else warning
-                yield report("INVALID_PROPERTY_VALUE", at, message, close(str(name), fields), patch)
+                report, hint = error if is_error else warning, suggest(str(name), fields)
+                yield report("INVALID_PROPERTY_VALUE", at, message, hint, patch)
 
 
 @rule("Form")
 def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Check that first values belong to inputs of the Form, and have their types."""
-    fields, values = _inputs(component), component.value.get("init-values")
+    """Check that init-values are of inputs in the Form, and of their types."""
+    fields, values = _form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
     for name, value in values.items() if isinstance(values, dict) else ():
         at = f"{component.pointer}/init-values/{escape(str(name))}"
@@ -749,33 +755,33 @@ def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         elif COMPONENTS[field.type or ""].group == "media input":
             code = "NATIVE_COMPONENT_IN_FORM_INIT_VALUES"
             yield error(code, at, f"{field.type} takes no first value.", "Remove it.", removing(at))
-        elif not _fits_field(field, value, flow.version):
-            wrong.append(f"{str(name)[:60]!r} is {named(value)}, which {field.type} does not take")
+        elif not _is_init_value(field, value, flow.version):
+            kind = type_words(value)
+            wrong.append(f"{str(name)[:60]!r} is {kind}, which {field.type} does not take")
         elif field.type == "CalendarPicker":
             prop = COMPONENTS["CalendarPicker"].by_name["init-value"]
-            mode = field.value.get("mode", "single")
-            around = Around(flow.version, range_mode=None if is_binding(mode) else mode == "range")
-            yield from check_value(prop, prop.kinds(flow.version), value, at, around)
+            context = Context(flow.version, range_mode=is_in_range_mode(field))
+            yield from check_value(prop, prop.kinds(flow.version), value, at, context)
     if wrong:  # the platform tells it of all of them together, at init-values
         at, message = f"{component.pointer}/init-values", f"{'; '.join(wrong)}."
         message = message[0].upper() + message[1:]
-        report = error if flow.version >= _TYPED else warning
+        report = error if flow.version >= _TYPED_SINCE else warning
         yield report("INVALID_PROPERTY_VALUE", at, message, "Check names and values.")
 
 
-def _fits_field(field: ComponentNode, value: Any, version: Version) -> bool:
-    """Return whether an input takes a first value of that type."""
+def _is_init_value(field: ComponentNode, value: Any, version: Version) -> bool:
+    """Return whether an input takes a value of this type as its first one."""
     prop = COMPONENTS[field.type or ""].by_name["init-value"]
     if isinstance(value, str) and has_binding(value):
         return True
     if field.type == "TextInput" and field.value.get("input-type") in ("number", "passcode"):
-        return fits("number", value) or fits("text", value)
-    return any(fits(kind, value) for kind in prop.kinds(version))
+        return is_of_kind("number", value) or is_of_kind("text", value)
+    return any(is_of_kind(kind, value) for kind in prop.kinds(version))
 
 
 @rule("ImageCarousel")
 def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
-    """Report too many pictures by the platform's own code too: its checker has no other for it."""
+    """Report too many pictures by the code of the platform's own checker too."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
     if isinstance(images, list) and len(images) > most:

@@ -1,4 +1,4 @@
-"""Rules of the document, its screens and the keys of every component, and of where they stand."""
+"""Rules of the document, its screens and components: their keys, places and numbers."""
 
 from __future__ import annotations
 
@@ -25,14 +25,21 @@ from chatkit.flowjson.components import (
     Version,
     data_api_versions,
 )
-from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, by_slot
+from chatkit.flowjson.nodes import ComponentNode, FlowNode, ScreenNode, group_by_slot
 from chatkit.flowjson.rules import error, rule, warning
-from chatkit.flowjson.rules.shape import Around, check_shape, close, is_binding, named, respelt
+from chatkit.flowjson.rules.shape import (
+    Context,
+    check_shape,
+    is_in_range_mode,
+    respelling,
+    suggest,
+    type_words,
+)
 from chatkit.report import Finding, Severity
 from chatkit.util.json import PatchOperation, escape
 
-_LAYOUT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
-_RESERVED = ("success", "SUCCESS")
+_LAYOUT_HINT = 'Write "layout": {"type": "SingleColumnLayout", "children": […]}.'
+_RESERVED_IDS = ("success", "SUCCESS")
 
 
 # --- the document -----------------------------------------------------------------------
@@ -42,20 +49,20 @@ _RESERVED = ("success", "SUCCESS")
 def check_document(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the document itself, and that each of its screens is an object."""
     if not isinstance(flow.value, dict):
-        message = f"A flow document is an object, not {named(flow.value)}."
+        message = f"A flow document is an object, not {type_words(flow.value)}."
         yield error("INVALID_FLOW_JSON", "", message)
         return
-    yield from _version(flow.value)
-    yield from _document(flow.value, flow.version)
+    yield from _check_version(flow.value)
+    yield from _check_document_keys(flow.value, flow.version)
     screens = flow.value.get("screens")
     for index, each in enumerate(screens if isinstance(screens, list) else ()):
         if not isinstance(each, dict):
-            message = f"Here stands a screen, an object, not {named(each)}."
+            message = f"Here stands a screen, an object, not {type_words(each)}."
             yield error("INVALID_PROPERTY_TYPE", f"/screens/{index}", message)
-    yield from _terminals(flow)
+    yield from _check_terminals(flow)
 
 
-def _version(value: dict[str, Any]) -> Iterator[Finding]:
+def _check_version(value: dict[str, Any]) -> Iterator[Finding]:
     at, hint = "/version", f'Write "version": "{RECOMMENDED}".'
     if "version" not in value:
         newest = (PatchOperation("add", at, str(RECOMMENDED)),)
@@ -77,11 +84,11 @@ def _version(value: dict[str, Any]) -> Iterator[Finding]:
         yield warning("INVALID_FLOW_JSON_VERSION_STATE", at, message, hint)
 
 
-def _document(value: dict[str, Any], version: Version) -> Iterator[Finding]:
-    around = Around(version)
-    for finding in check_shape(DOCUMENT, value, "", around):
+def _check_document_keys(value: dict[str, Any], version: Version) -> Iterator[Finding]:
+    context = Context(version)
+    for finding in check_shape(DOCUMENT, value, "", context):
         if finding.pointer == "/version":
-            continue  # reported above
+            continue  # reported by `_check_version`
         if finding.code == "MAX_ITEMS_REQUIRED":
             code, hint = "MAX_SCREENS_NUMBER", "Split the flow."
             finding = error(code, finding.pointer, finding.message, hint)
@@ -106,10 +113,10 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     for pointer in screen.strays:
         message = "Here stands a component, an object with a type."
         yield error("INVALID_PROPERTY_TYPE", pointer, message)
-    for finding in check_shape(SCREEN, value, at, Around(version)):
-        if not f"{finding.pointer}/".startswith(f"{at}/layout/"):  # that is for `_layout`
+    for finding in check_shape(SCREEN, value, at, Context(version)):
+        if not f"{finding.pointer}/".startswith(f"{at}/layout/"):  # reported by `_check_layout`
             yield finding
-    yield from _layout(value, at, version)
+    yield from _check_layout(value, at, version)
     if "success" in value and value.get("terminal") is not True:
         message = "success stands only on a terminal screen."
         hint = 'Add "terminal": true, or remove success.'
@@ -124,31 +131,31 @@ def check_screen(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if isinstance(name, str) and name not in names:
             message = f"The screen has no field {name[:60]!r}."
             place = f"{at}/sensitive/{index}"
-            hint, patch = close(name, screen.fields), respelt(place, name, screen.fields)
+            hint, patch = suggest(name, screen.fields), respelling(place, name, screen.fields)
             yield error("INVALID_SENSITIVE_FIELD", place, message, hint, patch)
 
 
-def _layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
+def _check_layout(value: dict[str, Any], at: str, version: Version) -> Iterator[Finding]:
     place = f"{at}/layout"
     if "layout" not in value:
         message = "The screen needs a layout."
-        needed = SCREEN.by_name["layout"].needed(version)
+        needed = SCREEN.by_name["layout"].is_required(version)
         severity: Severity = "error" if needed else "warning"
-        yield Finding("MISSING_REQUIRED_PROPERTY", severity, place, message, _LAYOUT)
+        yield Finding("MISSING_REQUIRED_PROPERTY", severity, place, message, _LAYOUT_HINT)
         return
     layout = value["layout"]
     if not isinstance(layout, dict):
         code = "INVALID_PROPERTY_VALUE" if isinstance(layout, str) else "INVALID_PROPERTY_TYPE"
-        yield error(code, place, f"layout takes an object, not {named(layout)}.", _LAYOUT)
+        yield error(code, place, f"layout takes an object, not {type_words(layout)}.", _LAYOUT_HINT)
         return
-    yield from check_shape(LAYOUT, layout, place, Around(version))
+    yield from check_shape(LAYOUT, layout, place, Context(version))
     if "type" not in layout:
         message = "The layout needs its type, SingleColumnLayout."
         only = (PatchOperation("add", f"{place}/type", "SingleColumnLayout"),)
         yield error("MISSING_REQUIRED_TYPE_PROPERTY", f"{place}/type", message, patch=only)
     elif layout["type"] != "SingleColumnLayout":
         message = "The only layout is SingleColumnLayout."
-        patch = respelt(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
+        patch = respelling(f"{place}/type", str(layout["type"]), ["SingleColumnLayout"])
         yield error("INVALID_PROPERTY_VALUE", f"{place}/type", message, patch=patch)
 
 
@@ -168,7 +175,7 @@ def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     elif flow.version >= (7, 0) and ("," in id or not id.strip("_")):
         message = f"From 7.0 the id {id[:60]!r} may be refused: use letters and underscores."
         yield warning("PATTERN_MISMATCH", at, message)
-    if id in _RESERVED:
+    if id in _RESERVED_IDS:
         message = f"{id} is what an endpoint answers to end the flow; no screen may be called so."
         yield error("SCREEN_ID_IS_RESERVED_KEYWORD", at, message, "Choose another id.")
     count = sum(each.id == id for each in flow.screens)
@@ -177,15 +184,15 @@ def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield error("DUPLICATE_SCREEN_IDS", at, message, "Choose another id.")
 
 
-def _laid_out(screen: ScreenNode, version: Version) -> bool:
-    """Return whether the layout of a screen has no finding that explains a missing Footer."""
+def _has_layout(screen: ScreenNode, version: Version) -> bool:
+    """Return whether a screen has a layout with a list of components, or needs none."""
     if "layout" not in screen.value:
-        return not SCREEN.by_name["layout"].needed(version)
+        return not SCREEN.by_name["layout"].is_required(version)
     layout = screen.value["layout"]
     return isinstance(layout, dict) and isinstance(layout.get("children"), list)
 
 
-def _terminals(flow: FlowNode) -> Iterator[Finding]:
+def _check_terminals(flow: FlowNode) -> Iterator[Finding]:
     terminals = [screen for screen in flow.screens if screen.terminal]
     if not terminals:
         if flow.screens:
@@ -206,7 +213,7 @@ def _terminals(flow: FlowNode) -> Iterator[Finding]:
             yield error("INVALID_PROPERTY_VALUE", at, message, "Remove success.")
     for screen in terminals:
         unknown = any(component.shape is None for component in screen.components)
-        if unknown or not _laid_out(screen, flow.version):
+        if unknown or not _has_layout(screen, flow.version):
             continue  # reported at the component, or at its layout
         if not any(component.type == "Footer" for component in screen.components):
             message = "A terminal screen needs a Footer: nothing else ends the flow."
@@ -226,14 +233,14 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         yield error("MISSING_REQUIRED_TYPE_PROPERTY", place, "A component needs its type.")
         return
     if component.type is None:
-        message = f"type takes the name of a component, not {named(value['type'])}."
+        message = f"type takes the name of a component, not {type_words(value['type'])}."
         yield error("INVALID_PROPERTY_TYPE", place, message)
         return
     shape = component.shape
     if shape is None:
         message = f"There is no component {component.type[:60]!r}."
         known = tuple(COMPONENTS)
-        hint, patch = close(component.type, known), respelt(place, component.type, known)
+        hint, patch = suggest(component.type, known), respelling(place, component.type, known)
         yield error("INVALID_PROPERTY_VALUE", place, message, hint, patch)
         return
     if version < shape.since:
@@ -245,14 +252,14 @@ def check_component(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     if shape.announced is not None and version < shape.announced:
         message = f"{shape.name} is documented from version {shape.announced}; this is {version}."
         yield warning("UNAVAILABLE_FLOW_JSON_VERSION", place, message)
-    mode = value.get("mode")
-    ranged = None if mode and is_binding(mode) else mode == "range"
-    yield from check_shape(shape, value, at, Around(version, component.form is not None, ranged))
+    context = Context(version, component.form is not None, is_in_range_mode(component))
+    yield from check_shape(shape, value, at, context)
 
 
-_FREE_FORM = Version(4, 0)  # before, every input stands in a Form
-_RICH_FOOTER = Version(6, 3)  # from here a Footer may stand beside RichText
-_UNSEEN = ("CalendarPicker", "ChipsSelector")  # documented so, but the platform does not look
+_FREE_INPUTS_SINCE = Version(4, 0)  # before, every input stands in a Form
+_RICH_FOOTER_SINCE = Version(6, 3)  # from here a Footer may stand beside RichText
+#: Inputs that the platform accepts outside a Form, against its documentation.
+_UNCHECKED_TYPES = ("CalendarPicker", "ChipsSelector")
 _PICKERS = ("PhotoPicker", "DocumentPicker")
 
 
@@ -274,14 +281,14 @@ def check_container(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
         message = f"{shape.name} may not stand in {parent.name}"
         message += f" before version {since}; this is {version}." if since else "."
         yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
-    elif shape.name == "Footer" and _branches(component) > 1:
+    elif shape.name == "Footer" and _branch_depth(component) > 1:
         message = "A Footer stands in an If or Switch of the first level only."
         yield error("INVALID_PROPERTY_VALUE", at, message, "Move it out.")
 
 
 @rule("screen")
 def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Find each If with too many levels of If in it, and what is nested too deeply at all."""
+    """Find each If with too many levels of If in it, and values nested too deeply."""
     for pointer in screen.too_deep:
         yield error("NESTED_TOO_DEEPLY", pointer, "This is nested more deeply than a flow can be.")
     outermost: dict[str, ComponentNode] = {}
@@ -300,7 +307,7 @@ def check_nesting(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         yield error("MAXIMUM_IF_NESTING", at, message, "Join conditions with &&, or use a Switch.")
 
 
-def _branches(component: ComponentNode) -> int:
+def _branch_depth(component: ComponentNode) -> int:
     """Count the If and Switch around a component."""
     count, around = 0, component.branch
     while around is not None:
@@ -310,21 +317,21 @@ def _branches(component: ComponentNode) -> int:
 
 @rule("screen")
 def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Find inputs outside a Form where they need one."""
+    """Find inputs outside a Form that need one."""
     version = flow.version
-    if not screen.forms and version >= _FREE_FORM:
+    if not screen.forms and version >= _FREE_INPUTS_SINCE:
         return
     for component in screen.components:
         shape = component.shape
         if shape is None or not shape.is_input or component.form is not None:
             continue
-        if version < _FREE_FORM:
+        if version < _FREE_INPUTS_SINCE:
             message = f"Before 4.0 {shape.name} stands in a Form only."
             yield error("KEYWORD_ONE_OF", component.pointer, message, "Move it in.")
         else:
             message = f"{shape.name} stands outside the Form of its screen."
             hint = "Move it into the Form, or do without a Form."
-            severity: Severity = "warning" if shape.name in _UNSEEN else "error"
+            severity: Severity = "warning" if shape.name in _UNCHECKED_TYPES else "error"
             yield Finding("COMPONENTS_OUTSIDE_FORM", severity, component.pointer, message, hint)
 
 
@@ -349,25 +356,25 @@ def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 # --- counts -----------------------------------------------------------------------------
 
 
-def _at_once(components: list[ComponentNode]) -> Counter[str]:
-    """Count what may be seen at once: of branches only the fuller one."""
+def _count_visible(components: list[ComponentNode]) -> Counter[str]:
+    """Count the components visible at once by type: of branches only the fuller one."""
     total: Counter[str] = Counter()
     for component in components:
         total[component.type or ""] += 1
         if component.type in ("If", "Switch"):
             most: Counter[str] = Counter()
-            for branch in by_slot(component.children).values():
-                most |= _at_once(branch)
+            for branch in group_by_slot(component.children).values():
+                most |= _count_visible(branch)
             total += most
         elif component.children:
-            total += _at_once(component.children)
+            total += _count_visible(component.children)
     return total
 
 
 @rule("screen")
 def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
-    """Find more components on a screen than may be seen there at once."""
-    counts = _at_once(screen.top)
+    """Find more components on a screen than may be visible at once."""
+    counts = _count_visible(screen.top_components)
     code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
     for name, count in counts.items():
         shape = COMPONENTS.get(name)
@@ -448,7 +455,7 @@ def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     types = {component.type for component in screen.components if component.type in COMPONENTS}
     at = screen.pointer
     if "RichText" in types:
-        companions = {"Footer"} if flow.version >= _RICH_FOOTER else set()
+        companions = {"Footer"} if flow.version >= _RICH_FOOTER_SINCE else set()
         rich = sum(component.type == "RichText" for component in screen.components)
         if types - {"RichText"} - companions or rich > 1:
             message = "RichText stands alone on its screen"

@@ -23,9 +23,9 @@ from chatkit.flowjson.components import (
     Version,
 )
 from chatkit.flowjson.lint import lint
-from chatkit.flowjson.nodes import FlowNode, ScreenNode, read_nodes, whole
+from chatkit.flowjson.nodes import FlowNode, ScreenNode, parse_reference, read_nodes
 from chatkit.flowjson.rules.action import PICKERS
-from chatkit.flowjson.rules.reference import unsent
+from chatkit.flowjson.rules.reference import unsent_inputs
 from chatkit.util.json import (
     PatchOperation,
     at,
@@ -77,7 +77,7 @@ def additions_at(document: Any, row: Branch) -> list[Offer]:
         offers.append(("Inside", [(_CASE, "What stands here for one more value.")]))
     if row.kind != "flow":
         version, around = _version(document), _around(document, row)
-        known = [one for one in COMPONENTS.values() if one.known(version)]
+        known = [one for one in COMPONENTS.values() if one.is_known(version)]
         for label in dict.fromkeys(_GROUPS.values()):
             some = [
                 (one.name, one.about)
@@ -250,7 +250,7 @@ def new_component(
     shape = COMPONENTS[kind]
     made: dict[str, Any] = {"type": kind}
     for prop in shape.properties:
-        if prop.name == "type" or not prop.needed(version):
+        if prop.name == "type" or not prop.is_required(version):
             continue
         if prop.name == "name":
             made["name"] = unused(_snake(kind), set(taken))
@@ -269,7 +269,7 @@ def new_item(
     """Make an option, a target or a picture with what it must have."""
     known, made = set(taken), dict[str, Any]()
     for prop in shape.properties:
-        if prop.needed(version):
+        if prop.is_required(version):
             made[prop.name] = (
                 unused(shape.name.replace(" ", "_"), known)
                 if prop.name == "id"
@@ -351,7 +351,7 @@ def _snake(kind: str) -> str:
 
 def _sent(document: Any, pointer: str | None = None) -> Any:
     """Send the answer of one input, or of all, where that is certain."""
-    for component, patch in [*unsent(read_nodes(document))]:
+    for component, patch in [*unsent_inputs(read_nodes(document))]:
         if pointer in (None, f"{component.pointer}/name"):
             document = patched(document, patch)
     return document
@@ -424,7 +424,7 @@ def without_part(document: Any, pointer: str) -> Any:
     dangling: list[PatchOperation] = []
     for action in after.actions:
         for key, value in (action.payload or {}).items():
-            reference = whole(value) if isinstance(value, str) else None
+            reference = parse_reference(value) if isinstance(value, str) else None
             if reference and reference.store == "form":
                 home = action.screen.id if reference.screen is None else reference.screen
                 if (home, reference.path[0]) in gone:

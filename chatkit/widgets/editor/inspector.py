@@ -104,7 +104,7 @@ class Inspector(FormModel):
         if isinstance(value, dict) and branch.kind != "slot":
             for prop in self._properties(branch, value):
                 control = self._part(prop, branch.pointer, value.get(prop.name, ABSENT))
-                unfolded = prop.name in value or prop.needed(self._version)
+                unfolded = prop.name in value or prop.is_required(self._version)
                 (main if unfolded else folded).append(control)
         elif "/cases/" in branch.pointer and branch.kind == "slot":
             main.append(self._case(branch))
@@ -155,7 +155,7 @@ class Inspector(FormModel):
                 continue
             ranged = prop.place == "range mode" and value.get("mode") != "range"
             inside = prop.place == "outside Form" and branch.in_form
-            if prop.name in value or (prop.known(self._version) and not ranged and not inside):
+            if prop.name in value or (prop.is_known(self._version) and not ranged and not inside):
                 yield prop
         skipped = {"children", "then", "else", "cases"}
         names = {prop.name for prop in known}
@@ -176,7 +176,7 @@ class Inspector(FormModel):
             parts = [
                 self._part(one, place, inside.get(one.name, ABSENT))
                 for one in prop.item.properties
-                if one.name in inside or one.known(self._version)
+                if one.name in inside or one.is_known(self._version)
             ]
             group = FormGroup(parts, prop.name, "ce-group")
             group.help = prop.about
@@ -197,7 +197,7 @@ class Inspector(FormModel):
 
     def _field(self, place: str, prop: Property, control: Control) -> Control:
         """Put a control into the form, as the field of a place."""
-        control.help, control.required = help_text(prop), prop.needed(self._version)
+        control.help, control.required = help_text(prop), prop.is_required(self._version)
         self.fields[place] = control
         return control
 
@@ -394,7 +394,7 @@ class TextProperty(Text):
         long = several or (prop.length or 0) > _WIDE or "\n" in str(value)
         late = prop.name in ("id", "name")  # a name is changed once it is typed whole
         super().__init__(prop.name, rows=3 if long else 0, late=late)
-        self._several, self._needed, self._listed = several, prop.needed(version), False
+        self._several, self._needed, self._listed = several, prop.is_required(version), False
 
     def read(self) -> Any:
         """Return the text."""
@@ -420,14 +420,14 @@ class ItemsInput(Rows):
     def __init__(self, prop: Property, version: Version) -> None:
         self._item, self._version = prop.item or Shape("item", "", ()), version
         self._texts = [
-            one for one in self._item.properties if one.kind == "text" and one.known(version)
+            one for one in self._item.properties if one.kind == "text" and one.is_known(version)
         ]
         self._reference = Text("or a reference in their place", _SUGGESTED)
         super().__init__(prop.name, self._item.name)
 
     def inputs(self) -> dict[str, Control]:
         """Make a row: a text for each property that the platform asks for."""
-        return {one.name: Text(one.name) for one in self._texts if one.needed(self._version)}
+        return {one.name: Text(one.name) for one in self._texts if one.is_required(self._version)}
 
     def first(self) -> dict[str, Any]:
         """Return an item with what it must have."""

@@ -64,7 +64,7 @@ class DocumentState:
         self._why = ""  #: why not, when the lint could read it
         value = source.value
         text = None if source.text is None else _lines(source.text)
-        if text and "\n" not in text.strip() and not (source.fault or source.doubled):
+        if text and "\n" not in text.strip() and not (source.fault or source.has_duplicates):
             text = None  # all on one line: nobody has written it by hand
         if source.fault or is_deeper(value, DEEPEST):
             self._broken = _lines(source.text or "")

@@ -5,7 +5,7 @@ from chatkit.flowjson.components import COMPONENTS, FIRST, Version
 
 def test_a_label_is_required_unless_a_component_does_without_one() -> None:
     assert COMPONENTS["TextInput"].by_name["label"].required == FIRST
-    assert COMPONENTS["CheckboxGroup"].by_name["label"].needed(Version(3, 1)) is False
+    assert COMPONENTS["CheckboxGroup"].by_name["label"].is_required(Version(3, 1)) is False
 
 
 def test_what_belongs_to_inputs_outside_a_form_is_placed_there() -> None:

@@ -27,7 +27,7 @@ def test_document_and_screen_have_the_keys_of_the_facts(shared: Path) -> None:
 
 def test_the_endpoint_left_the_document_in_3_0() -> None:
     uri = DOCUMENT.by_name["data_channel_uri"]
-    assert [uri.known(Version(2, 1)), uri.known(Version(3, 0))] == [True, False]
+    assert [uri.is_known(Version(2, 1)), uri.is_known(Version(3, 0))] == [True, False]
 
 
 def test_there_is_one_layout() -> None:

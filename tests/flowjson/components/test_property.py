@@ -12,14 +12,14 @@ EARLY, LATE = Version(5, 0), Version(7, 0)
 
 def test_a_property_is_known_from_its_first_version_to_its_last() -> None:
     found = Property("x", "text", "", since=Version(4, 0), until=Version(6, 0))
-    known = [found.known(Version(*v)) for v in ((3, 1), (4, 0), (5, 1), (6, 0))]
+    known = [found.is_known(Version(*v)) for v in ((3, 1), (4, 0), (5, 1), (6, 0))]
     assert known == [False, True, True, False]
 
 
 def test_a_property_is_needed_only_where_it_is_known() -> None:
     found = Property("x", "text", "", required=FIRST, since=Version(6, 0))
-    assert not found.needed(EARLY)
-    assert found.needed(LATE)
+    assert not found.is_required(EARLY)
+    assert found.is_required(LATE)
 
 
 def test_further_kinds_come_with_their_version_and_tell_what_a_binding_may_be() -> None:

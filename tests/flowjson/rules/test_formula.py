@@ -6,14 +6,15 @@ from hypothesis import strategies as st
 from screens import alone, field
 
 from chatkit.flowjson.nodes import read_nodes
-from chatkit.flowjson.rules.expression import ExpressionError, parse, result, typed
+from chatkit.flowjson.rules.expression import ExpressionError, expression_types, infer_types
+from chatkit.flowjson.rules.expression import parse_expression as parse
 
 TYPES = {"text": "string", "count": "number", "flag": "boolean", "list": "array"}
 
 
 def kind(text: str) -> tuple[str, list[str]]:
     """Tell the type of an expression, and what is doubted in it."""
-    found, doubts = typed(
+    found, doubts = infer_types(
         parse(text), lambda each: frozenset({TYPES[each.path[0]]} if each.path[0] in TYPES else ())
     )
     return "/".join(sorted(found)), [each for each, _, _ in doubts]
@@ -161,11 +162,11 @@ def test_any_text_is_read_or_refused(text: str) -> None:
     except ExpressionError as error:
         assert 0 <= error.at <= len(text)
     else:
-        typed(steps, lambda _: frozenset())
+        infer_types(steps, lambda _: frozenset())
         assert steps
 
 
 def test_the_result_of_an_expression_has_a_type() -> None:
     flow = read_nodes(alone(data={"count": field("number", 3)}))
-    assert result(flow, flow.screens[0], "`${data.count} > 1`") == {"boolean"}
-    assert result(flow, flow.screens[0], "`${data.count} >`") == frozenset()
+    assert expression_types(flow, flow.screens[0], "`${data.count} > 1`") == {"boolean"}
+    assert expression_types(flow, flow.screens[0], "`${data.count} >`") == frozenset()

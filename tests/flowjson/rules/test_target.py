@@ -10,14 +10,14 @@ from screens import alone, entry, field, flow, last, screen, to
 
 from chatkit.flowjson.nodes import (
     Reference,
-    fits,
-    is_misspelled,
+    find_references,
+    input_types,
+    is_compatible,
+    is_misspelled_reference,
+    parse_reference,
     read_nodes,
-    references,
     resolve,
-    types_of,
-    value_types,
-    whole,
+    schema_types,
 )
 
 PLACE = read_nodes(
@@ -55,7 +55,7 @@ PLACE = read_nodes(
     ],
 )
 def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
-    found = whole(text)
+    found = parse_reference(text)
     assert found is not None
     assert resolve(PLACE, PLACE.screens[0], found)[0::3] == (types, "")
 
@@ -75,7 +75,7 @@ def test_a_reference_leads_to_a_type(text: str, types: set[str]) -> None:
     ],
 )
 def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
-    found = whole(text)
+    found = parse_reference(text)
     assert found is not None
     assert said in resolve(PLACE, PLACE.screens[0], found).problem
 
@@ -83,7 +83,7 @@ def test_a_reference_that_leads_nowhere_says_why(text: str, said: str) -> None:
 def test_only_the_list_named_required_is_no_field() -> None:
     place = read_nodes(alone(data={"required": field(), "odd": []}))
     for text, types in (("${data.required}", {"string"}), ("${data.odd}", set())):
-        found = whole(text)
+        found = parse_reference(text)
         assert found is not None
         assert resolve(place, place.screens[0], found)[0::3] == (types, "")
 
@@ -100,15 +100,15 @@ def test_only_the_list_named_required_is_no_field() -> None:
     ],
 )
 def test_a_schema_says_its_types(schema: Any, types: set[str]) -> None:
-    assert types_of(schema) == types
+    assert schema_types(schema) == types
 
 
 def test_what_is_not_known_fits() -> None:
     text, number, unknown = frozenset(("string",)), frozenset(("number",)), frozenset[str]()
-    assert fits(text, text)
-    assert fits(unknown, text)
-    assert fits(text, unknown)
-    assert not fits(text, number)
+    assert is_compatible(text, text)
+    assert is_compatible(unknown, text)
+    assert is_compatible(text, unknown)
+    assert not is_compatible(text, number)
 
 
 def test_a_number_input_is_text_or_number() -> None:
@@ -120,22 +120,22 @@ def test_a_number_input_is_text_or_number() -> None:
         )
     )
     age, odd, chosen = inputs.screens[0].components[:3]
-    assert value_types(age) == {"string", "number"}
-    assert value_types(odd) == set()
-    assert value_types(chosen) == {"string"}
+    assert input_types(age) == {"string", "number"}
+    assert input_types(odd) == set()
+    assert input_types(chosen) == {"string"}
 
 
 def test_a_component_that_is_no_input_has_no_value() -> None:
     texts = read_nodes(alone({"type": "TextBody", "text": "Hello"}))
-    assert value_types(texts.screens[0].components[0]) == set()
+    assert input_types(texts.screens[0].components[0]) == set()
 
 
 def test_what_only_looks_like_a_reference_is_told_apart() -> None:
-    assert is_misspelled("${data.list[0]}")
-    assert is_misspelled("${form.my name}")
-    assert not is_misspelled("${data.a}")
-    assert not is_misspelled("${data.a} ${data.b}")
-    assert not is_misspelled("${nope}")
+    assert is_misspelled_reference("${data.list[0]}")
+    assert is_misspelled_reference("${form.my name}")
+    assert not is_misspelled_reference("${data.a}")
+    assert not is_misspelled_reference("${data.a} ${data.b}")
+    assert not is_misspelled_reference("${nope}")
 
 
 def test_a_form_is_no_input() -> None:
@@ -153,7 +153,7 @@ def test_every_reference_is_read_back_as_it_was_written(
     other: str | None, store: str, path: list[str]
 ) -> None:
     text = "${" + ".".join([*([] if other is None else ["screen", other]), store, *path]) + "}"
-    found = whole(text)
+    found = parse_reference(text)
     assert found == Reference(text, other, store, tuple(path), 0, len(text))
-    assert [each.text for each in references(f"a {text} b {text}")] == [text, text]
-    assert whole(f"{text} ") is None
+    assert [each.text for each in find_references(f"a {text} b {text}")] == [text, text]
+    assert parse_reference(f"{text} ") is None

@@ -79,12 +79,12 @@ def of_shape(shape: Shape, version: Version) -> Schema:
     """Say in JSON Schema which keys a shape has."""
     keys: Schema = {}
     for prop in shape.properties:
-        if prop.known(version):
+        if prop.is_known(version):
             kinds = [of_kind(prop, kind, version) for kind in prop.kinds(version)]
             if prop.binding and prop.name != "type":
                 kinds.append(BINDING)
             keys[prop.name] = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
-    required = [prop.name for prop in shape.properties if prop.needed(version)]
+    required = [prop.name for prop in shape.properties if prop.is_required(version)]
     return {
         "type": "object",
         "properties": keys,
@@ -96,7 +96,7 @@ def of_shape(shape: Shape, version: Version) -> Schema:
 @cache
 def schema(version: Version) -> Schema:
     """Make the schema of a version. The type decides by if and then: quicker than oneOf."""
-    known = [each for each in COMPONENTS.values() if each.known(version)]
+    known = [each for each in COMPONENTS.values() if each.is_known(version)]
     branches = [
         {
             "if": {"properties": {"type": {"const": each.name}}},

@@ -10,14 +10,14 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from chatkit.flowjson.nodes import Reference, is_expression, references, whole
+from chatkit.flowjson.nodes import Reference, find_references, is_expression, parse_reference
 from chatkit.flowjson.rules.expression import (
     COMPARISONS,
     EQUALITIES,
     JOIN,
     LOGIC,
     ExpressionStep,
-    parse,
+    parse_expression,
 )
 
 Scope = Mapping[str, Any]
@@ -34,12 +34,12 @@ def evaluate(text: str, scope: Scope) -> Any:
         ExpressionError: The expression cannot be read.
     """
     if is_expression(text):
-        return compute(parse(text[1:-1]), scope)
-    alone = whole(text)
+        return compute(parse_expression(text[1:-1]), scope)
+    alone = parse_reference(text)
     if alone is not None:
         return look_up(alone, scope)
     parts, done = [], 0
-    for reference in references(text):
+    for reference in find_references(text):
         parts += [text[done : reference.start], written(look_up(reference, scope))]
         done = reference.end
     return "".join([*parts, text[done:]])
@@ -54,7 +54,7 @@ def holds(condition: object, scope: Scope) -> bool:
     if not isinstance(condition, str):
         return bool(condition)
     text = condition[1:-1] if is_expression(condition) else condition
-    return bool(compute(parse(text), scope))
+    return bool(compute(parse_expression(text), scope))
 
 
 def look_up(reference: Reference, scope: Scope) -> Any:
@@ -80,7 +80,7 @@ def written(value: Any) -> str:
 
 
 def compute(steps: Iterable[ExpressionStep], scope: Scope) -> Any:
-    """Compute the value of what `parse` gave."""
+    """Compute the value of what `parse_expression` gave."""
     stack: list[Any] = []
     for step in steps:
         if step.kind == "value":

@@ -21,7 +21,7 @@ def test_a_new_flow_is_good() -> None:
 @pytest.mark.parametrize("version", [PUBLISHABLE[0], PUBLISHABLE[-1]], ids=str)
 @pytest.mark.parametrize("kind", COMPONENTS)
 def test_every_new_component_is_good_where_it_may_stand(kind: str, version: Version) -> None:
-    if not COMPONENTS[kind].known(version):
+    if not COMPONENTS[kind].is_known(version):
         assert kind in ("CalendarPicker", "NavigationList", "ChipsSelector", "ImageCarousel")
         return
     made = new_component(kind, ["name"], version, field="${data.name}", target="BYE")
