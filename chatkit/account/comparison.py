@@ -599,7 +599,7 @@ def _lines_of(one: AccountDifference) -> list[Line]:
 
 def _meanings(left: dict[str, Any], right: dict[str, Any]) -> list[Line]:
     """Compare two flow documents by what they mean."""
-    from chatkit.flowjson.diff import compare as meanings
+    from chatkit.flowjson.diff import find_differences as meanings
 
     lines = []
     for each in meanings(left, right):

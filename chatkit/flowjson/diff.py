@@ -1,8 +1,7 @@
-"""Two flow documents compared by what they mean, not line by line.
+"""Compares two flow documents by what they mean, not line by line.
 
-The nodes of both are read. Their items are paired by id or name, then by equality, then by
-position between the same neighbours. What was paired is compared; each difference has its place
-in both documents, and `Diff` shows them all.
+Screens and components are paired by id or name, then by equality, then by position between the
+same neighbours. Pairs are compared; each difference has its place in both documents.
 """
 
 from __future__ import annotations
@@ -39,24 +38,24 @@ T = TypeVar("T")
 Key: TypeAlias = Callable[[T], Hashable | None]
 
 
-def same(a: Any, b: Any) -> bool:
-    """Return whether two JSON values mean the same: 1 is 1.0, but not true."""
+def is_same_json(a: Any, b: Any) -> bool:
+    """Return whether two JSON values are equal: 1 is 1.0, but not true."""
     if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(is_same_json(a[key], b[key]) for key in a)
     if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(map(is_same_json, a, b))
     if isinstance(a, bool) or isinstance(b, bool):
         return a is b
     return bool(a == b) or (a != a and b != b)
 
 
-def canonical(value: Any) -> str:
-    """Write a value so that two that are alike are written alike."""
+def canonical_json(value: Any) -> str:
+    """Write a value as JSON; equal values are written alike."""
     return json.dumps(value, sort_keys=True)
 
 
 class Matching(Generic[T]):
-    """Pairs of items of two documents; what is paired first stays paired."""
+    """Pairs of items of two documents; an item is paired once."""
 
     def __init__(self) -> None:
         self.after: dict[T, T] = {}
@@ -66,8 +65,8 @@ class Matching(Generic[T]):
         """Pair two items."""
         self.after[x], self.before[y] = y, x
 
-    def equal(self, a: Iterable[T], b: Sequence[T], key: Key[T]) -> None:
-        """Pair items of equal keys, wherever they stand; None equals nothing."""
+    def pair_equal(self, a: Iterable[T], b: Sequence[T], key: Key[T]) -> None:
+        """Pair items of equal keys, in any order; a key of None equals nothing."""
         free: dict[Hashable, list[T]] = {}
         for y in reversed(b):
             if y not in self.before:
@@ -76,10 +75,10 @@ class Matching(Generic[T]):
             if x not in self.after and key(x) is not None and free.get(key(x)):
                 self.pair(x, free[key(x)].pop())
 
-    def in_order(
+    def pair_in_order(
         self, a: Sequence[T], b: Sequence[T], key: Key[T], kind: Key[T] | None = None
     ) -> None:
-        """Pair items of equal keys in the same order; then those of a kind between neighbours."""
+        """Pair items of equal keys in the same order, and of equal kinds between such pairs."""
         before = [id(self.after[x]) if x in self.after else key(x) for x in a]
         after = [id(y) if y in self.before else key(y) for y in b]
         for code, a0, a1, b0, b1 in SequenceMatcher(None, before, after, False).get_opcodes():
@@ -95,14 +94,14 @@ class Matching(Generic[T]):
 
 @dataclass(eq=False, slots=True)
 class _Item:
-    """An item of a list, which is itself and equal to no other."""
+    """An item of a list, equal only to itself."""
 
     index: int
     id: str | None
     text: str
 
 
-def align(a: Mapping[int, Any], b: Mapping[int, Any]) -> dict[int, int]:
+def pair_items(a: Mapping[int, Any], b: Mapping[int, Any]) -> dict[int, int]:
     """Pair the items of two lists: by id, by equality, then by position.
 
     Args:
@@ -112,21 +111,19 @@ def align(a: Mapping[int, Any], b: Mapping[int, Any]) -> dict[int, int]:
     Returns:
         Positions before with those after, in the order of the first list.
     """
-    x, y = (
-        [_Item(n, _id(value), canonical(value)) for n, value in items.items()] for items in (a, b)
-    )
+    x, y = ([_Item(n, _id_of(v), canonical_json(v)) for n, v in items.items()] for items in (a, b))
     pairs: Matching[_Item] = Matching()
     # of two items with one id the one that is the same, then the first
-    pairs.equal(x, y, lambda item: item.id and (item.id, item.text))
-    pairs.equal(x, y, lambda item: item.id)
-    pairs.in_order(x, y, lambda item: item.text)
-    pairs.equal(x, y, lambda item: item.text)
-    pairs.in_order(x, y, lambda item: item.text, lambda _: None)
+    pairs.pair_equal(x, y, lambda item: item.id and (item.id, item.text))
+    pairs.pair_equal(x, y, lambda item: item.id)
+    pairs.pair_in_order(x, y, lambda item: item.text)
+    pairs.pair_equal(x, y, lambda item: item.text)
+    pairs.pair_in_order(x, y, lambda item: item.text, lambda _: None)
     return {item.index: pairs.after[item].index for item in x if item in pairs.after}
 
 
-def moved(pairs: Iterable[tuple[int, int]]) -> set[int]:
-    """Return the first positions of the fewest pairs that must have moved."""
+def moved_positions(pairs: Iterable[tuple[int, int]]) -> set[int]:
+    """Return the first positions of the pairs that moved: the fewest that explain the order."""
     ends: list[int] = []  # the lowest end of a rising row, by its length
     rows: list[tuple[int, ...]] = []
     ordered = sorted(pairs)
@@ -140,8 +137,8 @@ def moved(pairs: Iterable[tuple[int, int]]) -> set[int]:
 _LISTS = ("children", "then", "else")
 
 
-def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Return what a container holds beside the lists of components in it or in the other."""
+def own_properties(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of a container that hold no list of components in either."""
     lists = {key for key in _LISTS if any(isinstance(v.get(key), list) for v in (value, other))}
     kept = {key: inner for key, inner in value.items() if key not in lists}
     cases, others = value.get("cases"), other.get("cases")
@@ -152,8 +149,8 @@ def own(value: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def place_of(component: ComponentNode) -> str:
-    """Return the place of a component in words."""
+def describe_place(component: ComponentNode) -> str:
+    """Describe the place of a component in words."""
     number = int(component.pointer.rpartition("/")[2]) + 1
     slot = component.slot.removeprefix("/").replace("cases/", "case ")
     parent = component.parent
@@ -161,7 +158,7 @@ def place_of(component: ComponentNode) -> str:
     return f"place {number}{inside} on screen {cut(component.screen.id or '(without id)', 40)}"
 
 
-class Pairing(Matching[ComponentNode]):
+class ComponentMatching(Matching[ComponentNode]):
     """Pairs of components: by name, by equality, then by position.
 
     Args:
@@ -179,21 +176,21 @@ class Pairing(Matching[ComponentNode]):
         super().__init__()
         self._screens = dict(screens) | {y: x for x, y in screens}
         for x, y in screens:
-            self.equal(x.components, y.components, lambda component: component.name)
-            self._by_position(x, y)
+            self.pair_equal(x.components, y.components, lambda component: component.name)
+            self._pair_by_position(x, y)
         for x, y in screens:
-            self.equal(x.components, y.components, _text_of)
+            self.pair_equal(x.components, y.components, _component_json)
         # Many footers are alike, and stay where they are.
         others = [each for each in first.components if each.type != "Footer"]
-        self.equal(others, second.components, _text_of)
+        self.pair_equal(others, second.components, _component_json)
         for x, y in screens:
-            self._by_position(x, y, lambda component: component.type)
-        self.movers = self._moved(first, second)
+            self._pair_by_position(x, y, lambda component: component.type)
+        self.moved = self._find_moved(first, second)
 
-    def _by_position(
+    def _pair_by_position(
         self, x: ScreenNode, y: ScreenNode, kind: Key[ComponentNode] | None = None
     ) -> None:
-        """Pair what is equal and in order, or else of one kind between the same neighbours."""
+        """Pair equal components in the same order of their lists, and those of a kind between."""
         inside = (
             (each.children, self.after[each].children)
             for each in x.components
@@ -203,10 +200,10 @@ class Pairing(Matching[ComponentNode]):
         for before, after in chain([(x.top_components, y.top_components)], inside):
             others = group_by_slot(after)
             for slot, components in group_by_slot(before).items():
-                self.in_order(components, others.get(slot, []), _text_of, kind)
+                self.pair_in_order(components, others.get(slot, []), _component_json, kind)
 
-    def is_outermost(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:
-        """Return whether the list is in both documents in which a component is in one."""
+    def has_list_in_both(self, component: ComponentNode, mates: Mapping[Any, Any]) -> bool:
+        """Return whether the list of an unpaired component exists in both documents."""
         parent = component.parent
         if parent is not None:
             return parent in mates and component.slot in dict(child_lists(mates[parent].value))
@@ -214,9 +211,9 @@ class Pairing(Matching[ComponentNode]):
         layout = mate.value.get("layout") if mate else None
         return isinstance(layout, dict) and component.slot in dict(child_lists(layout))
 
-    def _moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
-        """Return what stands in another list, or in another order, than before."""
-        movers: set[ComponentNode] = set()
+    def _find_moved(self, first: FlowNode, second: FlowNode) -> set[ComponentNode]:
+        """Return the components that stand in another list, or in another order, than before."""
+        moved: set[ComponentNode] = set()
         lists: dict[Hashable, list[tuple[int, int]]] = {}
         components = list(first.components)
         order = {each: n for both in (components, second.components) for n, each in enumerate(both)}
@@ -225,19 +222,19 @@ class Pairing(Matching[ComponentNode]):
             if home is (other.parent or other.screen) and one.slot == other.slot:
                 lists.setdefault((id(home), one.slot), []).append((order[one], order[other]))
             else:
-                movers.add(one)
+                moved.add(one)
         for pairs in lists.values():
-            movers |= {components[n] for n in moved(pairs)}
-        return movers
+            moved |= {components[n] for n in moved_positions(pairs)}
+        return moved
 
 
-def _text_of(component: ComponentNode) -> str:
-    return canonical(component.value)
+def _component_json(component: ComponentNode) -> str:
+    return canonical_json(component.value)
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not the same in both documents."""
+    """One difference of two documents."""
 
     kind: str  #: what and how: "screen added", "text changed", "component moved" …
     where: str  #: its place in words
@@ -247,209 +244,212 @@ class Difference:
     after: Any
 
 
+Differences = Iterator[Difference]
+
+
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """One place in both documents, and what stands there."""
+    """A place in both documents: its path in words, its pointers, and the noun for its value."""
 
-    thing: str
-    words: tuple[str, ...]
+    noun: str
+    path: tuple[str, ...]
     a: str
     b: str
 
-    def step(self, key: str, word: str | None = None, thing: str | None = None) -> _Place:
-        """Go one step down, to the same key of both."""
-        way = f"/{escape(key)}"
-        words = (*self.words, cut(key if word is None else word, 40))
-        return _Place(thing or self.thing, words, self.a + way, self.b + way)
+    def child(self, key: str, label: str | None = None, noun: str | None = None) -> _Place:
+        """Return the place of a key below this one."""
+        step = f"/{escape(key)}"
+        path = (*self.path, cut(key if label is None else label, 40))
+        return _Place(noun or self.noun, path, self.a + step, self.b + step)
 
-    def differ(self, how: str, before: Any, after: Any) -> Difference:
-        """State a difference here; what is missing on a side has no pointer there."""
+    def difference(self, how: str, before: Any, after: Any) -> Difference:
+        """Make a difference at this place; a document without the value gets no pointer."""
         a = None if before is MISSING else self.a
         b = None if after is MISSING else self.b
-        return Difference(f"{self.thing} {how}", " › ".join(self.words), a, b, before, after)
+        return Difference(f"{self.noun} {how}", " › ".join(self.path), a, b, before, after)
 
 
-def compare(a: Any, b: Any) -> Iterator[Difference]:
-    """Find all differences, those of the document first and then screen by screen."""
-    if same(a, b):
+def find_differences(a: Any, b: Any) -> Differences:
+    """Yield all differences, those of the document first and then screen by screen."""
+    if is_same_json(a, b):
         return
     if isinstance(a, dict) and isinstance(b, dict):
-        yield from _Comparison(a, b).document()
+        yield from _Comparison(a, b).compare_documents()
     else:
-        yield _Place("document", ("document",), "", "").differ("changed", a, b)
+        yield _Place("document", ("document",), "", "").difference("changed", a, b)
 
 
 class _Comparison:
-    """Both documents, and which screen and component of the one is which of the other."""
+    """Compares two documents, with their screens and components paired."""
 
     def __init__(self, a: dict[str, Any], b: dict[str, Any]) -> None:
         self.a, self.b = a, b
         self.roots: tuple[FlowNode, FlowNode] = read_nodes(a), read_nodes(b)
-        self.screens = align(*(dict(enumerate(_screens(each))) for each in (a, b)))
+        self.screens = pair_items(*(dict(enumerate(_screens(each))) for each in (a, b)))
         first, second = ({screen.index: screen for screen in o.screens} for o in self.roots)
         pairs = [(first.get(m), second.get(n)) for m, n in self.screens.items()]
-        self.known = [(x, y) for x, y in pairs if x is not None and y is not None]
+        self.screen_pairs = [(x, y) for x, y in pairs if x is not None and y is not None]
         self.renamed = {
             x.id: y.id
-            for x, y in self.known
+            for x, y in self.screen_pairs
             if x.id is not None and y.id is not None and x.id != y.id
             if x.id not in self.roots[1].by_id and y.id not in self.roots[0].by_id
         }
         names = "|".join(map(re.escape, sorted(self.renamed, key=len, reverse=True)))
         self.reference = re.compile(rf"(?<=\$\{{screen\.)({names})(?=\.)") if names else None
-        self.pairing = Pairing(self.known, *self.roots)
+        self.pairing = ComponentMatching(self.screen_pairs, *self.roots)
 
-    def document(self) -> Iterator[Difference]:
-        """Compare everything."""
+    def compare_documents(self) -> Differences:
+        """Yield all differences."""
         root = _Place("document", (), "", "")
         for key in {**self.a, **self.b}:
             x, y = self.a.get(key, MISSING), self.b.get(key, MISSING)
-            place = root.step(key)
+            place = root.child(key)
             if key == "screens" and isinstance(x, list) and isinstance(y, list):
                 continue  # last, however the keys are ordered
             if key == "routing_model" and isinstance(x, dict) and isinstance(y, dict):
-                yield from self._routes(replace(place, thing="route", words=()), x, y)
+                yield from self._compare_routes(replace(place, noun="route", path=()), x, y)
             else:
-                yield from self._values(place, x, y)
+                yield from self._compare_values(place, x, y)
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             screens = _Place("screen", (), "/screens", "/screens")
             x, y = (dict(enumerate(_screens(each))) for each in (self.a, self.b))
-            yield from self._lists(screens, x, y, self.screens, _screen_word)
-            for one, other in self.known:
-                yield from self._screen(one, other)
+            yield from self._compare_lists(screens, x, y, self.screens, _screen_label)
+            for one, other in self.screen_pairs:
+                yield from self._compare_screens(one, other)
 
-    def _routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
+    def _compare_routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Differences:
         was = {source if source in y else self.renamed.get(source, source): source for source in x}
         for source in {**was, **y}:
             old = was.get(source, source)
-            here = replace(place.step(old, f"routes from {source}"), b=place.step(source).b)
+            here = replace(place.child(old, f"routes from {source}"), b=place.child(source).b)
             before, after = x.get(old, MISSING), y.get(source, MISSING)
-            if not _texts(before) or not _texts(after):
-                yield from self._values(here, before, after)
+            if not _is_text_list(before) or not _is_text_list(after):
+                yield from self._compare_values(here, before, after)
                 continue
             now = [t if t in after else self.renamed.get(t, t) for t in before]
             gone, new = Counter(now) - Counter(after), Counter(after) - Counter(now)
             for target in gone.elements():
-                at = here.step(str(now.index(target)), f"to {target}")
-                yield replace(at, thing="route").differ("removed", target, MISSING)
+                at = here.child(str(now.index(target)), f"to {target}")
+                yield at.difference("removed", target, MISSING)
             for target in new.elements():
-                at = here.step(str(after.index(target)), f"to {target}")
-                yield replace(at, thing="route").differ("added", MISSING, target)
+                at = here.child(str(after.index(target)), f"to {target}")
+                yield at.difference("added", MISSING, target)
 
-    def _screen(self, x: ScreenNode, y: ScreenNode) -> Iterator[Difference]:
-        place = _Place("screen", (_screen_word(0, y.value),), x.pointer, y.pointer)
+    def _compare_screens(self, x: ScreenNode, y: ScreenNode) -> Differences:
+        place = _Place("screen", (_screen_label(0, y.value),), x.pointer, y.pointer)
         for key in {**x.value, **y.value}:
             before, after = x.value.get(key, MISSING), y.value.get(key, MISSING)
-            here = place.step(key, thing=_thing("screen", key))
+            here = place.child(key, noun=_property_noun("screen", key))
             if key == "id" and x.id in self.renamed:
-                yield replace(here, thing="screen").differ("renamed", x.id, y.id)
+                yield replace(here, noun="screen").difference("renamed", x.id, y.id)
             elif key == "data" and isinstance(before, dict) and isinstance(after, dict):
                 for name in {**before, **after}:
                     two = before.get(name, MISSING), after.get(name, MISSING)
-                    yield from self._values(here.step(name, thing="data"), *two)
+                    yield from self._compare_values(here.child(name, noun="data"), *two)
             elif key == "layout" and isinstance(before, dict) and isinstance(after, dict):
-                yield from self._values(here, own(before, after), own(after, before))
-                yield from self._slots(replace(here, thing="component"), before, after)
+                yield from self._compare_containers(here, before, after)
             else:
-                yield from self._values(here, before, after)
-        yield from self._components(place, x, y)
+                yield from self._compare_values(here, before, after)
+        yield from self._compare_components(place, x, y)
 
-    def _components(
+    def _compare_components(
         self, place: _Place, one_screen: ScreenNode, other_screen: ScreenNode
-    ) -> Iterator[Difference]:
+    ) -> Differences:
         """Compare the components of two screens, in the order of the second."""
         pairing = self.pairing
         for one in one_screen.components:
-            if one not in pairing.after and pairing.is_outermost(one, pairing.after):
-                yield _component_place(place, one, None).differ("removed", one.value, MISSING)
+            if one not in pairing.after and pairing.has_list_in_both(one, pairing.after):
+                yield _component_place(place, one, None).difference("removed", one.value, MISSING)
         for other in other_screen.components:
-            if (mate := pairing.before.get(other)) is None:
-                if pairing.is_outermost(other, pairing.before):
-                    yield _component_place(place, None, other).differ("added", MISSING, other.value)
-                continue
+            mate = pairing.before.get(other)
             here = _component_place(place, mate, other)
-            if mate in pairing.movers:
-                yield here.differ("moved", place_of(mate), place_of(other))
-            x, y = mate.value, other.value
-            yield from self._values(here, own(x, y), own(y, x))
-            yield from self._slots(here, x, y)
+            if mate is not None:
+                if mate in pairing.moved:
+                    yield here.difference("moved", describe_place(mate), describe_place(other))
+                yield from self._compare_containers(here, mate.value, other.value)
+            elif pairing.has_list_in_both(other, pairing.before):
+                yield here.difference("added", MISSING, other.value)
 
-    def _slots(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Iterator[Difference]:
-        """Compare which lists of components there are, and what in them is no component."""
+    def _compare_containers(
+        self, place: _Place, x: dict[str, Any], y: dict[str, Any]
+    ) -> Differences:
+        """Compare two components or layouts, except for the components in them."""
+        yield from self._compare_values(place, own_properties(x, y), own_properties(y, x))
         both = all(isinstance(value.get("cases"), dict) for value in (x, y))
         for name in dict(child_lists(x)) | dict(child_lists(y)):
             if name.startswith("/cases/") and not both:
                 continue  # what `cases` is was compared as a whole
-            word = unescape(name.removeprefix("/").replace("cases/", "case "))
-            here = _Place(place.thing, (*place.words, word), place.a + name, place.b + name)
-            before, after = _inside(x, name), _inside(y, name)
+            label = unescape(name.removeprefix("/").replace("cases/", "case "))
+            here = _Place("component", (*place.path, label), place.a + name, place.b + name)
+            before, after = _slot_value(x, name), _slot_value(y, name)
             if isinstance(before, list) and isinstance(after, list):
-                yield from self._lists(here, _strays(before), _strays(after))
+                yield from self._compare_lists(here, _strays(before), _strays(after))
             else:
-                yield from self._values(here, before, after)
+                yield from self._compare_values(here, before, after)
 
-    def _equal(self, x: Any, y: Any, next_screen: bool = False) -> bool:
-        """Return whether two values mean the same, a renamed screen being the same one."""
+    def _is_equal(self, x: Any, y: Any, next_screen: bool = False) -> bool:
+        """Return whether two values mean the same, with the ids of renamed screens replaced."""
         if isinstance(x, str) and isinstance(y, str) and x != y:
             if next_screen and self.renamed.get(x) == y:
                 return True
-            return self.reference is not None and y == self.reference.sub(self._new_name, x)
+            return self.reference is not None and y == self.reference.sub(self._renamed_id, x)
         if isinstance(x, dict) and isinstance(y, dict):
             return x.keys() == y.keys() and all(
-                self._equal(x[key], y[key], key == "next" or next_screen) for key in x
+                self._is_equal(x[key], y[key], key == "next" or next_screen) for key in x
             )
         if isinstance(x, list) and isinstance(y, list):
-            return len(x) == len(y) and all(map(self._equal, x, y))
-        return same(x, y)
+            return len(x) == len(y) and all(map(self._is_equal, x, y))
+        return is_same_json(x, y)
 
-    def _new_name(self, match: re.Match[str]) -> str:
+    def _renamed_id(self, match: re.Match[str]) -> str:
         return self.renamed[match[0]] or match[0]
 
-    def _values(self, place: _Place, x: Any, y: Any) -> Iterator[Difference]:
-        """Compare two values of any shape; one that is MISSING was added or removed."""
+    def _compare_values(self, place: _Place, x: Any, y: Any) -> Differences:
+        """Compare two values of any shape; one of them may be MISSING."""
         if x is MISSING or y is MISSING:
             if x is not y:
-                yield place.differ("removed" if y is MISSING else "added", x, y)
-        elif self._equal(x, y, "next" in place.words[-2:]):
+                yield place.difference("removed" if y is MISSING else "added", x, y)
+        elif self._is_equal(x, y, "next" in place.path[-2:]):
             return
         elif isinstance(x, dict) and isinstance(y, dict):
             for key in {**x, **y}:
-                below = place.step(key, thing=_thing(place.thing, key))
-                yield from self._values(below, x.get(key, MISSING), y.get(key, MISSING))
+                below = place.child(key, noun=_property_noun(place.noun, key))
+                yield from self._compare_values(below, x.get(key, MISSING), y.get(key, MISSING))
         elif isinstance(x, list) and isinstance(y, list):
-            if place.thing == "component" and place.words[-1] in OPTIONS:
-                place = replace(place, thing="option")
-            yield from self._lists(place, dict(enumerate(x)), dict(enumerate(y)))
+            if place.noun == "component" and place.path[-1] in OPTIONS:
+                place = replace(place, noun="option")
+            yield from self._compare_lists(place, dict(enumerate(x)), dict(enumerate(y)))
         else:
-            yield place.differ("changed", x, y)
+            yield place.difference("changed", x, y)
 
-    def _lists(
+    def _compare_lists(
         self,
         place: _Place,
         a: dict[int, Any],
         b: dict[int, Any],
         pairs: dict[int, int] | None = None,
-        word: Callable[[int, Any], str] | None = None,
-    ) -> Iterator[Difference]:
-        """Compare two lists: what was put in or taken out in one place does not move the rest.
+        label: Callable[[int, Any], str] | None = None,
+    ) -> Differences:
+        """Compare two lists by their items; an insertion does not move those after it.
 
-        Screens are paired before, and only those that are no object are compared here.
+        With `pairs`, those of screens, only items that are no object are compared further.
         """
-        is_inner, word = pairs is None, word or _item_word
-        after = align(a, b) if pairs is None else pairs
-        ahead, old = moved(after.items()), set(after.values())
+        is_inner, label = pairs is None, label or _item_label
+        after = pair_items(a, b) if pairs is None else pairs
+        ahead, old = moved_positions(after.items()), set(after.values())
         for m in a:
             if m not in after:
-                yield place.step(str(m), word(m, a[m])).differ("removed", a[m], MISSING)
+                yield place.child(str(m), label(m, a[m])).difference("removed", a[m], MISSING)
         for n in b:
             if n not in old:
-                yield place.step(str(n), word(n, b[n])).differ("added", MISSING, b[n])
+                yield place.child(str(n), label(n, b[n])).difference("added", MISSING, b[n])
         for m, n in after.items():
-            at = replace(place.step(str(n), word(n, b[n])), a=f"{place.a}/{m}")
+            at = replace(place.child(str(n), label(n, b[n])), a=f"{place.a}/{m}")
             if m in ahead:
-                yield at.differ("moved", f"place {m + 1}", f"place {n + 1}")
+                yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
             if is_inner or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
-                yield from self._values(at, a[m], b[n])
+                yield from self._compare_values(at, a[m], b[n])
 
 
 def _screens(document: dict[str, Any]) -> list[Any]:
@@ -457,35 +457,35 @@ def _screens(document: dict[str, Any]) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _id(value: Any) -> str | None:
+def _id_of(value: Any) -> str | None:
     name = value.get("id") if isinstance(value, dict) else None
     return name if isinstance(name, str) else None
 
 
-def _texts(value: Any) -> bool:
+def _is_text_list(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
-def _thing(thing: str, key: str) -> str:
-    """Return the kind of thing a property is: an action, a text, or a part of its owner."""
+def _property_noun(noun: str, key: str) -> str:
+    """Return the noun for a property: action, text, or that of its owner."""
     if key in ACTION_KEYS:
         return "action"
-    return "text" if thing in ("component", "option", "screen") and key in WORDING else thing
+    return "text" if noun in ("component", "option", "screen") and key in WORDING else noun
 
 
-def _screen_word(_: int, value: Any) -> str:
-    return f"screen {cut(_id(value) or '(without id)', 40)}"
+def _screen_label(_: int, value: Any) -> str:
+    return f"screen {cut(_id_of(value) or '(without id)', 40)}"
 
 
 def _component_place(place: _Place, x: ComponentNode | None, y: ComponentNode | None) -> _Place:
     a, b = x.pointer if x else "", y.pointer if y else ""
     one = y or x
-    word = _name_of(one) if one else ""
-    return _Place("component", (*place.words, word), a, b)
+    label = _component_label(one) if one else ""
+    return _Place("component", (*place.path, label), a, b)
 
 
-def _name_of(component: ComponentNode) -> str:
-    """Name a component by its type, and its name or else what is read on it."""
+def _component_label(component: ComponentNode) -> str:
+    """Return the type of a component with its name, or else with a text on it."""
     kind = cut(component.type or "component", 40)
     if component.name:
         return f"{kind} {cut(component.name, 40)}"
@@ -497,19 +497,19 @@ def _name_of(component: ComponentNode) -> str:
     return kind
 
 
-def _item_word(n: int, value: Any) -> str:
-    return _id(value) or f"item {n + 1}"
+def _item_label(n: int, value: Any) -> str:
+    return _id_of(value) or f"item {n + 1}"
 
 
-def _inside(value: dict[str, Any], slot: str) -> Any:
-    """Return what stands where a container may hold a list of components."""
+def _slot_value(value: dict[str, Any], slot: str) -> Any:
+    """Return the value at a JSON pointer in a container; MISSING without one."""
     for step in steps(slot):
         value = value.get(step, MISSING)
     return value
 
 
 def _strays(children: list[Any]) -> dict[int, Any]:
-    """Return what stands among components and is none, by its places."""
+    """Return the values in a list of components that are no object, by their positions."""
     return {n: child for n, child in enumerate(children) if not isinstance(child, dict)}
 
 
@@ -545,7 +545,7 @@ def change_table(names: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def cell(text: str, tag: str) -> str:
+def text_cell(text: str, tag: str) -> str:
     """Return the HTML of a cell with a text in a tag; without a text an empty one."""
     return f'<td dir="auto"><{tag}>{escaped(text)}</{tag}></td>' if text else "<td></td>"
 
@@ -565,7 +565,7 @@ class Diff(Report, tuple[Difference, ...]):
         lines = [_heading(self)]
         for one in self[:LISTED]:
             lines.append(f"  {_sign(one)} {one.kind}: {one.where}")
-            if values := " → ".join(filter(None, _values_of(one))):
+            if values := " → ".join(filter(None, _value_texts(one))):
                 lines.append(f"      {values}")
         if (more := len(self) - LISTED) > 0:
             lines.append(f"  … and {more:,} more: .frame() has them all")
@@ -575,7 +575,7 @@ class Diff(Report, tuple[Difference, ...]):
         parts = [html_heading(_heading(self))]
         if self:
             names = ("difference", "where", "before", "after")
-            parts.append(change_table(names, map(_cells, self[:LISTED])))
+            parts.append(change_table(names, map(_row_cells, self[:LISTED])))
         if (more := len(self) - LISTED) > 0:
             parts.append(f"<p>… and {more:,} more: <code>.frame()</code> has them all.</p>")
         return "".join(parts)
@@ -598,7 +598,7 @@ def diff(a: object, b: object) -> Diff:
     Raises:
         InputError: One of them is no JSON.
     """
-    return Diff(compare(read_document(a), read_document(b)))
+    return Diff(find_differences(read_document(a), read_document(b)))
 
 
 def _heading(differences: Diff) -> str:
@@ -614,16 +614,16 @@ def _sign(one: Difference) -> str:
     return _SIGNS[one.kind.rpartition(" ")[2]]
 
 
-def _values_of(one: Difference) -> list[str]:
-    """Write what was there and what is; nothing for a side that is not."""
+def _value_texts(one: Difference) -> list[str]:
+    """Return the texts of the values before and after; empty for one that is missing."""
     if one.kind.endswith(" moved"):
-        return [one.before, one.after]  # words of ours, and no texts
+        return [one.before, one.after]  # places in words
     pairs = zip((one.before, one.after), json_pair(one.before, one.after), strict=True)
     return ["" if value is MISSING else text for value, text in pairs]
 
 
-def _cells(one: Difference) -> Iterator[str]:
+def _row_cells(one: Difference) -> Iterator[str]:
     how = one.kind.rpartition(" ")[2]
     yield f'<td><b class="{how}">{_sign(one)}</b>{escaped(one.kind)}</td>'
-    for text, tag in zip((one.where, *_values_of(one)), ("span", "del", "ins"), strict=True):
-        yield cell(text, tag)
+    for text, tag in zip((one.where, *_value_texts(one)), ("span", "del", "ins"), strict=True):
+        yield text_cell(text, tag)

@@ -1,7 +1,7 @@
-"""The screens of a flow document and the ways between them, as a picture.
+"""Draws the screens of a flow document and the ways between them.
 
-`graph` finds both. A `Graph` is drawn as an SVG that needs nothing else, light or dark as what is
-around it: `layers` puts the screens into rows, and `drawing` draws them and their ways.
+`graph` finds both, `layers` puts the screens into rows, and `draw_svg` draws them as an SVG that
+needs nothing else, and is light or dark as the page around it.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ class Graph:
     def svg(self) -> str:
         """Return the graph as a drawing that needs nothing else."""
         if not self._svg:
-            self._svg.append(drawing(self))
+            self._svg.append(draw_svg(self))
         return self._svg[0]
 
     def __repr__(self) -> str:
         lines = [f"{many(len(self.nodes), 'screen')}, {many(len(self.edges), 'way')}."]
         for node in self.nodes:
-            marks = ", ".join(_marks(node))
+            marks = ", ".join(_node_marks(node))
             title = f' "{cut(node.title, 40)}"' if node.title else ""
             lines.append(f"  {cut(node.id, 40)}{title}" + (f" ({marks})" if marks else ""))
             for edge in self.edges:
@@ -73,7 +73,7 @@ class Graph:
         return "\n".join(lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        """Give a page the drawing as a part of it, which follows its theme, else a picture."""
+        """Return the drawing as a part of a page, which follows its theme, and as a picture."""
         html = f'<div class="tex2jax_ignore mathjax_ignore">{self.svg()}</div>'
         return {"text/plain": repr(self), "text/html": html, "image/svg+xml": self.svg()}
 
@@ -90,62 +90,62 @@ def graph(document: object) -> Graph:
     Raises:
         InputError: It is no JSON.
     """
-    whole = read_nodes(read_document(document))
-    edges = tuple(_edges(whole))
+    flow = read_nodes(read_document(document))
+    edges = tuple(_find_edges(flow))
     reached = {edge.target for edge in edges if edge.source != edge.target}
-    screens = [screen for screen in whole.screens if whole.by_id.get(screen.id or "") is screen]
+    screens = [screen for screen in flow.screens if flow.by_id.get(screen.id or "") is screen]
     free = [screen for screen in screens if screen.id not in reached]
     # a last screen to which only the endpoint leads is no beginning
     starts = [screen for screen in free if not screen.terminal] or free[:1] or screens[:1]
-    nodes = [_node(screen, screen in starts) for screen in screens]
+    nodes = [_make_node(screen, screen in starts) for screen in screens]
     named = [name for edge in edges for name in (edge.source, edge.target)]
     nodes += [
         Node(name, "", None, entry=False, terminal=False, known=False)
         for name in dict.fromkeys(named)
-        if name not in whole.by_id
+        if name not in flow.by_id
     ]
     return Graph(tuple(nodes), edges)
 
 
-def _marks(node: Node) -> list[str]:
-    """Name what is special about a screen."""
+def _node_marks(node: Node) -> list[str]:
+    """Return the special properties of a screen in words."""
     marks = [("entry", node.entry), ("terminal", node.terminal), ("missing", not node.known)]
     return [name for name, is_so in marks if is_so]
 
 
-def _node(screen: ScreenNode, entry: bool) -> Node:
+def _make_node(screen: ScreenNode, entry: bool) -> Node:
     title = screen.value.get("title")
     text = title if isinstance(title, str) else ""
     return Node(screen.id or "", text, screen.pointer, entry, screen.terminal)
 
 
-def _edges(whole: FlowNode) -> list[Edge]:
-    """Find all ways, each once: what a tap does says more than what is permitted."""
+def _find_edges(flow: FlowNode) -> list[Edge]:
+    """Find all ways, each once: as navigate if an action takes it, not as only permitted."""
     edges: dict[tuple[str, str, str], Edge] = {}
-    asks: dict[str, str] = {}
-    for action in whole.actions:
+    exchange_labels: dict[str, str] = {}
+    for action in flow.actions:
         source = action.screen.id
         if source is None:
             continue
-        label = _label(action.owner.value)
+        label = _component_label(action.owner.value)
         if action.name == "data_exchange":
-            asks.setdefault(source, label)
+            exchange_labels.setdefault(source, label)
         if action.name == "navigate" and action.target is not None:
             edge = Edge(source, action.target, "navigate", label, action.pointer)
             edges.setdefault((source, action.target, label), edge)
     navigated = {(edge.source, edge.target) for edge in edges.values()}
-    for source, targets in (whole.routing or {}).items():
+    for source, targets in (flow.routing or {}).items():
         for n, target in enumerate(targets if isinstance(targets, list) else ()):
             if not isinstance(target, str) or (source, target) in navigated:
                 continue
-            kind: Kind = "data_exchange" if source in asks else "routing_model"
+            kind: Kind = "data_exchange" if source in exchange_labels else "routing_model"
             pointer = f"/routing_model/{escape(source)}/{n}"
-            edge = Edge(source, target, kind, asks.get(source, ""), pointer)
+            edge = Edge(source, target, kind, exchange_labels.get(source, ""), pointer)
             edges.setdefault((source, target, ""), edge)
     return list(edges.values())
 
 
-def _label(component: dict[str, Any]) -> str:
+def _component_label(component: dict[str, Any]) -> str:
     for key in ("label", "text"):
         if isinstance(text := component.get(key), str):
             return " ".join(text.split())
@@ -156,6 +156,7 @@ _SWEEPS = 6  # more change little
 
 Way = tuple[str, str]
 Bend = tuple[str, str, int]
+RowItem = str | Bend
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class Layers:
     (source, target, row).
     """
 
-    rows: list[list[str | Bend]]
+    rows: list[list[RowItem]]
     row: dict[str, int]
 
 
@@ -179,41 +180,41 @@ def layers(nodes: Sequence[str], ways: Iterable[Way]) -> Layers:
     row: dict[str, int] = {}
     for node in TopologicalSorter(sources).static_order():
         row[node] = max((row[source] + 1 for source in sources[node]), default=0)
-    rows: list[list[str | Bend]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
+    rows: list[list[RowItem]] = [[] for _ in range(max(row.values(), default=-1) + 1)]
     for node in nodes:
         rows[row[node]].append(node)
-    joined: dict[str | Bend, list[str | Bend]] = {}
+    neighbours: dict[RowItem, list[RowItem]] = {}
     for source, target in forward:
         bends = [(source, target, n) for n in range(row[source] + 1, row[target])]
         for bend in bends:
             rows[bend[2]].append(bend)
-        path: list[str | Bend] = [source, *bends, target]
+        path: list[RowItem] = [source, *bends, target]
         for upper, lower in pairwise(path):
-            joined.setdefault(upper, []).append(lower)
-            joined.setdefault(lower, []).append(upper)
+            neighbours.setdefault(upper, []).append(lower)
+            neighbours.setdefault(lower, []).append(upper)
     for sweep in range(_SWEEPS):
         ordered = rows if sweep % 2 == 0 else rows[::-1]  # downwards, then upwards
         for fixed, sorted_row in pairwise(ordered):
-            _order(sorted_row, fixed, joined)
+            _sort_row(sorted_row, fixed, neighbours)
     return Layers(rows, row)
 
 
-def _order(
-    row: list[str | Bend], next_row: list[str | Bend], joined: dict[str | Bend, list[str | Bend]]
+def _sort_row(
+    row: list[RowItem], next_row: list[RowItem], neighbours: dict[RowItem, list[RowItem]]
 ) -> None:
-    """Sort a row by the middle of what each place is joined with in the row next to it."""
+    """Sort a row by the mean position of the neighbours of each place in the next row."""
     places = {each: n for n, each in enumerate(next_row)}
     before = {each: n for n, each in enumerate(row)}
 
-    def middle(each: str | Bend) -> float:
-        known = [places[other] for other in joined.get(each, ()) if other in places]
+    def middle(each: RowItem) -> float:
+        known = [places[other] for other in neighbours.get(each, ()) if other in places]
         return sum(known) / len(known) if known else float(before[each])
 
     row.sort(key=middle)
 
 
 def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
-    """Leave out ways that lead back: of each cycle the one to its first node."""
+    """Return the ways without one of each cycle: that to its first node."""
     forward, place = dict.fromkeys(ways), {node: n for n, node in enumerate(nodes)}
     while True:
         sources: dict[str, list[str]] = {node: [] for node in nodes}
@@ -229,9 +230,9 @@ def _without_cycles(nodes: Sequence[str], ways: Iterable[Way]) -> list[Way]:
 
 
 WIDTH, HEIGHT = 190, 58  #: of a screen
-_APART, _BELOW = 34, 62  #: between two of a row, and between two rows
+_COLUMN_GAP, _ROW_GAP = 34, 62  #: between two of a row, and between two rows
 _MARGIN = 20  #: around everything
-_BEND = 26  #: the width that a way takes which passes a row
+_BEND_WIDTH = 26  #: the width that a way takes which passes a row
 
 # In a page of Jupyter the drawing is dark where the page is, at once; a picture of its own asks
 # the system.
@@ -273,32 +274,29 @@ _LEGEND = {
 Place = tuple[float, float]
 
 
-def drawing(picture: Graph) -> str:
+def draw_svg(picture: Graph) -> str:
     """Draw a graph as an SVG that needs nothing else, from top to bottom."""
     ways = [(edge.source, edge.target) for edge in picture.edges]
     placed = layers([node.id for node in picture.nodes], ways)
     places: dict[object, Place] = {}
-    widths = [
-        sum(WIDTH if isinstance(one, str) else _BEND for one in row) + _APART * (len(row) - 1)
-        for row in placed.rows
-    ]
+    widths = [sum(map(_item_width, row)) + _COLUMN_GAP * (len(row) - 1) for row in placed.rows]
     back = any(placed.row[s] >= placed.row[t] for s, t in ways)
-    whole = max([*widths, 330.0])
+    inner_width = max([*widths, 330.0])
     for n, row in enumerate(placed.rows):
-        x = _MARGIN + (whole - widths[n]) / 2
+        x = _MARGIN + (inner_width - widths[n]) / 2
         for one in row:
-            width = WIDTH if isinstance(one, str) else _BEND
-            places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _BELOW) + HEIGHT / 2)
-            x += width + _APART
+            width = _item_width(one)
+            places[one] = (x + width / 2, _MARGIN + n * (HEIGHT + _ROW_GAP) + HEIGHT / 2)
+            x += width + _COLUMN_GAP
     kinds = [kind for kind in _LEGEND if any(edge.kind == kind for edge in picture.edges)]
-    height = 2 * _MARGIN + len(placed.rows) * (HEIGHT + _BELOW) - _BELOW + (26 if kinds else 0)
+    height = 2 * _MARGIN + len(placed.rows) * (HEIGHT + _ROW_GAP) - _ROW_GAP + (26 if kinds else 0)
     # one way where several taps lead to the same screen
     once = {(edge.source, edge.target): edge for edge in reversed(picture.edges)}
-    drawn = [_way(edge, places, placed.row, whole) for edge in reversed(once.values())]
+    drawn = [_draw_edge(edge, places, placed.row, inner_width) for edge in reversed(once.values())]
     parts = [way for way, _ in drawn] + [words for _, words in drawn]  # words above all lines
-    parts += [_box(node, places[node.id]) for node in picture.nodes]
-    parts.append(_legend(kinds, height - 14))
-    size = whole + 2 * _MARGIN + (30 if back else 0)
+    parts += [_draw_node(node, places[node.id]) for node in picture.nodes]
+    parts.append(_draw_legend(kinds, height - 14))
+    size = inner_width + 2 * _MARGIN + (30 if back else 0)
     title = f"<title>{len(picture.nodes)} screens of a flow and the ways between them</title>"
     shape = f'width="{size:.0f}" height="{height:.0f}" viewBox="0 0 {size:.0f} {height:.0f}"'
     arrow = (
@@ -312,18 +310,23 @@ def drawing(picture: Graph) -> str:
     )
 
 
-def _box(node: Node, place: Place) -> str:
+def _item_width(item: RowItem) -> int:
+    return WIDTH if isinstance(item, str) else _BEND_WIDTH
+
+
+def _draw_node(node: Node, place: Place) -> str:
     x, y = place
-    names = _marks(node)
+    names = _node_marks(node)
     radius = HEIGHT / 2 if node.terminal else 8
     title = node.title.strip() or node.id
     up = 7 if names else 3
-    lines = [f'<text class="title" x="{x:.0f}" y="{y - up:.0f}">{_fit(title, 24)}</text>']
-    lines.append(f'<text class="id" x="{x:.0f}" y="{y - up + 16:.0f}">{_fit(node.id, 26)}</text>')
+    lines = [f'<text class="title" x="{x:.0f}" y="{y - up:.0f}">{_shorten(title, 24)}</text>']
+    id = _shorten(node.id, 26)
+    lines.append(f'<text class="id" x="{x:.0f}" y="{y - up + 16:.0f}">{id}</text>')
     if names:
         badge = " · ".join(names)
         lines.append(f'<text class="badge" x="{x:.0f}" y="{y + 22:.0f}">{badge}</text>')
-    hint = f"<title>{_safe(node.id)}: {_safe(cut(node.title, 200))}</title>"
+    hint = f"<title>{_escape_xml(node.id)}: {_escape_xml(cut(node.title, 200))}</title>"
     box = (
         f'<rect class="box" x="{x - WIDTH / 2:.0f}" y="{y - HEIGHT / 2:.0f}" width="{WIDTH}" '
         f'height="{HEIGHT}" rx="{radius:.0f}"/>'
@@ -331,14 +334,14 @@ def _box(node: Node, place: Place) -> str:
     return f'<g class="{" ".join(names)}">{hint}{box}{"".join(lines)}</g>'
 
 
-def _way(
-    edge: Edge, places: dict[object, Place], row: dict[str, int], whole: float
+def _draw_edge(
+    edge: Edge, places: dict[object, Place], row: dict[str, int], inner_width: float
 ) -> tuple[str, str]:
-    """Draw a way down through its bends, or along the side if it leads back; and its words."""
+    """Return the SVG of a way, down through its bends or back along the side, and of its label."""
     first, last = row[edge.source], row[edge.target]
     (x, y), (u, v) = places[edge.source], places[edge.target]
     if first >= last:
-        far = whole + _MARGIN + 22
+        far = inner_width + _MARGIN + 22
         x, u = x + WIDTH / 2, u + WIDTH / 2
         if edge.source == edge.target:
             y, v = y - 12, v + 12
@@ -355,14 +358,14 @@ def _way(
         (a, b), (c, d) = stops[0], stops[1]
         at = (a + (c - a) * 0.5, b + (d - b) * 0.5)
     has_words = edge.label and edge.kind != "routing_model" and first < last
-    words = _pill(_fit(edge.label, 22), *at) if has_words else ""
-    hint = f"<title>{_safe(edge.source)} → {_safe(edge.target)} ({edge.kind})</title>"
+    words = _draw_label(_shorten(edge.label, 22), *at) if has_words else ""
+    hint = f"<title>{_escape_xml(edge.source)} → {_escape_xml(edge.target)} ({edge.kind})</title>"
     way = f'<path class="way {edge.kind}" d="{path}" marker-end="url(#chatkit-flow-to)"/>'
     return f"<g>{hint}{way}</g>", words
 
 
-def _pill(text: str, x: float, y: float) -> str:
-    """Write what a person taps, on its way."""
+def _draw_label(text: str, x: float, y: float) -> str:
+    """Return the SVG of a label on a way."""
     width = 5.8 * len(html_unescape(text)) + 14
     box = f'<rect class="pill" x="{x - width / 2:.0f}" y="{y - 8:.0f}" width="{width:.0f}"'
     return (
@@ -370,7 +373,7 @@ def _pill(text: str, x: float, y: float) -> str:
     )
 
 
-def _legend(kinds: list[str], y: float) -> str:
+def _draw_legend(kinds: list[str], y: float) -> str:
     parts, x = [], float(_MARGIN)
     for kind in kinds:
         parts.append(f'<path class="way {kind}" d="M{x:.0f} {y - 4:.0f}h26"/>')
@@ -379,18 +382,18 @@ def _legend(kinds: list[str], y: float) -> str:
     return "".join(parts)
 
 
-def _fit(text: str, space: int) -> str:
-    """Shorten a text to so many narrow characters; wide ones count twice."""
+def _shorten(text: str, space: int) -> str:
+    """Shorten a text to a number of narrow characters, wide ones counting twice, and escape it."""
     fitted, used = "", 0
     text = cut(text, 4 * space)
     for n, c in enumerate(text):
         used += 2 if unicodedata.east_asian_width(c) in "WF" else 1
         if used > space and n < len(text) - 1:
-            return _safe(fitted[:-1].rstrip() + "…")
+            return _escape_xml(fitted[:-1].rstrip() + "…")
         fitted += c
-    return _safe(fitted)
+    return _escape_xml(fitted)
 
 
-def _safe(text: str) -> str:
+def _escape_xml(text: str) -> str:
     """Escape a text for XML, which cannot hold every character."""
     return html_escape(cut(text, 200))

@@ -1,4 +1,4 @@
-"""All wording of a flow document as a table, and back."""
+"""Reads the texts of a flow document into a table, and puts edited ones back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: Properties of a component, of an option, or of a part of one, that are read (or heard).
+#: Properties of a component, of an option, or of a part of one, that a customer reads.
 WORDING = frozenset(
     {
         *("text", "label", "title", "description", "helper-text", "metadata"),
@@ -31,10 +31,10 @@ WORDING = frozenset(
 )
 #: Properties that hold a list of options, items or images.
 OPTIONS = frozenset({"data-source", "list-items", "images"})
-_PARTS = frozenset({"main-content", "start", "end"})  # what a list item is made of
+_ITEM_PARTS = frozenset({"main-content", "start", "end"})  # what a list item is made of
 
 _REFERENCE = re.compile(r"\$\{[^{}]*\}")
-_PART = re.compile(r"\$\{[^{}]*\}|\w+|[^\w\s]")
+_CODE_TOKEN = re.compile(r"\$\{[^{}]*\}|\w+|[^\w\s]")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'")
 
 
@@ -50,11 +50,10 @@ class DocumentText:
     limit: int | None
 
 
-def wording(document: Any) -> Iterator[DocumentText]:
-    """Walk through everything a customer reads, in the order of the document.
+def find_texts(document: Any) -> Iterator[DocumentText]:
+    """Yield all texts that a customer reads, in the order of the document.
 
-    A text that comes whole from the data of the screen is none of the document's; one that
-    holds references among its words is.
+    A text that is one reference to data is left out; one with references among its words is not.
     """
     for screen in read_nodes(document).screens:
         title = screen.value.get("title")
@@ -63,8 +62,8 @@ def wording(document: Any) -> Iterator[DocumentText]:
         for component in screen.components:
             shape = component.shape
             name = " ".join(part for part in (component.type, component.name) if part)
-            for place, way, text, limit in _of_shape("", "", component.value, shape):
-                yield DocumentText(component.pointer + place, screen.id, name, way, text, limit)
+            for place, path, text, limit in _texts_in_object("", "", component.value, shape):
+                yield DocumentText(component.pointer + place, screen.id, name, path, text, limit)
 
 
 def count_references(text: str) -> Counter[str]:
@@ -73,53 +72,54 @@ def count_references(text: str) -> Counter[str]:
 
 
 def count_code(expression: str) -> Counter[str]:
-    """Count the parts of an expression in backticks that are no text between single quotes."""
-    return Counter(_PART.findall(_QUOTED.sub(" ", expression)))
+    """Count the tokens of an expression outside its texts in single quotes."""
+    return Counter(_CODE_TOKEN.findall(_QUOTED.sub(" ", expression)))
 
 
 def _has_words(text: str) -> bool:
-    """Return whether any of a text is written in the document."""
+    """Return whether a text holds words, besides references and the code of an expression."""
     if is_expression(text.strip()):
         return any(quoted[1:-1].strip() for quoted in _QUOTED.findall(text))
     return bool(_REFERENCE.sub("", text).strip())
 
 
-def _of_shape(
-    place: str, way: str, value: dict[str, Any], shape: Shape | None
+def _texts_in_object(
+    place: str, path: str, value: dict[str, Any], shape: Shape | None
 ) -> Iterator[tuple[str, str, str, int | None]]:
-    """Find the texts of one component, option or part; `way` is the path in words."""
+    """Yield the pointer, path, text and limit of each text in a component, option or part."""
     for key, inner in value.items():
         known = shape.property(key) if shape else None
-        here, name = f"{place}/{escape(key)}", f"{way}.{key}" if way else key
+        here, name = f"{place}/{escape(key)}", f"{path}.{key}" if path else key
         item = known.item if known else None
         if key in WORDING:
-            yield from _strings(here, name, inner, known.length if known else None)
-        elif key in _PARTS and isinstance(inner, dict):
-            yield from _of_shape(here, name, inner, item)
+            yield from _texts_in_property(here, name, inner, known.length if known else None)
+        elif key in _ITEM_PARTS and isinstance(inner, dict):
+            yield from _texts_in_object(here, name, inner, item)
         elif key in OPTIONS and isinstance(inner, list):
             for n, option in enumerate(inner):
                 if isinstance(option, dict):
-                    yield from _of_shape(f"{here}/{n}", f"{name}[{n}]", option, item)
+                    yield from _texts_in_object(f"{here}/{n}", f"{name}[{n}]", option, item)
 
 
-def _strings(
-    place: str, way: str, value: Any, limit: int | None
+def _texts_in_property(
+    place: str, path: str, value: Any, limit: int | None
 ) -> Iterator[tuple[str, str, str, int | None]]:
-    """Find the texts of one property: a text, lines of one, or texts by a name."""
+    """Yield the texts of a property: a text, a list of lines, or an object of texts."""
     if isinstance(value, str):
         if _has_words(value):
-            yield place, way, value, limit
+            yield place, path, value, limit
     elif isinstance(value, list):
         for n, line in enumerate(value):
             if isinstance(line, str):
-                yield from _strings(f"{place}/{n}", f"{way}[{n}]", line, limit)
+                yield from _texts_in_property(f"{place}/{n}", f"{path}[{n}]", line, limit)
     elif isinstance(value, dict):
         for key, text in value.items():
             if isinstance(text, str):
-                yield from _strings(f"{place}/{escape(key)}", f"{way}.{key}", text, limit)
+                here = f"{place}/{escape(key)}"
+                yield from _texts_in_property(here, f"{path}.{key}", text, limit)
 
 
-COLUMNS = ("screen", "component", "property")  #: what tells whether a text is still the same
+COLUMNS = ("screen", "component", "property")  #: they must not change while a text is edited
 
 
 def texts(document: object) -> pd.DataFrame:
@@ -136,7 +136,7 @@ def texts(document: object) -> pd.DataFrame:
         limit (documented characters, if any) and length.
     """
     columns = ("pointer", "screen", "component", "property", "text", "limit")
-    made = frame_of_objects(list(wording(read_document(document))), columns, texts=columns[:5])
+    made = frame_of_objects(list(find_texts(read_document(document))), columns, texts=columns[:5])
     made["length"] = [len(text) for text in made.text]
     return made.astype({"limit": "Int64", "length": "Int64"}).set_index("pointer")
 
@@ -156,8 +156,8 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
         InputError: A row cannot be put in; all such rows are named.
     """
     copy = read_document(document)
-    known = {one.pointer: one for one in wording(copy)}
-    edited, problems = _edited(table, column, known)
+    known = {one.pointer: one for one in find_texts(copy)}
+    edited, problems = _read_edits(table, column, known)
     if problems:
         rows = many(len(problems), "row")
         raise InputError(f"{rows} cannot be put into the flow document:", problems)
@@ -174,10 +174,10 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
     return copy
 
 
-def _edited(
+def _read_edits(
     table: pd.DataFrame, column: str, known: dict[str, DocumentText]
 ) -> tuple[dict[str, str], list[Problem]]:
-    """Take the texts that differ out of a table, and tell what is wrong with the others."""
+    """Return the edited texts of a table by their pointers, and the problems of its rows."""
     if "pointer" in table.columns:
         table = table.set_index("pointer")
     if column not in table.columns:
@@ -192,7 +192,7 @@ def _edited(
         if empty.iloc[n]:
             continue
         row = {name: values[n] for name, values in columns.items()}
-        reason = "; ".join(_wrong(str(pointer), text, row, known, edited))
+        reason = "; ".join(_row_problems(str(pointer), text, row, known, edited))
         if reason:
             value = short_json(text) if isinstance(text, str) else repr(text)
             problems.append(Problem(str(pointer), value, reason))
@@ -201,14 +201,14 @@ def _edited(
     return edited, problems
 
 
-def _wrong(
+def _row_problems(
     pointer: str,
     text: object,
     row: dict[str, Any],
     known: dict[str, DocumentText],
     edited: dict[str, str],
 ) -> Iterator[str]:
-    """Validate one row."""
+    """Yield the problems of one row."""
     if pointer not in known:
         yield "no text stands there: make the table anew with texts()"
         return
@@ -222,12 +222,12 @@ def _wrong(
     if not isinstance(text, str):
         yield "must be text"
     elif text != before.text:
-        yield from _wrong_text(before.text, text)
+        yield from _text_problems(before.text, text)
         if edited.get(pointer, text) != text:
             yield "stands in two rows that differ"
 
 
-def _wrong_text(before: str, text: str) -> Iterator[str]:
+def _text_problems(before: str, text: str) -> Iterator[str]:
     if not text.strip():
         yield "is blank, which the platform refuses: leave the cell empty to keep the text"
         return
@@ -239,13 +239,10 @@ def _wrong_text(before: str, text: str) -> Iterator[str]:
         elif outside != count_code(before):
             yield "differs outside the single quotes, where the expression stands"
         return
-    lost, new = (
-        count_references(before) - count_references(text),
-        count_references(text) - count_references(before),
-    )
-    if lost:
+    old_references, references = count_references(before), count_references(text)
+    if lost := old_references - references:
         yield f"lacks {', '.join(sorted(lost))}"
-    if new:
+    if new := references - old_references:
         yield f"has {', '.join(sorted(new))}, which the text before has not"
     if was_expression != is_now:
         yield "must stand between backticks" if was_expression else "is in backticks"

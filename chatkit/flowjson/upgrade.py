@@ -1,4 +1,4 @@
-"""A flow document brought to a later version of its rules, each change listed."""
+"""Upgrades a flow document to a later version of its rules, and lists each change."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from chatkit.flowjson.components import (
     Shape,
     Version,
 )
-from chatkit.flowjson.diff import STYLE, cell, change_table
+from chatkit.flowjson.diff import STYLE, change_table, text_cell
 from chatkit.flowjson.document import read_document
 from chatkit.flowjson.nodes import ActionNode, ComponentNode, FlowNode, ScreenNode, read_nodes
 from chatkit.report import Report, ReportPart, frame_of_objects, html_heading, html_list
@@ -41,7 +41,7 @@ _DAY = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """One thing that was changed: where in the document before, and why."""
+    """One change: its pointer in the document before, and the reason."""
 
     pointer: str
     before: Any
@@ -51,14 +51,14 @@ class DocumentChange:
 
 @dataclass(frozen=True, slots=True)
 class Todo:
-    """One thing that a person must decide or look at."""
+    """One task for a person: a value to decide on or to look at."""
 
     pointer: str
     what: str
 
 
 class Rewrite:
-    """A document on its way from one version to a later one; it is changed in place."""
+    """Upgrades a document in place, from one version to a later one."""
 
     def __init__(self, document: dict[str, Any], source: Version, target: Version) -> None:
         self.document = document
@@ -68,31 +68,31 @@ class Rewrite:
         self._nodes: FlowNode = read_nodes(document)
 
     def run(self) -> None:
-        """Change what must be changed, and nothing else."""
-        for pointer, value, shape in list(_shaped(self._nodes)):
+        """Make all changes that the later version demands."""
+        for pointer, value, shape in list(_shaped_objects(self._nodes)):
             for known in shape.properties:
-                self._property(pointer, value, known)
+                self._upgrade_property(pointer, value, known)
         if self._crosses(V5):
-            self._dates()
+            self._upgrade_dates()
         if self._crosses(V6):
-            self._backticks()
+            self._report_backticks()
         if self._crosses(V7):
-            self._first_values()
+            self._upgrade_init_values()
             for screen in self._nodes.screens:
-                self._forms(screen)
+                self._report_extra_forms(screen)
         if self._crosses(V7_3):
             for action in self._nodes.actions:
-                self._payload(action)
+                self._add_payload(action)
 
-    def _ask(self, pointer: str, what: str) -> None:
-        """Leave something to a person."""
+    def _add_todo(self, pointer: str, what: str) -> None:
+        """Add a task for a person."""
         self.todo.append(Todo(pointer, what))
 
     def _crosses(self, version: Version | None) -> bool:
         return version is not None and self.source < version <= self.target
 
-    def _set(self, pointer: str, holder: Any, key: Any, after: Any, reason: str) -> None:
-        """Change one value and write it down; MISSING takes it out."""
+    def _change(self, pointer: str, holder: Any, key: Any, after: Any, reason: str) -> None:
+        """Change one value and note the change; MISSING removes it."""
         held = isinstance(holder, list) or key in holder
         before = holder[key] if held else MISSING
         if after is MISSING:
@@ -101,29 +101,29 @@ class Rewrite:
             holder[key] = after
         self.changes.append(DocumentChange(pointer, before, after, reason))
 
-    # --- what the table of properties says ------------------------------------------
+    # --- changes by the table of properties ------------------------------------------
 
-    def _property(self, pointer: str, value: dict[str, Any], known: Property) -> None:
+    def _upgrade_property(self, pointer: str, value: dict[str, Any], known: Property) -> None:
         here = f"{pointer}/{escape(known.name)}"
         now = value.get(known.name, MISSING)
         if now is not MISSING and self._crosses(known.until):
-            self._set(here, value, known.name, MISSING, f"{known.until} took it out.")
+            self._change(here, value, known.name, MISSING, f"{known.until} took it out.")
             if known.name == "data_channel_uri":
                 what = f"Set the endpoint of the flow to {short_json(now)}: it left the document."
-                self._ask(here, what)
+                self._add_todo(here, what)
         elif now is MISSING and self._crosses(known.required) and known.since <= self.target:
-            self._fill(here, value, known, f"{known.required} demands it.")
+            self._add_property(here, value, known, f"{known.required} demands it.")
         elif isinstance(now, str) and not now.strip() and self._crosses(known.not_blank):
             reason = f"{known.not_blank} refuses blank texts."
             if known.is_required(self.target):
-                self._fill(here, value, known, reason)
+                self._add_property(here, value, known, reason)
             else:
-                self._set(here, value, known.name, MISSING, reason)
+                self._change(here, value, known.name, MISSING, reason)
         elif isinstance(now, str) and known.kind == "base64":
-            self._size(here, now, known)
+            self._check_image_size(here, now, known)
 
-    def _fill(self, here: str, value: dict[str, Any], known: Property, reason: str) -> None:
-        """Put in what is demanded, as far as the rest of the object shows it."""
+    def _add_property(self, here: str, value: dict[str, Any], known: Property, reason: str) -> None:
+        """Add a required property with a value guessed from its object, or ask for one."""
         guess: Any = ""
         if known.name == "layout":
             guess = {"type": "SingleColumnLayout", "children": []}
@@ -133,98 +133,99 @@ class Rewrite:
             words = re.sub(r"[\W_]+", " ", name).strip() if isinstance(name, str) else ""
             guess = words[:1].upper() + words[1:]
         if guess:
-            self._set(here, value, known.name, guess, reason)
+            self._change(here, value, known.name, guess, reason)
             what = f"Look at the {known.name}, which was guessed: {short_json(guess)}"
-        self._ask(here, what if guess else f"Put in a {known.name}. {reason}")
+        self._add_todo(here, what if guess else f"Put in a {known.name}. {reason}")
 
-    def _size(self, here: str, image: str, known: Property) -> None:
+    def _check_image_size(self, here: str, image: str, known: Property) -> None:
         limits = [limit for since, limit in known.kilobytes if self._crosses(since)]
         size = len(image.rpartition(",")[2]) * 3 / 4 / 1024
         if limits and size > limits[-1]:
             what = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
-            self._ask(here, what)
+            self._add_todo(here, what)
 
     # --- 5.0: dates -----------------------------------------------------------------
 
-    def _dates(self) -> None:
-        """Write dates as YYYY-MM-DD, where they were milliseconds."""
+    def _upgrade_dates(self) -> None:
+        """Change dates from milliseconds to YYYY-MM-DD."""
         for component in self._nodes.components:
             for known in component.shape.properties if component.shape else ():
                 if {"date", "dates"}.intersection(known.kinds(self.source)):
                     here = f"{component.pointer}/{escape(known.name)}"
-                    self._date(here, component.value, known.name)
-                    self._date_from_data(component.screen, component.value.get(known.name), here)
+                    self._upgrade_date(here, component.value, known.name)
+                    self._upgrade_example(component.screen, component.value.get(known.name), here)
             if component.type == "DatePicker":
-                pointer, values = _of_form(component)
-                self._date(pointer, values, component.name)
+                pointer, values = _form_init_values(component)
+                self._upgrade_date(pointer, values, component.name)
                 what = "What is picked arrives as YYYY-MM-DD, no longer in milliseconds: "
-                self._ask(component.pointer, f"{what}change what reads it.")
+                self._add_todo(component.pointer, f"{what}change what reads it.")
 
-    def _date(self, pointer: str, holder: Any, key: Any) -> None:
+    def _upgrade_date(self, pointer: str, holder: Any, key: Any) -> None:
         value = holder[key] if isinstance(holder, list) else holder.get(key)
         if isinstance(value, list):
             for n in range(len(value)):
-                self._date(f"{pointer}/{n}", value, n)
+                self._upgrade_date(f"{pointer}/{n}", value, n)
             return
         text = str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
         if not _MILLISECONDS.fullmatch(text):
             return
         instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=int(text))
-        self._set(pointer, holder, key, instant.date().isoformat(), "5.0 writes dates YYYY-MM-DD.")
+        day = instant.date().isoformat()
+        self._change(pointer, holder, key, day, "5.0 writes dates YYYY-MM-DD.")
         if int(text) % _DAY:
-            self._ask(pointer, f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC.")
+            self._add_todo(pointer, f"Look at the day: {text} is {instant:%Y-%m-%d %H:%M} in UTC.")
 
-    def _date_from_data(self, screen: ScreenNode, text: Any, here: str) -> None:
-        """Write the example of a date that comes from data anew: the endpoint must follow."""
+    def _upgrade_example(self, screen: ScreenNode, text: Any, here: str) -> None:
+        """Change the example of a date that comes from data, and ask to change the endpoint."""
         match = _DATA.fullmatch(text) if isinstance(text, str) else None
         field = screen.data.get(match[1]) if match else None
         if match and isinstance(field, dict):
-            self._date(f"{screen.pointer}/data/{match[1]}/__example__", field, "__example__")
-            self._ask(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds.")
+            pointer = f"{screen.pointer}/data/{match[1]}/__example__"
+            self._upgrade_date(pointer, field, "__example__")
+            self._add_todo(here, f"Send {text} as YYYY-MM-DD, no longer in milliseconds.")
 
     # --- 6.0: backticks -------------------------------------------------------------
 
-    def _backticks(self) -> None:
+    def _report_backticks(self) -> None:
         for binding in self._nodes.bindings:
             text = binding.text.strip()
             if len(text) > 1 and text[0] == text[-1] == "`":
                 what = "6.0 takes a text in backticks as an expression: was it meant as a text?"
-                self._ask(binding.pointer, what)
+                self._add_todo(binding.pointer, what)
 
     # --- 7.0: forms -----------------------------------------------------------------
 
-    def _first_values(self) -> None:
-        """Give first values the type of their field, and name those that no longer act."""
+    def _upgrade_init_values(self) -> None:
+        """Convert init-values to the types of their fields, and list those that no longer act."""
         for component in self._nodes.components:
             form, shape = component.form, component.shape
-            here, values = _of_form(component)
-            begins = "init-value" in component.value or component.name in values
-            begins = begins or (form is not None and isinstance(form.value.get("init-values"), str))
+            here, values = _form_init_values(component)
+            has_value = "init-value" in component.value or component.name in values
+            is_bound = form is not None and isinstance(form.value.get("init-values"), str)
             if shape and component.name in values:
                 value = values[component.name]
-                typed = _typed(value, shape.value)
+                typed = _converted_value(value, shape.value)
                 if typed is not MISSING and not isinstance(typed, type(value)):
                     reason = f"7.0 checks the type: a {component.type} holds a {shape.value}."
-                    self._set(here, values, component.name, typed, reason)
-            if begins and "on-select-action" in component.value:
+                    self._change(here, values, component.name, typed, reason)
+            if (has_value or is_bound) and "on-select-action" in component.value:
                 what = "7.0 no longer runs this when the screen is shown, only on a choice."
-                self._ask(f"{component.pointer}/on-select-action", what)
+                self._add_todo(f"{component.pointer}/on-select-action", what)
 
-    def _forms(self, screen: ScreenNode) -> None:
-        """Ask for one Form on a screen: 7.0 takes no other."""
-        forms = [component for component in screen.components if component.type == "Form"]
-        for form in forms[1:]:
+    def _report_extra_forms(self, screen: ScreenNode) -> None:
+        """Ask to merge the Forms of a screen: 7.0 takes one."""
+        for form in [each for each in screen.components if each.type == "Form"][1:]:
             what = "Put these inputs into one Form: 7.0 takes one on a screen."
-            self._ask(form.pointer, what)
+            self._add_todo(form.pointer, what)
 
     # --- 7.3: data models -----------------------------------------------------------
 
-    def _payload(self, action: ActionNode) -> None:
-        """Send what the next screen asks for, where nothing was sent."""
+    def _add_payload(self, action: ActionNode) -> None:
+        """Add the payload that the next screen needs to a navigate action without one."""
         following = self._nodes.by_id.get(action.target or "")
         if action.name != "navigate" or following is None or "payload" in action.value:
             return
-        source, payload, open_ = action.screen, {}, []
+        source, payload, examples = action.screen, {}, []
         for name, field in following.data.items():
             if not isinstance(field, dict) or "__example__" not in field:
                 continue
@@ -236,27 +237,27 @@ class Rewrite:
                 payload[name] = f"${{form.{name}}}"
             else:
                 payload[name] = field["__example__"]
-                open_.append(name)
+                examples.append(name)
         if not payload:
             return
         here = f"{action.pointer}/payload"
         reason = f"7.3 demands a payload: {following.id} asks for data."
-        self._set(here, action.value, "payload", payload, reason)
-        if open_:
-            what = f"Say where {', '.join(open_)} come from: they hold the examples for now."
-            self._ask(here, what)
+        self._change(here, action.value, "payload", payload, reason)
+        if examples:
+            what = f"Say where {', '.join(examples)} come from: they hold the examples for now."
+            self._add_todo(here, what)
 
 
-def _of_form(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
-    """Return the first values in the Form of a component, and the pointer to its own."""
+def _form_init_values(component: ComponentNode) -> tuple[str, dict[str | None, Any]]:
+    """Return the pointer to the init-value of a component, and all init-values of its Form."""
     form = component.form
     values = form.value.get("init-values") if form else None
     pointer = f"{form.pointer if form else ''}/init-values/{escape(component.name or '')}"
     return pointer, values if isinstance(values, dict) else {}
 
 
-def _typed(value: Any, kind: str) -> Any:
-    """Return a first value in the type of its field, or MISSING if that cannot be told."""
+def _converted_value(value: Any, kind: str) -> Any:
+    """Convert an init-value to the type of its field; MISSING if that is not possible."""
     if isinstance(value, str) and "${" in value:
         return MISSING
     if kind == "string" and isinstance(value, int | float) and not isinstance(value, bool):
@@ -268,38 +269,38 @@ def _typed(value: Any, kind: str) -> Any:
     return MISSING
 
 
-Shaped = tuple[str, dict[str, Any], Shape]
+ShapedObject = tuple[str, dict[str, Any], Shape]
 
 
-def _shaped(whole: FlowNode) -> Iterator[Shaped]:
-    """Yield all objects that the table describes, each with its pointer and shape."""
-    if isinstance(whole.value, dict):
-        yield "", whole.value, DOCUMENT
-    for screen in whole.screens:
+def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
+    """Yield the pointer, value and shape of each object that the table describes."""
+    if isinstance(flow.value, dict):
+        yield "", flow.value, DOCUMENT
+    for screen in flow.screens:
         yield screen.pointer, screen.value, SCREEN
         if isinstance(layout := screen.value.get("layout"), dict):
             yield f"{screen.pointer}/layout", layout, LAYOUT
         for component in screen.components:
             if shape := component.shape:
-                yield from _parts(component.pointer, component.value, shape)
+                yield from _objects_within(component.pointer, component.value, shape)
 
 
-def _parts(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[Shaped]:
+def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
     yield pointer, value, shape
     for known in shape.properties:
         inner = value.get(known.name)
         here = f"{pointer}/{escape(known.name)}"
         if known.item and known.kind == "object" and isinstance(inner, dict):
-            yield from _parts(here, inner, known.item)
+            yield from _objects_within(here, inner, known.item)
         elif known.item and known.kind == "items" and isinstance(inner, list):
             for n, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _parts(f"{here}/{n}", item, known.item)
+                    yield from _objects_within(f"{here}/{n}", item, known.item)
 
 
 @dataclass(frozen=True, repr=False)
 class Upgrade(Report):
-    """A document in a later version: what was changed in it, and what is left to a person.
+    """An upgraded document, with its changes and the tasks left to a person.
 
     Pointers of changes are those of the document before.
     """
@@ -332,7 +333,7 @@ class Upgrade(Report):
         if self.changes:
             rows = ((one.pointer, one.before, one.after, one.reason) for one in self.changes)
             tags = ("code", "del", "ins", "span")
-            cells = ([_cell(*each) for each in zip(row, tags, strict=True)] for row in rows)
+            cells = ([_value_cell(*each) for each in zip(row, tags, strict=True)] for row in rows)
             parts.append(change_table(("where", "before", "after", "reason"), cells))
         todo = [f"{one.pointer}: {one.what}" for one in self.todo]
         return "".join([*parts, html_list("todo", "For a person to do", todo)])
@@ -361,7 +362,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     value = read_document(document)
     if not isinstance(value, dict):
         raise InputError("A flow document must be a JSON object.")
-    source, target = _version(value.get("version")), _version(to)
+    source, target = _require_version(value.get("version")), _require_version(to)
     if target < source:
         raise InputError(
             f"The flow document is of version {source}: what later versions brought would be "
@@ -370,7 +371,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     if source == target:
         return Upgrade(value, str(source), str(target), (), ())
     before = read_document(value)
-    change = DocumentChange("/version", str(source), str(target), _why(source, target))
+    change = DocumentChange("/version", str(source), str(target), _upgrade_reason(source, target))
     value["version"] = str(target)
     rewrite = Rewrite(value, source, target)
     rewrite.run()
@@ -381,7 +382,7 @@ def upgrade(document: object, to: str = str(RECOMMENDED)) -> Upgrade:
     return Upgrade(value, str(source), str(target), (change, *rewrite.changes), tuple(todo))
 
 
-def _version(text: object) -> Version:
+def _require_version(text: object) -> Version:
     version = Version.parse(text)
     if version not in RELEASED:
         known = ", ".join(map(str, RELEASED))
@@ -389,14 +390,14 @@ def _version(text: object) -> Version:
     return version
 
 
-def _why(source: Version, target: Version) -> str:
+def _upgrade_reason(source: Version, target: Version) -> str:
     if source in FROZEN:
         return f"{source} cannot be published since {FROZEN[source]}."
     return f"{target} is recommended." if target == RECOMMENDED else "You asked for it."
 
 
 def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
-    """Name what the rules refuse in the new version and did not refuse in the old one."""
+    """Return a task for each error of the new document that the old one did not have."""
     from chatkit.flowjson.lint import lint
 
     old = {(one.code, one.pointer) for one in lint(before).errors}
@@ -407,6 +408,6 @@ def _new_errors(before: Any, after: Any, known: set[str]) -> list[Todo]:
     ]
 
 
-def _cell(value: Any, tag: str) -> str:
+def _value_cell(value: Any, tag: str) -> str:
     is_value = tag in ("del", "ins")
-    return cell("" if value is MISSING else short_json(value) if is_value else value, tag)
+    return text_cell("" if value is MISSING else short_json(value) if is_value else value, tag)

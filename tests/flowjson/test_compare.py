@@ -11,14 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from volume import volume
 
-from chatkit.flowjson.diff import Difference, compare
+from chatkit.flowjson.diff import Difference, find_differences
 from chatkit.util.display import MISSING
 from chatkit.util.json import at
 
 
 def found(a: Any, b: Any) -> list[tuple[str, str]]:
     """Kind and place of all differences: the place after, or before where it is gone."""
-    told = list(compare(a, b))
+    told = list(find_differences(a, b))
     for one in told:
         agrees(one, a, b)
     return [(d.kind, d.pointer_a if d.pointer_b is None else d.pointer_b) for d in told]
@@ -52,13 +52,13 @@ def test_a_document_is_no_different_from_itself_however_its_keys_are_ordered(
             return {key: shuffled(value[key]) for key in keys}
         return list(map(shuffled, value)) if isinstance(value, list) else value
 
-    assert list(compare(document, shuffled(document))) == []
+    assert list(find_differences(document, shuffled(document))) == []
 
 
 @settings(max_examples=volume(20, 500))
 @given(crooked | anything, crooked | anything)
 def test_any_two_documents_are_compared_and_what_differs_is_told(a: Any, b: Any) -> None:
-    told = list(compare(a, b))
+    told = list(find_differences(a, b))
     assert bool(told) == (found(b, a) != [])
     for one in told:
         agrees(one, a, b)
@@ -66,7 +66,7 @@ def test_any_two_documents_are_compared_and_what_differs_is_told(a: Any, b: Any)
 
 def test_samples_are_no_different_from_themselves(shared: Path) -> None:
     for name, document in documents(shared).items():
-        assert list(compare(document, copy.deepcopy(document))) == [], name
+        assert list(find_differences(document, copy.deepcopy(document))) == [], name
 
 
 @settings(max_examples=volume(20, 500), suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -185,7 +185,7 @@ def test_what_was_done_is_told_in_its_own_words(
 def test_a_form_that_goes_to_another_screen_takes_its_fields_along() -> None:
     after = booking()
     children(after, 2).append(children(after).pop())
-    told = list(compare(booking(), after))
+    told = list(find_differences(booking(), after))
     assert [(d.kind, d.before, d.after) for d in told] == [
         ("component moved", "place 3 on screen START", "place 2 on screen HELP")
     ]
@@ -195,7 +195,7 @@ def test_from_one_branch_to_the_other_is_a_move() -> None:
     after = booking()
     branches = children(after, 1)[0]
     branches["else"].insert(0, branches["then"].pop())
-    told = [(d.kind, d.before, d.after) for d in compare(booking(), after)]
+    told = [(d.kind, d.before, d.after) for d in find_differences(booking(), after)]
     assert told == [
         ("component moved", "place 1 in If then on screen PAY", "place 1 in If else on screen PAY")
     ]
@@ -209,7 +209,7 @@ def test_a_named_component_that_was_moved_and_edited_is_both_and_another_is_new(
     body = children(after).pop(1)
     body["text"] = "We are open from noon until midnight."
     children(after)[1]["children"].insert(2, body)
-    kinds = [d.kind for d in compare(booking(), after)]
+    kinds = [d.kind for d in find_differences(booking(), after)]
     assert sorted(kinds) == [
         *("component added", "component moved", "component removed", "text changed"),
     ]
@@ -218,20 +218,21 @@ def test_a_named_component_that_was_moved_and_edited_is_both_and_another_is_new(
 def test_what_has_little_in_common_is_not_the_same_one_changed() -> None:
     after = booking()
     children(after)[0] = {"type": "Image", "src": "iVBORw0KGgo="}
-    assert [d.kind for d in compare(booking(), after)] == ["component removed", "component added"]
+    kinds = [each.kind for each in find_differences(booking(), after)]
+    assert kinds == ["component removed", "component added"]
 
 
 def test_a_container_does_not_become_another_kind_by_what_is_in_it() -> None:
     after = booking()
     fields = children(after).pop()["children"]
     children(after).append({"type": "If", "condition": "${data.x}", "then": fields})
-    kinds = sorted(d.kind for d in compare(booking(), after))
+    kinds = sorted(d.kind for d in find_differences(booking(), after))
     assert kinds == ["component added", *["component moved"] * 4, "component removed"]
 
 
 def test_a_screen_by_another_name_is_one_difference_when_all_ways_follow() -> None:
     after = json.loads(json.dumps(booking()).replace("START", "WELCOME").replace("PAY", "CASHIER"))
-    told = list(compare(booking(), after))
+    told = list(find_differences(booking(), after))
     assert [(d.kind, d.before, d.after) for d in told] == [
         ("screen renamed", "START", "WELCOME"),
         ("screen renamed", "PAY", "CASHIER"),
@@ -250,7 +251,7 @@ def test_lines_of_a_text_are_compared_one_by_one() -> None:
     children(before).append({"type": "TextBody", "text": lines})
     edited = [*lines[:3], "A new one", *lines[3:20], lines[20] + ", amended", *lines[22:]]
     children(after).append({"type": "TextBody", "text": edited})
-    told = [(d.kind, d.before, d.after) for d in compare(before, after)]
+    told = [(d.kind, d.before, d.after) for d in find_differences(before, after)]
     assert told == [
         ("text removed", lines[21], MISSING),
         ("text added", MISSING, "A new one"),

@@ -9,7 +9,7 @@ from flowjson.strangers import EVIL, booking, crooked, documents, screen
 from hypothesis import given, settings
 from volume import volume
 
-from chatkit.flowjson.graph import HEIGHT, WIDTH, Graph, drawing, graph
+from chatkit.flowjson.graph import HEIGHT, WIDTH, Graph, draw_svg, graph
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -74,7 +74,7 @@ def test_characters_that_xml_cannot_hold_and_long_names_do_not_break_it() -> Non
 
 
 def test_no_screens_are_an_empty_picture() -> None:
-    assert boxes(parsed(drawing(Graph((), ())))) == []
+    assert boxes(parsed(draw_svg(Graph((), ())))) == []
 
 
 @settings(max_examples=volume(16, 400))

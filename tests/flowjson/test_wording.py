@@ -9,17 +9,17 @@ from flowjson.strangers import anything, booking, crooked, documents, screen
 from hypothesis import given, settings
 from volume import volume
 
-from chatkit.flowjson.texts import count_code, count_references, is_expression, wording
+from chatkit.flowjson.texts import count_code, count_references, find_texts, is_expression
 from chatkit.util.json import at
 
 
 def texts(*children: Any, **more: Any) -> dict[str, str]:
     document = {"version": "7.3", "screens": [screen("A", "${data.title}", list(children), **more)]}
-    return {one.property: one.text for one in wording(document)}
+    return {one.property: one.text for one in find_texts(document)}
 
 
 def test_everything_a_customer_reads_is_found_in_order() -> None:
-    assert [one.text for one in wording(booking())] == [
+    assert [one.text for one in find_texts(booking())] == [
         *("Welcome", "Book a table", "We are open from noon to midnight.", "Your email", "City"),
         *("Berlin", "Lima", "Porto", "News, please", "Go on", "Payment"),
         *("You are late, ${screen.START.form.email}", "You are in time", "Card number"),
@@ -88,7 +88,7 @@ def test_only_what_is_written_in_the_document_counts(text: str, read: bool) -> N
 
 
 def test_limits_are_those_of_the_table_of_components() -> None:
-    limits = {one.component: one.limit for one in wording(booking()) if one.property == "label"}
+    limits = {one.component: one.limit for one in find_texts(booking()) if one.property == "label"}
     assert limits["TextInput email"] == 20
     assert limits["OptIn news"] == 120
 
@@ -102,16 +102,16 @@ def test_references_and_code_of_a_text_are_counted() -> None:
 @settings(max_examples=volume(16, 400))
 @given(crooked | anything)
 def test_any_json_is_walked_and_each_pointer_leads_to_its_text(document: Any) -> None:
-    found = list(wording(document))
+    found = list(find_texts(document))
     assert all(at(document, one.pointer) == one.text for one in found)
     assert len({one.pointer for one in found}) == len(found)
 
 
 def test_each_text_of_the_samples_is_known_to_the_table_of_components(shared: Path) -> None:
-    found = [one for document in documents(shared).values() for one in wording(document)]
+    found = [one for document in documents(shared).values() for one in find_texts(document)]
     assert sum(one.limit is not None for one in found) > 300
     assert all(
         at(document, one.pointer) == one.text
         for document in documents(shared).values()
-        for one in wording(document)
+        for one in find_texts(document)
     )
