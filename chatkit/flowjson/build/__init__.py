@@ -1,4 +1,4 @@
-"""A flow document as an object: built in Python, or read, changed, and written as code.
+"""Builds flow documents from Python objects, reads them, and writes the code that builds them.
 
 The classes of components are made from their table. Editors and type checkers read `classes.pyi`,
 which `python tests/flowjson/build/classes.py` writes from the same table.
@@ -35,13 +35,13 @@ from chatkit.flowjson.build.piece import (
     Target,
     WriteContext,
     all_blocks,
-    attribute,
-    laid_out,
-    listing,
+    attribute_name,
+    format_node,
+    list_node,
     piece_of,
-    quoted,
-    rebuilt,
-    suggestion,
+    quote_text,
+    rebuild_json,
+    suggest_name,
 )
 from chatkit.flowjson.components import (
     ACTIONS,
@@ -151,7 +151,7 @@ _COMPLETE = {*_TEXTS, "base64", "date", "boolean", "integer", "number", "referen
 
 
 def _component_classes() -> dict[str, Any]:
-    """Make the classes of all components and of the objects in them, by their names."""
+    """Make the classes of all components and of the objects in them, by name."""
     classes: dict[Shape, type[Piece]] = {}
 
     def hint(about: Property, *, optional: bool) -> Any:
@@ -179,10 +179,10 @@ def _component_classes() -> dict[str, Any]:
         for each in sorted(own, key=lambda each: each.required is None):
             if each.required is None:
                 annotations["_"] = KW_ONLY
-                body[attribute(each.name)] = None
+                body[attribute_name(each.name)] = None
             # what only later versions demand may be absent in earlier ones
             optional = each.required is None or each.required > each.since
-            annotations[attribute(each.name)] = hint(each, optional=optional)
+            annotations[attribute_name(each.name)] = hint(each, optional=optional)
         name = "".join(word[0].upper() + word[1:] for word in re.split("[- ]", shape.name))
         body["__annotations__"] = annotations
         classes[shape] = piece_of(shape)(
@@ -236,16 +236,16 @@ class Screen(Piece):
             if getattr(block, "name", None) == name:
                 return block
         names = [block.entered for block in self.blocks() if block.entered]
-        better = suggestion(name, names) or "."
+        better = suggest_name(name, names) or "."
         raise KeyError(f"The screen {self.id} has no component {name!r}{better}")
 
     def blocks(self) -> list[Block]:
         """List all its components, also those in others, in the order of the document."""
         return list(all_blocks(self.children))
 
-    def written(self, place: WriteContext) -> dict[str, Any]:
-        """Write it as JSON; references of its components are seen from here."""
-        return super().written(place._replace(screen=self.id))
+    def write_json(self, context: WriteContext) -> dict[str, Any]:
+        """Write it as JSON; references in its components are relative to this screen."""
+        return super().write_json(context._replace(screen=self.id))
 
     def __repr__(self) -> str:
         return f"<Screen {self.id}: {many(len(self.blocks()), 'component')}>"
@@ -284,7 +284,7 @@ class Flow(Piece):
             if screen.id == id:
                 return screen
         ids = [screen.id for screen in self.screens]
-        better = suggestion(id, ids) or "."
+        better = suggest_name(id, ids) or "."
         raise KeyError(f"There is no screen {id!r}{better}")
 
     def blocks(self) -> Iterator[tuple[Screen, Block]]:
@@ -295,19 +295,19 @@ class Flow(Piece):
 
     def to_json(self) -> dict[str, Any]:
         """Write the flow document as a dict."""
-        return self.written(self._place())
+        return self.write_json(self._write_context())
 
-    def _place(self) -> WriteContext:
-        """Return what its pieces are written with: the inputs of the flow, and their screens."""
-        version, homes = Version.parse(self.version), self._homes()
+    def _write_context(self) -> WriteContext:
+        """Return the context in which its pieces are written: its components and inputs."""
+        version, homes = Version.parse(self.version), self._screens_by_block()
         names: dict[str, set[str]] = {}
         for screen, block in self.blocks() if (version or OTHER_SCREENS) >= OTHER_SCREENS else ():
             if block.entered:
                 names.setdefault(block.entered, set()).add(screen.id)
         return WriteContext(homes=homes, names=names)
 
-    def _homes(self) -> dict[int, str]:
-        """Return the screen of each component, by the identity of the object.
+    def _screens_by_block(self) -> dict[int, str]:
+        """Return the id of the screen of each component, by the identity of the object.
 
         Raises:
             InputError: One object stands on two screens.
@@ -323,20 +323,20 @@ class Flow(Piece):
         return homes
 
     def _validate(self) -> None:
-        self._homes()
+        self._screens_by_block()
 
-    def put(self, name: str, value: Any, place: WriteContext) -> Any:
-        """Write one property; a built flow with an endpoint needs a routing model."""
+    def write_property(self, name: str, value: Any, context: WriteContext) -> Any:
+        """Write one property; a built flow with an endpoint gets a routing model."""
         if name == "routing_model" and value is None and self.data_api_version:
             return self.route() if self._memory is None else None
-        return super().put(name, value, place)
+        return super().write_property(name, value, context)
 
     def text(self) -> str:
         """Write the flow document as JSON text, indented."""
         return json.dumps(self.to_json(), ensure_ascii=False, indent=2)
 
     def route(self) -> dict[str, list[str]]:
-        """Derive the routing model: which screens follow each screen.
+        """Derive the routing model: the screens that follow each screen.
 
         `navigate` leads to its target, and on a tap `data_exchange` is taken to lead to the
         screen that follows. Where your endpoint decides otherwise, change what you get here and
@@ -373,7 +373,7 @@ class Flow(Piece):
         return f"<Flow {self.version}: {', '.join(many(*count) for count in counts)}>"
 
     def _repr_html_(self) -> str:
-        return tree(self)
+        return flow_html(self)
 
 
 def parse(document: object) -> Flow:
@@ -393,8 +393,8 @@ def parse(document: object) -> Flow:
 
 # --- as code ----------------------------------------------------------------------------
 
-#: Names that no variable may have.
-_TAKEN = {"example", "flow", "parse", *keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
+#: Names that no variable of the written code may have.
+_RESERVED_NAMES = {"example", "flow", "parse", *keyword.kwlist, *keyword.softkwlist, *dir(builtins)}
 
 
 def to_code(document: object) -> str:
@@ -418,32 +418,33 @@ def to_code(document: object) -> str:
     Raises:
         InputError: It is no JSON object.
     """
-    return _Module().module(parse(document))
+    return _ModuleWriter().write_module(parse(document))
 
 
-class _Module(CodeWriter):
-    """Writes the module that builds a whole flow."""
+class _ModuleWriter(CodeWriter):
+    """Writes the Python module that builds a flow."""
 
-    def module(self, flow: Flow) -> str:
-        """Write a whole module: imports, pictures, one statement a screen, the flow."""
-        whole = flow.to_json()
+    def write_module(self, flow: Flow) -> str:
+        """Write the module: imports, pictures, a statement for each screen, and the flow."""
+        document = flow.to_json()
         lines = []
-        self.place = flow._place()
-        if rebuilt(flow, self.place) != whole:
-            lines.append(self.statement("flow", self.called("parse", [self.json(whole)])))
+        self.context = flow._write_context()
+        if rebuild_json(flow, self.context) != document:
+            flow_node = self.imported_call("parse", [self.json_node(document)])
         else:
-            names = _names([screen.id for screen in flow.screens])
+            names = _variable_names([screen.id for screen in flow.screens])
             for name, screen in zip(names, flow.screens, strict=True):
-                self.place = self.place._replace(screen=screen.id)
-                lines.append(self.statement(name, self.piece(screen)))
-            arguments = [node for node in self.arguments(flow) if node[0] != "screens"]
-            lines.append(self.statement("flow", self.called("Flow", [listing(names)], arguments)))
-        pictures = [f"{name} = {quoted(text)}\n" for text, name in self.pictures.items()]
+                self.context = self.context._replace(screen=screen.id)
+                lines.append(self.statement(name, self.piece_node(screen)))
+            arguments = [node for node in self.argument_nodes(flow) if node[0] != "screens"]
+            flow_node = self.imported_call("Flow", [list_node(names)], arguments)
+        lines.append(self.statement("flow", flow_node))
+        pictures = [f"{name} = {quote_text(text)}\n" for text, name in self.pictures.items()]
         return "\n".join([self.imports(), *(["".join(pictures)] if pictures else []), *lines])
 
     def statement(self, name: str, node: Node) -> str:
         """Write an assignment."""
-        return f"{name} = {laid_out(node, len(name) + 3)}\n"
+        return f"{name} = {format_node(node, len(name) + 3)}\n"
 
     def imports(self) -> str:
         """Write the line of imports, sorted as a formatter sorts them."""
@@ -456,13 +457,13 @@ class _Module(CodeWriter):
         )
 
 
-def _names(ids: Iterable[object]) -> list[str]:
-    """Make a variable of each screen's id: WELCOME, welcome."""
-    taken = set(_TAKEN)
+def _variable_names(ids: Iterable[object]) -> list[str]:
+    """Make a variable name from the id of each screen: welcome from WELCOME."""
+    taken = set(_RESERVED_NAMES)
     names = []
     for id in ids:
         base = re.sub(r"[^a-z0-9]+", "_", str(id).lower()).strip("_") or "screen"
-        base = base if base[0].isalpha() and base not in _TAKEN else f"screen_{base}"
+        base = base if base[0].isalpha() and base not in _RESERVED_NAMES else f"screen_{base}"
         name = next(n for i in count(1) if (n := base if i == 1 else f"{base}_{i}") not in taken)
         taken.add(name)
         names.append(name)
@@ -474,50 +475,48 @@ def _names(ids: Iterable[object]) -> list[str]:
 _TEXT_KEYS = ("label", "text", "condition", "value", "alt_text")
 
 
-def tree(flow: Flow) -> str:
-    """Show a flow as a list of screens and components. All of it is escaped."""
-    screens = [_screen(each) for each in flow.screens if isinstance(each, Screen)]
+def flow_html(flow: Flow) -> str:
+    """Write a flow as an HTML list of screens and components."""
+    screens = [_screen_html(each) for each in flow.screens if isinstance(each, Screen)]
     head = f"<b>Flow</b> {escaped(str(flow.version))}, {many(len(flow.screens), 'screen')}"
-    return f'<div class="chatkit-flow">{head}{_list(screens)}</div>'
+    return f'<div class="chatkit-flow">{head}{_list_html(screens)}</div>'
 
 
-def _screen(screen: Screen) -> str:
+def _screen_html(screen: Screen) -> str:
     end = " <i>(terminal)</i>" if screen.terminal is True else ""
     head = f"<b>{escaped(cut(str(screen.id)))}</b> {escaped(cut(str(screen.title or '')))}{end}"
-    return head + _blocks(screen.children)
+    return head + _blocks_html(screen.children)
 
 
-def _blocks(blocks: object) -> str:
+def _blocks_html(blocks: object) -> str:
     if not isinstance(blocks, list):
         return ""
-    return _list([_block(each) if isinstance(each, Block) else _unknown(each) for each in blocks])
+    return _list_html(list(map(_block_html, blocks)))
 
 
-def _block(block: Block) -> str:
+def _block_html(block: object) -> str:
+    if not isinstance(block, Block):
+        kind = block.get("type") if isinstance(block, dict) else None
+        return f"<i>{escaped(cut(str(kind or 'unknown')))}</i>"
     words = [type(block).__name__]
     if name := getattr(block, "name", None):
         words.append(f"<code>{escaped(cut(str(name)))}</code>")
     text = next((text for key in _TEXT_KEYS if (text := getattr(block, key, None))), None)
     if text is not None and not isinstance(text, Piece):
         words.append(f"“{escaped(cut(' '.join(text) if isinstance(text, list) else str(text)))}”")
-    words += [_action(action) for _, action in block.actions()]
-    return " ".join(words) + "".join(_branch(name, blocks) for name, blocks in block.branches())
+    words += [_action_html(action) for _, action in block.actions()]
+    return " ".join(words) + "".join(_branch_html(*branch) for branch in block.branches())
 
 
-def _branch(name: str, blocks: object) -> str:
-    return f"<div><i>{escaped(cut(name))}</i>{_blocks(blocks)}</div>" if name else _blocks(blocks)
+def _branch_html(name: str, blocks: object) -> str:
+    html = _blocks_html(blocks)
+    return f"<div><i>{escaped(cut(name))}</i>{html}</div>" if name else html
 
 
-def _action(action: Action) -> str:
-    return "→ " + escaped(
-        cut(str(action.next) if isinstance(action, Navigate) else action.shape.name)
-    )
+def _action_html(action: Action) -> str:
+    target = str(action.next) if isinstance(action, Navigate) else action.shape.name
+    return f"→ {escaped(cut(target))}"
 
 
-def _unknown(value: object) -> str:
-    kind = value.get("type") if isinstance(value, dict) else None
-    return f"<i>{escaped(cut(str(kind or 'unknown')))}</i>"
-
-
-def _list(items: list[str]) -> str:
+def _list_html(items: list[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>" if items else ""

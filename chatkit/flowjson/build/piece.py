@@ -1,7 +1,7 @@
-"""One object of a flow document as an object of Python: checked, read, written as JSON.
+"""Base classes of the builder: `Piece`, `Action` and `Block`.
 
-What all classes of the builder share: the base `Piece`, `Action` and `Block`, how they say what
-they refuse, and how the Python that builds them is written.
+They validate their properties, are read from JSON and written as JSON, or as the Python that
+builds them.
 """
 
 import base64
@@ -50,55 +50,55 @@ from chatkit.flowjson.nodes import closest
 _FEW = 8  # values of an enumeration that a signature shows
 
 
-class _Read:
-    """Takes a piece, or reads it out of the dict that is its JSON."""
+class _PieceValidator:
+    """Validates a piece, or reads it from a dict that is its JSON."""
 
     def __get_pydantic_core_schema__(
         self, source: "type[Piece]", handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        def take(value: object) -> object:
+        def validate(value: object) -> object:
             if isinstance(value, source):
                 return value
             if isinstance(value, dict):
-                return source.read(_json(value))
-            raise ValueError(f"must be {source.called()}, or its JSON as a dict")
+                return source.read(_validate_json(value))
+            raise ValueError(f"must be {source.article_name()}, or its JSON as a dict")
 
-        return core_schema.no_info_plain_validator_function(take)
+        return core_schema.no_info_plain_validator_function(validate)
 
 
 T = TypeVar("T")
-One: TypeAlias = Annotated[T, _Read()]
-Items: TypeAlias = list[Annotated[T, _Read()]]
+One: TypeAlias = Annotated[T, _PieceValidator()]
+Items: TypeAlias = list[Annotated[T, _PieceValidator()]]
 
 
-def _reference(value: str) -> str:
+def _validate_reference(value: str) -> str:
     if "${" not in value and not value.startswith("`"):
         raise ValueError("must be a reference like ${data.x}")
     return value
 
 
-def _json(value: Any) -> Any:
-    """Refuse what JSON does not know."""
+def _validate_json(value: Any) -> Any:
+    """Refuse values that JSON does not have."""
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 raise ValueError(f"must have text as keys, not {key!r}")
-            _json(item)
+            _validate_json(item)
     elif isinstance(value, list):
         for item in value:
-            _json(item)
+            _validate_json(item)
     elif not (value is None or isinstance(value, str | int | float)):
         raise ValueError(f"must be JSON, which has no {type(value).__name__}")
     return value
 
 
-def _payload(value: dict[str, Any]) -> dict[str, Any]:
-    """Take JSON, and inputs, each for what a person enters in it."""
-    _json({key: item for key, item in value.items() if not getattr(item, "entered", "")})
+def _validate_payload(value: dict[str, Any]) -> dict[str, Any]:
+    """Refuse values that are neither JSON nor an input."""
+    _validate_json({key: item for key, item in value.items() if not getattr(item, "entered", "")})
     return value
 
 
-def _picture(value: object) -> str:
+def _encode_picture(value: object) -> str:
     if isinstance(value, PathLike):
         try:
             value = Path(value).read_bytes()
@@ -111,7 +111,7 @@ def _picture(value: object) -> str:
     return value
 
 
-def _date(value: object) -> str:
+def _format_date(value: object) -> str:
     if isinstance(value, date):
         return (value.date() if isinstance(value, datetime) else value).isoformat()
     if not isinstance(value, str):
@@ -125,7 +125,7 @@ class ScreenLike(Protocol):
     id: str
 
 
-def _target(value: object) -> str:
+def _screen_id(value: object) -> str:
     id = getattr(value, "id", value)
     if not isinstance(id, str):
         raise ValueError("must be a screen or its id")
@@ -133,43 +133,43 @@ def _target(value: object) -> str:
 
 
 #: A text that refers to a value.
-Reference: TypeAlias = Annotated[str, AfterValidator(_reference)]
+Reference: TypeAlias = Annotated[str, AfterValidator(_validate_reference)]
 Flag: TypeAlias = bool | Reference
 Integer: TypeAlias = int | Reference
 Number: TypeAlias = int | float | Reference
 #: A picture: base64, or what is turned into it.
-Base64: TypeAlias = Annotated[str | bytes | PathLike[str], PlainValidator(_picture)]
-Date: TypeAlias = Annotated[str | date, PlainValidator(_date)]
+Base64: TypeAlias = Annotated[str | bytes | PathLike[str], PlainValidator(_encode_picture)]
+Date: TypeAlias = Annotated[str | date, PlainValidator(_format_date)]
 #: An object with keys of the author's own.
-Map: TypeAlias = Annotated[dict[str, Any], AfterValidator(_json)]
+Map: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_json)]
 #: What an action carries: JSON, and inputs of the flow.
-Payload: TypeAlias = Annotated[dict[str, Any], AfterValidator(_payload)]
+Payload: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_payload)]
 #: A screen, or its id.
-Target: TypeAlias = Annotated[str | ScreenLike, PlainValidator(_target)]
+Target: TypeAlias = Annotated[str | ScreenLike, PlainValidator(_screen_id)]
 
 
-class Words(str):
+class BareText(str):
     """A text that prints without quotes, as an annotation in a signature."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
-def type_words(hint: Any) -> str:
-    """Write a type for the reader of a signature."""
+def format_type(hint: Any) -> str:
+    """Write a type as a signature shows it."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Reference:
         return "reference"
     if origin is Annotated:
-        return type_words(arguments[0])
+        return format_type(arguments[0])
     if origin is Literal:
         few = [repr(each) for each in arguments[:_FEW]]
         return " | ".join([*few, *(["…"] if len(arguments) > _FEW else [])])
     if origin in (Union, UnionType):
-        parts = dict.fromkeys(type_words(each) for each in arguments if each is not NoneType)
+        parts = dict.fromkeys(format_type(each) for each in arguments if each is not NoneType)
         return " | ".join(parts)
     if origin in (list, dict) and arguments[-1] is not Any:
-        return f"{origin.__name__}[{', '.join(type_words(each) for each in arguments)}]"
+        return f"{origin.__name__}[{', '.join(format_type(each) for each in arguments)}]"
     return getattr(origin or hint, "__name__", str(hint))
 
 
@@ -184,11 +184,11 @@ def example(value: Any) -> dict[str, Any]:
     Raises:
         InputError: It has no type in JSON, or is an empty list, which does not tell of what.
     """
-    return {**schema(value), "__example__": value}
+    return {**data_schema(value), "__example__": value}
 
 
-def schema(value: Any) -> dict[str, Any]:
-    """Describe a value as a data model does.
+def data_schema(value: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a value, as in a data model.
 
     Raises:
         InputError: It has no type in JSON.
@@ -200,18 +200,18 @@ def schema(value: Any) -> dict[str, Any]:
     if isinstance(value, int | float):
         return {"type": "number"}
     if isinstance(value, dict):
-        return {"type": "object", "properties": {key: schema(item) for key, item in value.items()}}
+        return {"type": "object", "properties": {k: data_schema(v) for k, v in value.items()}}
     if isinstance(value, list) and value:
-        return {"type": "array", "items": _items(value)}
+        return {"type": "array", "items": _items_schema(value)}
     reason = "an empty list does not tell what it holds" if value == [] else "JSON has no such type"
     raise InputError(
         "This cannot be an example of a field:", [Problem("value", repr(value), reason)]
     )
 
 
-def _items(values: list[Any]) -> dict[str, Any]:
-    """Describe what all items have in common: an option may lack a description."""
-    schemas = [schema(value) for value in values]
+def _items_schema(values: list[Any]) -> dict[str, Any]:
+    """Return one schema for all items; objects may differ in their properties."""
+    schemas = [data_schema(value) for value in values]
     if all(each["type"] == "object" for each in schemas):
         properties: dict[str, Any] = {}
         for each in schemas:
@@ -221,15 +221,15 @@ def _items(values: list[Any]) -> dict[str, Any]:
 
 
 _CONFIG = ConfigDict(strict=True, extra="forbid", hide_input_in_errors=True)
-#: What pieces know of themselves for those who write and read them.
+#: Attributes for writing and reading pieces, which completion does not show.
 _INNER = {
-    *("called", "empty", "keys", "kinds", "nests", "noun", "order"),
-    *("put", "read", "constants", "shape", "kind_key", "written"),
+    *("article_name", "empty", "keys", "kinds", "nests", "noun", "order"),
+    *("read", "constants", "shape", "kind_key", "write_json", "write_property"),
 }
 
 
 class Nest(NamedTuple):
-    """A property that stands one object deeper in JSON: its key there, and what is beside it."""
+    """A property nested one object deeper in JSON: its keys, and the constants beside it."""
 
     outer: str
     inner: str
@@ -244,14 +244,14 @@ class Memory(NamedTuple):
 
 
 class WriteContext(NamedTuple):
-    """The place in which a piece is written: its screen, and the inputs of the whole flow."""
+    """The context in which a piece is written: its screen, and the inputs of the flow."""
 
     screen: str = ""
     homes: Mapping[int, str] = MappingProxyType({})  # of each component, by its identity
     names: Mapping[str, Set[str]] = MappingProxyType({})  # of inputs: the screens that have one
 
     def with_screen(self, match: re.Match[str]) -> str:
-        """Return a reference to an input that only one other screen has with that screen."""
+        """Add the screen to a reference to an input that only one other screen has."""
         homes = self.names.get(match[1], ())
         if self.screen in homes or len(homes) != 1:
             return match[0]
@@ -267,17 +267,17 @@ class Piece(metaclass=HelpPage):
     """
 
     shape: ClassVar[Shape]
-    #: What each piece of the class says of itself in JSON.
+    #: Keys and values that each piece of the class has in JSON.
     constants: ClassVar[Mapping[str, str]] = {}
     #: Attribute -> JSON key, in the order of the document.
     keys: ClassVar[dict[str, str]] = {}
     #: The order in the document, where it is not that of the table.
     order: ClassVar[tuple[str, ...]] = ()
     nests: ClassVar[Mapping[str, Nest]] = {}
-    #: Attribute -> what makes an empty one, if a document lacks what holds other pieces.
+    #: Attribute -> the type of its empty value, where a document lacks a list or an object.
     empty: ClassVar[Mapping[str, Callable[[], object]]] = {}
-    #: Of a class that stands for several, Action or Block: what it is, the JSON key that tells
-    #: which one, and the classes by what it says.
+    #: Of a class that stands for several, Action or Block: its noun, the JSON key that
+    #: distinguishes its classes, and the classes by the value of that key.
     noun: ClassVar[str] = ""
     kind_key: ClassVar[str] = ""
     kinds: ClassVar[dict[str, Any]] = {}
@@ -287,7 +287,7 @@ class Piece(metaclass=HelpPage):
     more: Map = field(default_factory=dict)
 
     @classmethod
-    def called(cls) -> str:
+    def article_name(cls) -> str:
         """Return the name of the class with its article."""
         article = "an" if cls.__name__[0] in "AEIOU" else "a"
         return str(vars(cls).get("noun") or f"{article} {cls.__name__}")
@@ -315,10 +315,10 @@ class Piece(metaclass=HelpPage):
                 continue
             if nest and isinstance(value, dict) and nest.inner in value:
                 shells[name] = value
-                fits = piece._set(name, value[nest.inner]) is None
+                fits = piece._try_set(name, value[nest.inner]) is None
             else:
                 fits = not nest and name != "" and value is not None
-                fits = fits and piece._set(name, value) is None
+                fits = fits and piece._try_set(name, value) is None
             if not fits:
                 more[key] = value
         vars(piece).update(more=more, _memory=Memory(tuple(raw), shells))
@@ -326,35 +326,35 @@ class Piece(metaclass=HelpPage):
 
     def to_json(self) -> dict[str, Any]:
         """Write it as the dict that JSON needs."""
-        return self.written(WriteContext())
+        return self.write_json(WriteContext())
 
-    def written(self, place: WriteContext) -> dict[str, Any]:
+    def write_json(self, context: WriteContext) -> dict[str, Any]:
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
         if self._memory is not None:
-            place = place._replace(names={})  # what was read stays as it is
+            context = context._replace(names={})  # what was read stays as it is
         known: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
-            value = self.put(name, getattr(self, name), place)
-            if value is None or (not value and name in self.empty and self._vacant(key)):
+            value = self.write_property(name, getattr(self, name), context)
+            if value is None or (not value and name in self.empty and self._is_absent(key)):
                 continue
-            known[key] = self._shell(name, value) if name in self.nests else value
-        whole = write(self.more, place) | known
+            known[key] = self._wrap_nested(name, value) if name in self.nests else value
+        whole = write_value(self.more, context) | known
         before = [key for key in self._memory.keys if key in whole] if self._memory else []
         return {key: whole[key] for key in dict.fromkeys([*before, *known, *whole])}
 
     def _validate(self) -> None:
-        """Refuse what only the whole piece can show to be wrong."""
+        """Refuse a wrong combination of properties."""
 
-    def put(self, name: str, value: Any, place: WriteContext) -> Any:
+    def write_property(self, name: str, value: Any, context: WriteContext) -> Any:
         """Write the value of one property; None is left out."""
-        return write(value, place)
+        return write_value(value, context)
 
-    def _vacant(self, key: str) -> bool:
-        """Return whether the document had nothing there that could be empty."""
+    def _is_absent(self, key: str) -> bool:
+        """Return whether the document that was read lacks a key, or has another value there."""
         return self._memory is not None and (key not in self._memory.keys or key in self.more)
 
-    def _shell(self, name: str, value: Any) -> dict[str, Any]:
-        """Put the object around a value that stands deeper."""
+    def _wrap_nested(self, name: str, value: Any) -> dict[str, Any]:
+        """Wrap a nested value in its object."""
         nest = self.nests[name]
         shell = self._memory.shells.get(name) if self._memory else None
         return {**(shell or nest.constants), nest.inner: value}
@@ -362,13 +362,13 @@ class Piece(metaclass=HelpPage):
     def __setattr__(self, name: str, value: Any) -> None:
         cls = type(self)
         if name not in (*cls.keys, "more"):
-            better = suggestion(name, cls.keys)
+            better = suggest_name(name, cls.keys)
             raise AttributeError(f"{cls.__name__} has no property {name!r}{better}")
-        if error := self._set(name, value):
-            raise refused(cls.__name__, [name], error)
+        if error := self._try_set(name, value):
+            raise construction_error(cls.__name__, [name], error)
 
-    def _set(self, name: str, value: Any) -> ValidationError | None:
-        """Set a property, or return what is wrong with the value."""
+    def _try_set(self, name: str, value: Any) -> ValidationError | None:
+        """Set a property, or return the error of its value."""
         memory = self._memory
         try:
             type(self).__pydantic_validator__.validate_assignment(self, name, value)  # type: ignore[attr-defined]
@@ -378,31 +378,33 @@ class Piece(metaclass=HelpPage):
         return None
 
     def __dir__(self) -> list[str]:
-        """Name what a person works with: completion shows no more."""
+        """Return the names that completion shows: without those for writing and reading."""
         return [name for name in super().__dir__() if name not in _INNER]
 
     def __repr__(self) -> str:
-        return expression(self)
+        return piece_code(self)
 
 
-def write(value: Any, place: WriteContext) -> Any:
-    """Write any value as JSON. What comes back is a copy."""
+def write_value(value: Any, context: WriteContext) -> Any:
+    """Write any value as JSON, as a copy."""
     if isinstance(value, Piece):
-        return value.written(place)
+        return value.write_json(context)
     if isinstance(value, dict):
-        return {key: write(item, place) for key, item in value.items()}
+        return {key: write_value(item, context) for key, item in value.items()}
     if isinstance(value, list):
-        return [write(item, place) for item in value]
-    return _FORM.sub(place.with_screen, value) if isinstance(value, str) and place.names else value
+        return [write_value(item, context) for item in value]
+    if isinstance(value, str) and context.names:
+        return _INPUT_REFERENCE.sub(context.with_screen, value)
+    return value
 
 
-_FORM = re.compile(r"\$\{form\.([\w-]+)")
+_INPUT_REFERENCE = re.compile(r"\$\{form\.([\w-]+)")
 P = TypeVar("P", bound=Piece)
 
 
 @dataclass_transform(field_specifiers=(field, Field))
 def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
-    """Make a class of pieces: names, order and descriptions come from the table."""
+    """Make a class a piece of a shape, with the names, order and descriptions of the table."""
 
     def make(cls: type[P]) -> type[P]:
         own = {
@@ -411,7 +413,7 @@ def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
             if hint not in (KW_ONLY, ClassVar)
         }
         outer = {nest.outer: name for name, nest in cls.nests.items()}
-        listed = {outer.get(each.name) or attribute(each.name): each for each in shape.properties}
+        listed = {outer.get(p.name) or attribute_name(p.name): p for p in shape.properties}
         cls.shape = shape
         if cls.kind_key:
             cls.constants = {cls.kind_key: shape.name}
@@ -429,21 +431,21 @@ def piece_of(shape: Shape) -> Callable[[type[P]], type[P]]:
         made = cast("type[P]", dataclass(cls, config=_CONFIG, repr=False))
         if cls.kind_key:
             cls.kinds[shape.name] = made
-        made.__init__ = _with_our_errors(made)  # type: ignore[method-assign]
-        made.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nArgs:\n{_arguments(made)}"
+        made.__init__ = _make_init(made)  # type: ignore[method-assign]
+        made.__doc__ = f"{inspect.cleandoc(cls.__doc__ or '')}\n\nArgs:\n{_arguments_help(made)}"
         return made
 
     return make
 
 
-def attribute(key: str) -> str:
-    """Turn the key of a property into a name of Python: on-click-action, on_click_action."""
+def attribute_name(key: str) -> str:
+    """Convert the key of a property to a Python name: on-click-action to on_click_action."""
     name = key.replace("-", "_")
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def _with_our_errors(cls: type[P]) -> Callable[..., None]:
-    """Return an initializer that words what the class refuses as our errors do."""
+def _make_init(cls: type[P]) -> Callable[..., None]:
+    """Return an initializer of a class that raises InputError for refused arguments."""
     init = cls.__init__
     names = [f.name for f in fields(cls) if not f.kw_only]
     names += [f.name for f in fields(cls) if f.kw_only and f.name != "more"] + ["more"]
@@ -452,21 +454,21 @@ def _with_our_errors(cls: type[P]) -> Callable[..., None]:
         try:
             init(self, *args, **keywords)
         except ValidationError as error:
-            raise refused(cls.__name__, names, error) from None
+            raise construction_error(cls.__name__, names, error) from None
         self._validate()
 
-    cls.__signature__ = _signature(cls, names)  # type: ignore[attr-defined]
+    cls.__signature__ = _make_signature(cls, names)  # type: ignore[attr-defined]
     return __init__
 
 
-def _signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
-    """Write the signature for the reader: without what pydantic makes of it."""
+def _make_signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
+    """Return the signature of a class as a reader needs it, with readable types."""
     parameters = inspect.signature(cls).parameters
     hints = cls.__annotations__ | {"more": dict}
     return inspect.Signature(
         [
             parameters[name].replace(
-                annotation=Words(type_words(hints[name])),
+                annotation=BareText(format_type(hints[name])),
                 default=parameters[name].default if name != "more" else None,
             )
             for name in names
@@ -474,8 +476,8 @@ def _signature(cls: type[Piece], names: list[str]) -> inspect.Signature:
     )
 
 
-def _arguments(cls: type[Piece]) -> str:
-    """Describe the arguments of a class for its help."""
+def _arguments_help(cls: type[Piece]) -> str:
+    """Write the arguments of a class for its docstring."""
     parts = []
     for name in (f.name for f in fields(cls) if f.name != "more"):
         about = cls.shape.by_name[cls.keys[name]]
@@ -500,32 +502,32 @@ _REASONS = {
 }
 
 
-def refused(name: str, names: Sequence[str], error: ValidationError) -> InputError:
-    """Return an error that names everything wrong with the arguments of a piece.
+def construction_error(name: str, names: Sequence[str], error: ValidationError) -> InputError:
+    """Convert an error of pydantic to one that lists the problems of the arguments of a piece.
 
     Args:
-        name: What the piece is called.
+        name: The name of the class.
         names: Its arguments, in their order.
-        error: What pydantic found.
+        error: The error of pydantic.
     """
     problems: dict[str, Problem] = {}
     for detail in error.errors(include_url=False):
-        field = _field(detail["loc"], names)
-        reason = _reason(detail, field, name, names)
+        field = _argument_name(detail["loc"], names)
+        reason = _problem_reason(detail, field, name, names)
         if field in problems and problems[field].reason != reason:  # neither this nor that
             reason = f"{problems[field].reason} or {reason.removeprefix('must be ')}"
-        problems[field] = Problem(field, _value(detail), reason)
+        problems[field] = Problem(field, _passed_value(detail), reason)
     return InputError(f"This {name} cannot be built:", list(problems.values()))
 
 
-def suggestion(name: object, names: Iterable[str]) -> str:
-    """Ask whether another name was meant, if one is like it."""
+def suggest_name(name: object, names: Iterable[str]) -> str:
+    """Return a question for a similar name, to end a message; empty without one."""
     like = closest(str(name), names)
     return f"; did you mean {like}?" if like else ""
 
 
-def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
-    """Name the argument, and the item of it; what follows are steps of pydantic's own."""
+def _argument_name(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
+    """Return the name of the argument, and of its item, that a location of pydantic points at."""
     first, *rest = loc
     if isinstance(first, int):
         first = names[first] if first < len(names) else f"argument {first + 1}"
@@ -533,16 +535,16 @@ def _field(loc: tuple[int | str, ...], names: Sequence[str]) -> str:
     return first if item is None else f"{first}[{item}]"
 
 
-def _reason(detail: ErrorDetails, field: str, name: str, names: Sequence[str]) -> str:
+def _problem_reason(detail: ErrorDetails, field: str, name: str, names: Sequence[str]) -> str:
     if detail["type"] == "unexpected_keyword_argument":
-        return f"is not a property of {name}{suggestion(field, names)}"
+        return f"is not a property of {name}{suggest_name(field, names)}"
     if detail["type"] == "literal_error":
         return f"must be {detail['ctx']['expected']}"
     return _REASONS.get(detail["type"], detail["msg"].removeprefix("Value error, "))
 
 
-def _value(detail: ErrorDetails) -> str:
-    """Show what was passed, if anything was."""
+def _passed_value(detail: ErrorDetails) -> str:
+    """Return the passed value as text; empty if an argument is missing."""
     if detail["type"].startswith("missing"):
         return ""
     value: Any = detail["input"]
@@ -560,19 +562,20 @@ class Action(Piece):
     kinds: ClassVar[dict[str, type["Action"]]] = {}
     noun, kind_key = "an action", "name"
 
-    def put(self, name: str, value: Any, place: WriteContext) -> Any:
+    def write_property(self, name: str, value: Any, context: WriteContext) -> Any:
         """Write the value of one property; an input in a payload is written as a reference."""
         if name != "payload" or not isinstance(value, dict):
-            return write(value, place)
-        return {key: _referred(item, place) for key, item in value.items()}
+            return write_value(value, context)
+        return {key: _write_payload_value(item, context) for key, item in value.items()}
 
 
-def _referred(item: Any, place: WriteContext) -> Any:
+def _write_payload_value(item: Any, context: WriteContext) -> Any:
     entered = getattr(item, "entered", None)
     if entered is None:
-        return write(item, place)
-    home = place.homes.get(id(item), place.screen)
-    return f"${{form.{entered}}}" if home == place.screen else f"${{screen.{home}.form.{entered}}}"
+        return write_value(item, context)
+    home = context.homes.get(id(item), context.screen)
+    screen = "" if home == context.screen else f"screen.{home}."
+    return f"${{{screen}form.{entered}}}"
 
 
 class Block(Piece):
@@ -594,7 +597,7 @@ class Block(Piece):
     def __format__(self, spec: str) -> str:
         """Return the reference, for texts like f"Hello {name}"; raise where there is none."""
         if self.entered is None:
-            name = type(self).called()
+            name = type(self).article_name()
             raise InputError(
                 f"{name[:1].upper()}{name[1:]} is not an input: nobody enters a value in it, so no "
                 "text can hold one."
@@ -615,17 +618,17 @@ class Block(Piece):
 
     def actions(self) -> Iterator[tuple[str, Action]]:
         """Yield its actions and those of its options, each with the key it stands under."""
-        yield from _actions(self)
+        yield from _find_actions(self)
 
 
-def _actions(owner: Piece) -> Iterator[tuple[str, Action]]:
+def _find_actions(owner: Piece) -> Iterator[tuple[str, Action]]:
     for name, key in owner.keys.items():
         value = getattr(owner, name)
         if isinstance(value, Action):
             yield key, value
         for item in value if isinstance(value, list) else ():
             if isinstance(item, Piece) and not isinstance(item, Block):
-                yield from _actions(item)
+                yield from _find_actions(item)
 
 
 def all_blocks(blocks: object) -> Iterator[Block]:
@@ -641,7 +644,7 @@ WIDTH = 88  # what formatters take if nobody says otherwise
 
 
 class Group(NamedTuple):
-    """Something in brackets: on one line if there is room, or else one item a line."""
+    """Items in brackets: on one line if there is room, or else one item a line."""
 
     head: str
     items: "list[tuple[str, Node]]"
@@ -649,38 +652,39 @@ class Group(NamedTuple):
 
 
 Node = str | Group
+NamedNodes = Iterable[tuple[str, Node]]
 
 
-def call(name: str, arguments: Iterable[Node], named: Iterable[tuple[str, Node]] = ()) -> Group:
-    """Make a call."""
+def call_node(name: str, arguments: Iterable[Node], named: NamedNodes = ()) -> Group:
+    """Make the node of a call."""
     items = [*(("", each) for each in arguments), *((f"{key}=", each) for key, each in named)]
     return Group(f"{name}(", items, ")")
 
 
-def listing(items: Iterable[Node]) -> Group:
-    """Make a list."""
+def list_node(items: Iterable[Node]) -> Group:
+    """Make the node of a list."""
     return Group("[", [("", each) for each in items], "]")
 
 
-def mapping(items: Iterable[tuple[str, Node]]) -> Group:
-    """Make a dict."""
-    return Group("{", [(f"{quoted(key)}: ", each) for key, each in items], "}")
+def dict_node(items: NamedNodes) -> Group:
+    """Make the node of a dict."""
+    return Group("{", [(f"{quote_text(key)}: ", each) for key, each in items], "}")
 
 
-def constant(value: Any) -> Node:
-    """Write a JSON value."""
+def constant_node(value: Any) -> Node:
+    """Make the node of a JSON value."""
     if isinstance(value, dict):
-        return mapping((key, constant(item)) for key, item in value.items())
+        return dict_node((key, constant_node(item)) for key, item in value.items())
     if isinstance(value, list):
-        return listing(map(constant, value))
+        return list_node(map(constant_node, value))
     if isinstance(value, str):
-        return quoted(value)
+        return quote_text(value)
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Write a text, in double quotes unless that needs more backslashes."""
     written = repr(text)
     if written[0] == '"':
@@ -689,117 +693,113 @@ def quoted(text: str) -> str:
     return min(f'"{inner}"', written, key=len)
 
 
-def laid_out(node: Node, before: int = 0, indent: int = 0, after: int = 0) -> str:
-    """Write a node, with so many characters before it and after it on its line."""
+def format_node(node: Node, before: int = 0, indent: int = 0, after: int = 0) -> str:
+    """Write a node as code; `before` and `after` count the other characters on its line."""
     if isinstance(node, str) or not node.items:
-        return flat(node)
-    line = flat(node)
+        return format_flat(node)
+    line = format_flat(node)
     if before + len(line) + after <= WIDTH:
         return line
     inner = indent + 4
     lines = [
-        f"{' ' * inner}{key}{laid_out(item, inner + len(key), inner, 1)},\n"
+        f"{' ' * inner}{key}{format_node(item, inner + len(key), inner, 1)},\n"
         for key, item in node.items
     ]
     return f"{node.head}\n{''.join(lines)}{' ' * indent}{node.tail}"
 
 
-def flat(node: Node) -> str:
+def format_flat(node: Node) -> str:
     """Write a node on one line."""
     if isinstance(node, str):
         return node
-    return node.head + ", ".join(key + flat(item) for key, item in node.items) + node.tail
+    return node.head + ", ".join(key + format_flat(item) for key, item in node.items) + node.tail
 
 
 _LONG_TEXT = 200  # characters of a text without a blank: a picture, which gets a name of its own
 
 
-def expression(piece: Piece) -> str:
-    """Write the Python that builds one piece, long texts cut short."""
-    return laid_out(CodeWriter(cut=True).piece(piece))
+def piece_code(piece: Piece) -> str:
+    """Write the Python that builds a piece, with long texts cut."""
+    return format_node(CodeWriter(cut=True).piece_node(piece))
 
 
 class CodeWriter:
-    """Writes the Python that builds pieces, and notes which names that needs."""
+    """Writes the Python that builds pieces, and notes the names to import."""
 
     def __init__(self, cut: bool = False) -> None:
         self.cut = cut
-        self.place = WriteContext()  # in which the code is going to build the pieces
+        self.context = WriteContext()  # in which the code is going to build the pieces
         self.imported: set[str] = set()
         self.pictures: dict[str, str] = {}
 
-    def piece(self, piece: Piece) -> Node:
-        """Write a piece: the call that builds it, or its JSON if its class refuses it."""
+    def piece_node(self, piece: Piece) -> Node:
+        """Make the node of a piece: its call, or its JSON if its class refuses it."""
         whole = piece.to_json()
-        if rebuilt(piece, self.place) != whole:
-            return self.json(whole)
-        keyed = {f.name for f in fields(cast(Any, piece)) if f.kw_only}
-        arguments = dict(self.arguments(piece))
-        last = [name for name in arguments if name not in keyed]
-        placed = [f.name for f in fields(cast(Any, piece)) if f.name not in keyed]
-        while placed and placed[-1] not in last:
-            placed.pop()
-        return self.called(
+        if rebuild_json(piece, self.context) != whole:
+            return self.json_node(whole)
+        arguments = dict(self.argument_nodes(piece))
+        positional = [f.name for f in fields(cast(Any, piece)) if not f.kw_only]
+        while positional and positional[-1] not in arguments:
+            positional.pop()
+        return self.imported_call(
             type(piece).__name__,
-            [arguments.pop(name, "None") for name in placed],
+            [arguments.pop(name, "None") for name in positional],
             arguments.items(),
         )
 
-    def arguments(self, piece: Piece) -> Iterator[tuple[str, Node]]:
-        """Write what a piece is made of."""
+    def argument_nodes(self, piece: Piece) -> Iterator[tuple[str, Node]]:
+        """Yield the arguments of a piece by name."""
         for name in [*(f.name for f in fields(cast(Any, piece)) if f.name != "more"), "more"]:
             value = getattr(piece, name)
             if value is None or (name == "more" and not value):
                 continue
             if piece.shape is SCREEN and name == "data":
-                yield name, mapping((key, self.field(item)) for key, item in value.items())
+                yield name, dict_node((key, self.field_node(item)) for key, item in value.items())
             else:
-                yield name, self.value(value)
+                yield name, self.value_node(value)
 
-    def value(self, value: Any) -> Node:
-        """Write a value in which pieces may stand."""
+    def value_node(self, value: Any) -> Node:
+        """Make the node of a value that may hold pieces."""
         if isinstance(value, Piece):
-            return self.piece(value)
+            return self.piece_node(value)
         if isinstance(value, list):
-            return listing(map(self.value, value))
+            return list_node(map(self.value_node, value))
         if isinstance(value, dict):
-            return mapping((key, self.value(item)) for key, item in value.items())
-        return self.json(value)
+            return dict_node((key, self.value_node(item)) for key, item in value.items())
+        return self.json_node(value)
 
-    def field(self, declared: Any) -> Node:
-        """Write a field of the data model: by its example if that tells all."""
+    def field_node(self, declared: Any) -> Node:
+        """Make the node of a data field: a call of `example` if that gives the same field."""
         try:
             is_example = isinstance(declared, dict) and example(declared["__example__"]) == declared
         except (KeyError, InputError):
             is_example = False
         if not is_example:
-            return self.json(declared)
-        return self.called("example", [self.json(declared["__example__"])])
+            return self.json_node(declared)
+        return self.imported_call("example", [self.json_node(declared["__example__"])])
 
-    def json(self, value: Any) -> Node:
-        """Write JSON; pictures by name."""
+    def json_node(self, value: Any) -> Node:
+        """Make the node of a JSON value, with pictures as variables."""
         if isinstance(value, list):
-            return listing(map(self.json, value))
+            return list_node(map(self.json_node, value))
         if isinstance(value, dict):
-            return mapping((key, self.json(item)) for key, item in value.items())
+            return dict_node((key, self.json_node(item)) for key, item in value.items())
         if not (isinstance(value, str) and len(value) > _LONG_TEXT and re.fullmatch(r"\S+", value)):
-            return constant(value)
+            return constant_node(value)
         if self.cut:
-            return quoted(f"{value[:40]}…")
+            return quote_text(f"{value[:40]}…")
         return self.pictures.setdefault(value, f"PICTURE_{len(self.pictures) + 1}")
 
-    def called(
-        self, name: str, arguments: Iterable[Node], named: Iterable[tuple[str, Node]] = ()
-    ) -> Node:
-        """Write a call of one of our names."""
+    def imported_call(self, name: str, arguments: Iterable[Node], named: NamedNodes = ()) -> Node:
+        """Make the node of a call of a name of `chatkit.flowjson`, and note its import."""
         self.imported.add(name)
-        return call(name, arguments, named)
+        return call_node(name, arguments, named)
 
 
-def rebuilt(piece: Piece, place: WriteContext) -> dict[str, Any] | None:
-    """Build a piece once more, as its code would in that place; None if its class refuses that."""
+def rebuild_json(piece: Piece, context: WriteContext) -> dict[str, Any] | None:
+    """Build a piece again and return its JSON; None if its class refuses it."""
     values = {name: getattr(piece, name) for name in [*piece.keys, "more"]}
     try:
-        return type(piece)(**values).written(place)
+        return type(piece)(**values).write_json(context)
     except InputError:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from chatkit.flowjson.build import RANGE, piece
-from chatkit.flowjson.build.piece import attribute
+from chatkit.flowjson.build.piece import attribute_name
 from chatkit.flowjson.components import COMPONENTS, ComponentShape, Property, Shape
 
 FILE = Path(piece.__file__).with_name("classes.pyi")
@@ -104,9 +104,9 @@ def _class(shape: Shape) -> str:
         f"class {_class_name(shape)}({'Block' if block else 'Piece'}):",
         f'    """{shape.about}"""',
         "",
-        *(f"    {attribute(each.name)}: {_hint(each)}" for each in needed),
+        *(f"    {attribute_name(each.name)}: {_hint(each)}" for each in needed),
         *(["    _: KW_ONLY"] if others else []),
-        *(f"    {attribute(each.name)}: {_hint(each, none=True)} = None" for each in others),
+        *(f"    {attribute_name(each.name)}: {_hint(each, none=True)} = None" for each in others),
     ]
     return "\n".join(lines)
 

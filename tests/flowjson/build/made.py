@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chatkit.flowjson import Flow, Range, Screen
 from chatkit.flowjson.build import CLASSES
-from chatkit.flowjson.build.piece import Action, Block, Piece, attribute
+from chatkit.flowjson.build.piece import Action, Block, Piece, attribute_name
 from chatkit.flowjson.components import ACTIONS, COMPONENTS, Property, Shape
 
 Strategy = st.SearchStrategy[Any]
@@ -69,8 +69,8 @@ def _component(name: str, depth: int) -> Strategy:
 def pieces(made: type[Piece], shape: Shape, depth: int = 0) -> Strategy:
     """Make pieces of a class: all that is required, some of the rest."""
     own = [each for each in shape.properties if each.name not in made.constants]
-    needed = {attribute(p.name): values(p, depth) for p in own if p.required}
-    others = {attribute(p.name): values(p, depth) for p in own if not p.required}
+    needed = {attribute_name(p.name): values(p, depth) for p in own if p.required}
+    others = {attribute_name(p.name): values(p, depth) for p in own if not p.required}
     more = st.just({}) | st.dictionaries(words.filter(lambda key: key not in shape.by_name), maps)
     given = st.fixed_dictionaries({**needed, "more": more}, optional=others)
     return given.map(lambda fields: made(**fields))

@@ -11,7 +11,7 @@ from flowjson.build.classes import FILE, source
 
 from chatkit import flowjson
 from chatkit.flowjson.build import CLASSES
-from chatkit.flowjson.build.piece import Block, attribute
+from chatkit.flowjson.build.piece import Block, attribute_name
 from chatkit.flowjson.components import COMPONENTS
 
 
@@ -42,7 +42,7 @@ def test_each_component_has_its_class_under_its_own_name() -> None:
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_each_property_is_an_argument_with_its_description(name: str) -> None:
     made, about = Block.kinds[name], COMPONENTS[name]
-    own = {attribute(each.name): each for each in about.properties if each.name != "type"}
+    own = {attribute_name(each.name): each for each in about.properties if each.name != "type"}
     assert set(inspect.signature(made).parameters) == {*own, "more"}
     assert made.__doc__ and made.__doc__.startswith(about.about)
     fields = made.__pydantic_fields__
@@ -56,5 +56,5 @@ def test_each_property_is_an_argument_with_its_description(name: str) -> None:
 def test_what_is_required_stands_first_and_needs_no_name(name: str) -> None:
     parameters = inspect.signature(Block.kinds[name]).parameters.values()
     placed = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
-    needed = [attribute(p.name) for p in COMPONENTS[name].properties if p.required]
+    needed = [attribute_name(p.name) for p in COMPONENTS[name].properties if p.required]
     assert placed == [each for each in needed if each != "type"]

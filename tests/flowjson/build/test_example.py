@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chatkit.errors import InputError
 from chatkit.flowjson import Flow, Screen, example
-from chatkit.flowjson.build.piece import schema
+from chatkit.flowjson.build.piece import data_schema
 from chatkit.flowjson.lint import lint
 
 values = st.recursive(
@@ -48,7 +48,7 @@ def test_what_tells_no_type_is_refused(value: object) -> None:
 @given(values)
 def test_each_part_is_described(value: object) -> None:
     field = example(value)
-    assert field == {**schema(value), "__example__": value}
+    assert field == {**data_schema(value), "__example__": value}
 
 
 def test_the_platform_takes_what_an_example_declares() -> None:

@@ -11,7 +11,7 @@ import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from chatkit.flowjson.build import piece as kinds
-from chatkit.flowjson.build.piece import type_words
+from chatkit.flowjson.build.piece import format_type
 
 
 def take(kind: Any, value: object) -> object:
@@ -71,8 +71,8 @@ def test_a_date_is_written_as_the_platform_wants_it() -> None:
     ],
 )
 def test_a_type_is_shown_in_few_words(hint: Any, words: str) -> None:
-    assert type_words(hint) == words
+    assert format_type(hint) == words
 
 
 def test_only_the_first_of_many_values_are_shown() -> None:
-    assert type_words(Literal["a", "b", "c", "d", "e", "f", "g", "h", "i"]).endswith("'h' | …")
+    assert format_type(Literal["a", "b", "c", "d", "e", "f", "g", "h", "i"]).endswith("'h' | …")

@@ -14,7 +14,7 @@ from volume import volume
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Navigate, Screen, TextInput
-from chatkit.flowjson.build.piece import Block, Piece, attribute
+from chatkit.flowjson.build.piece import Block, Piece, attribute_name
 
 
 def test_a_built_piece_is_written_in_the_order_of_the_table() -> None:
@@ -119,8 +119,8 @@ def test_completion_shows_what_a_person_works_with() -> None:
 
 
 def test_keys_become_names_of_python() -> None:
-    assert attribute("on-click-action") == "on_click_action"
-    assert attribute("else") == "else_"
+    assert attribute_name("on-click-action") == "on_click_action"
+    assert attribute_name("else") == "else_"
 
 
 @given(components())

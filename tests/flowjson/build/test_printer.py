@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatkit.flowjson.build.piece import call, constant, flat, laid_out, listing, quoted
+from chatkit.flowjson.build.piece import (
+    call_node,
+    constant_node,
+    format_flat,
+    format_node,
+    list_node,
+    quote_text,
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -18,7 +25,7 @@ json_values = st.recursive(
 
 @given(st.text() | st.text(alphabet="'\"\\a"))
 def test_a_text_is_what_it_was(text: str) -> None:
-    assert ast.literal_eval(quoted(text)) == text
+    assert ast.literal_eval(quote_text(text)) == text
 
 
 @pytest.mark.parametrize(
@@ -34,32 +41,32 @@ def test_a_text_is_what_it_was(text: str) -> None:
     ],
 )
 def test_double_quotes_stand_unless_others_need_fewer_backslashes(text: str, code: str) -> None:
-    assert quoted(text) == code
+    assert quote_text(text) == code
 
 
 @given(json_values)
 def test_a_json_value_is_what_it_was(value: object) -> None:
-    node = constant(value)
-    code = laid_out(node)
+    node = constant_node(value)
+    code = format_node(node)
     read = eval(code, {"inf": float("inf"), "float": float})
     assert read == value and repr(read) == repr(value)
-    assert eval(flat(node)) == value
+    assert eval(format_flat(node)) == value
 
 
 def test_what_fits_stands_on_one_line_and_what_does_not_on_one_line_each() -> None:
-    assert laid_out(call("F", ['"a"'], [("b", "1")])) == 'F("a", b=1)'
-    long = quoted("x" * 80)
-    assert laid_out(call("F", [long], [("b", listing(["1"]))])) == (
+    assert format_node(call_node("F", ['"a"'], [("b", "1")])) == 'F("a", b=1)'
+    long = quote_text("x" * 80)
+    assert format_node(call_node("F", [long], [("b", list_node(["1"]))])) == (
         f"F(\n    {long},\n    b=[1],\n)"
     )
 
 
 def test_what_is_empty_is_never_broken() -> None:
-    assert laid_out(listing([]), before=200) == "[]"
+    assert format_node(list_node([]), before=200) == "[]"
 
 
 def test_the_room_before_and_after_counts() -> None:
-    node = listing([quoted("x" * 82)])  # 86 characters
-    assert "\n" not in laid_out(node, before=2)
-    assert "\n" in laid_out(node, before=3)
-    assert "\n" in laid_out(node, before=2, after=1)
+    node = list_node([quote_text("x" * 82)])  # 86 characters
+    assert "\n" not in format_node(node, before=2)
+    assert "\n" in format_node(node, before=3)
+    assert "\n" in format_node(node, before=2, after=1)

@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import CalendarPicker, Dropdown, Footer, Image, Screen, TextBody, TextInput
-from chatkit.flowjson.build.piece import suggestion
+from chatkit.flowjson.build.piece import suggest_name
 
 
 @pytest.mark.parametrize(
@@ -57,5 +57,5 @@ def test_long_values_are_shown_short() -> None:
 
 
 def test_a_name_that_is_like_none_asks_nothing() -> None:
-    assert suggestion("lable", ["label"]) == "; did you mean label?"
-    assert suggestion("zzz", ["label"]) == ""
+    assert suggest_name("lable", ["label"]) == "; did you mean label?"
+    assert suggest_name("zzz", ["label"]) == ""
