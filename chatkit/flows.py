@@ -47,14 +47,14 @@ class Flow(Record):
         """Take the document from flow_json_raw where a service shows it nowhere else."""
         if not isinstance(flow, dict) or flow.get("flow_json"):
             return flow
-        inner = whole_document(flow.get("flow_json_raw"))
+        inner = parse_raw_document(flow.get("flow_json_raw"))
         if inner is None:
             return flow
         return {n: v for n, v in flow.items() if n != "flow_json_raw"} | {"flow_json": inner}
 
     def __repr__(self) -> str:
         """Show the flow in five lines, its document by its screens."""
-        whole = whole_document(self.flow_json)
+        whole = parse_raw_document(self.flow_json)
         screens = "not shown here: read it with get"
         if whole:
             ids = [str(each.get("id")) for each in whole["screens"] if isinstance(each, dict)]
@@ -72,16 +72,16 @@ class Flow(Record):
     __str__ = __repr__
 
 
-def whole_document(raw: Any) -> dict[str, Any] | None:
-    """Read a flow document out of flow_json_raw; None of what is no document."""
+def parse_raw_document(raw: Any) -> dict[str, Any] | None:
+    """Parse the flow document in a raw value; None if it is none."""
     value = document(raw)
     if isinstance(value, dict) and "version" in value and isinstance(value.get("screens"), list):
         return value
     return None
 
 
-def _built(value: Any) -> Any:
-    """Take a document as `chatkit.flowjson.lint` does: built, as JSON text, or a file of it."""
+def _read_document(value: Any) -> Any:
+    """Read a document that is a built flow, a dict, JSON text or a file."""
     write = getattr(value, "to_json", None)
     if callable(write):
         return write()
@@ -97,12 +97,17 @@ def _built(value: Any) -> Any:
         raise ValueError(str(error).rstrip(".")) from None
 
 
-def _document(value: dict[str, Any]) -> dict[str, Any]:
+def _validate_document(value: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(value.get("version"), str):
         raise ValueError("needs a version, as text: {'version': '7.3', …}")
     if not isinstance(value.get("screens"), list):
         raise ValueError("needs screens, a list")
     return value
+
+
+_FlowDocument = Annotated[
+    dict[str, Any], BeforeValidator(_read_document), AfterValidator(_validate_document)
+]
 
 
 class FlowBody(Body):
@@ -112,17 +117,15 @@ class FlowBody(Body):
 
     name: str = Field(description="The name of the flow.")
     template_name: str = Field(description="The template, usually 'default'.")
-    flow_json: Annotated[dict[str, Any], BeforeValidator(_built), AfterValidator(_document)] = (
-        Field(
-            description="The flow document: a dict with version (text) and screens (list), its "
-            "JSON text, or the path of a .json file."
-        )
+    flow_json: _FlowDocument = Field(
+        description="The flow document: a dict with version (text) and screens (list), its "
+        "JSON text, or the path of a .json file."
     )
     categories: list[str] = Field([], description="Categories of the upstream platform.")
     flow_json_raw: str = Field("", description="Not described by the API document; optional.")
 
 
-_CHECKED: dict[str, Kind] = {
+_CHECK_COLUMNS: dict[str, Kind] = {
     "id": "number", "name": "text", "wa_status": "text", "readable": "flag",
     "errors": "number", "warnings": "number", "finding": "text",
 }  # fmt: skip
@@ -211,7 +214,7 @@ class FlowEndpoints(Endpoints[Flow]):
         documents = documents.astype(object)
         taken = False
         for place, text in enumerate(texts.tolist()):
-            inner = None if documents.iat[place] else whole_document(text)
+            inner = None if documents.iat[place] else parse_raw_document(text)
             if inner is not None:
                 documents.iat[place], texts.iat[place] = cast(Any, inner), None
                 taken = True
@@ -242,7 +245,7 @@ class FlowEndpoints(Endpoints[Flow]):
         return "exactly", ""
 
 
-#: What people look for in the API, which has it not, and what to do.
+#: Methods that people expect but the API does not offer, and what to do instead.
 _NOT_IN_API = {
     **dict.fromkeys(
         ("publish", "unpublish", "deprecate"),
@@ -339,6 +342,6 @@ class Flows(Resource[Flow], endpoints=FlowEndpoints):
                 row |= {"readable": True, "errors": len(wrong), "warnings": len(findings.warnings)}
                 row["finding"] = finding_line((wrong or findings)[0]) if findings else None
             rows.append(row)
-        columns = Columns(_CHECKED)
+        columns = Columns(_CHECK_COLUMNS)
         columns.add(json.dumps(rows).encode())
         return columns.frame("id")
