@@ -1,4 +1,4 @@
-"""Player: a flow on a phone in the notebook, walked as a customer would."""
+"""Player: a flow on a phone in the notebook, used as a customer would."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-#: A function that answers the requests of a flow, or the answers by the screen that asks.
+#: A function that answers the requests of a flow, or a dict of answers by screen.
 Endpoint = Callable[[dict[str, Any]], Mapping[str, Any] | None] | Mapping[str, Mapping[str, Any]]
 
-#: From what needs nothing to what needs all.
+#: Each needs only those before it.
 SCRIPTS = [
     "keys.js",
     *(
@@ -36,7 +36,7 @@ SCRIPTS = [
         )
     ),
 ]
-_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
+_COLUMN_KINDS: dict[type, Kind] = {str: "text", bool: "flag"}
 
 
 class Player(Exported, anywidget.AnyWidget):
@@ -89,9 +89,8 @@ class Player(Exported, anywidget.AnyWidget):
     ) -> None:
         self._endpoint = endpoint
         self._flow: Any = None
-        super().__init__(
-            opening="null" if data is None else _json(data), served=endpoint is not None, dark=dark
-        )
+        opening = "null" if data is None else _dump_json(data)
+        super().__init__(opening=opening, served=endpoint is not None, dark=dark)
         self.document = document
         self.on_msg(self._receive)
 
@@ -109,7 +108,7 @@ class Player(Exported, anywidget.AnyWidget):
             if parsed.fault:
                 where = f" at line {parsed.at.line}, column {parsed.at.column}" if parsed.at else ""
                 raise InputError(f"The flow document is not valid JSON: {parsed.fault}{where}.")
-            source = _json(parsed.value)
+            source = _dump_json(parsed.value)
             self._flow = parsed.value
         except ValueError as error:  # an InputError, or what a built flow raises
             problem = str(error)
@@ -123,44 +122,44 @@ class Player(Exported, anywidget.AnyWidget):
         while key in answers:
             key += "#"
         kinds: dict[str, Kind] = {key: "number"}
-        columns = Columns(kinds | {name: _kind(value) for name, value in answers.items()})
+        columns = Columns(kinds | {name: _column_kind(value) for name, value in answers.items()})
         if self.answers is not None:
-            columns.add(f"[{_json({key: 1} | answers)}]".encode())
+            columns.add(f"[{_dump_json({key: 1} | answers)}]".encode())
         return columns.frame(key)
 
-    # --- what JavaScript asks -------------------------------------------------------------
+    # --- requests of JavaScript -------------------------------------------------------------
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         """Answer a request of the flow as its endpoint would."""
         match message:
             case {"ask": ask, "view": view, "request": dict(request)}:
-                self.send({"ask": ask, "view": view, **self._answered(request)})
+                self.send({"ask": ask, "view": view, **self._answer_request(request)})
 
-    def _answered(self, request: dict[str, Any]) -> dict[str, Any]:
+    def _answer_request(self, request: dict[str, Any]) -> dict[str, Any]:
         try:
-            answer = self._ask(request)
+            answer = self._call_endpoint(request)
             if answer is None:
                 return {"answer": None}
             if not isinstance(answer, Mapping):
-                return {"wrong": f"The endpoint returned {_type(answer)}, not a dict."}
-            return {"answer": json.loads(_json(answer))}
+                return {"wrong": f"The endpoint returned {type(answer).__name__}, not a dict."}
+            return {"answer": json.loads(_dump_json(answer))}
         except Exception as error:  # whatever a function of the user raises
             logging.getLogger(__name__).exception("the endpoint of a flow failed")
-            return {"wrong": f"The endpoint raised {_type(error)}: {cut(str(error), 300)}"}
+            return {"wrong": f"The endpoint raised {type(error).__name__}: {cut(str(error), 300)}"}
 
-    def _ask(self, request: dict[str, Any]) -> Any:
+    def _call_endpoint(self, request: dict[str, Any]) -> Any:
         if isinstance(self._endpoint, Mapping):
             name = "INIT" if request.get("action") == "INIT" else request.get("screen")
             return self._endpoint.get(str(name))
         return None if self._endpoint is None else self._endpoint(request)
 
-    # --- where nothing is live ------------------------------------------------------------
+    # --- text and plain HTML ------------------------------------------------------------
 
     @steady
     def __repr__(self) -> str:
         if self.problem:
             return cut(f"Player: {' '.join(self.problem.split())}", 160)
-        flow_screens = screens(self._flow)
+        flow_screens = list_screens(self._flow)
         ids = ", ".join(str(screen.get("id")) for screen in flow_screens)
         about = cut(f"Player of {many(len(flow_screens), 'screen')}: {ids}", 120)
         if self.answers is None:
@@ -171,11 +170,11 @@ class Player(Exported, anywidget.AnyWidget):
         return f"<p>{escaped(repr(self))}</p>" + screens_html(self._flow)
 
 
-def _json(value: Any) -> str:
-    """Write JSON that a page can read: no NaN, and no half of a character.
+def _dump_json(value: Any) -> str:
+    """Write JSON that a page can read: without NaN and lone surrogates.
 
     Raises:
-        InputError: It cannot be written so.
+        InputError: The value cannot be written so.
     """
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -184,27 +183,23 @@ def _json(value: Any) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _kind(value: Any) -> Kind:
+def _column_kind(value: Any) -> Kind:
     if type(value) is int and abs(value) < 2**63:
         return "number"
-    return _KINDS.get(type(value), "json")
-
-
-def _type(value: object) -> str:
-    return type(value).__name__
+    return _COLUMN_KINDS.get(type(value), "json")
 
 
 # --- the screens as plain HTML -------------------------------------------------------------
 
 
-def screens(document: Any) -> list[Mapping[str, Any]]:
+def list_screens(document: Any) -> list[Mapping[str, Any]]:
     """Return the screens of a document of any shape."""
     listed = document.get("screens") if isinstance(document, Mapping) else None
     return [one for one in listed if isinstance(one, Mapping)] if isinstance(listed, list) else []
 
 
 def screens_html(document: Any) -> str:
-    """Write the screens of a document of any shape as a list, with what is asked and sent."""
+    """Write the screens of a document of any shape as an HTML list; empty without a document."""
     if isinstance(document, dict):  # a text could be the name of a file
         with suppress(InputError):  # it is nested too deeply
             return parse(document)._repr_html_()
