@@ -25,8 +25,8 @@ from chatkit.widgets.controls import (
 )
 from chatkit.widgets.editor.edits import additions_at, new_flow, with_addition
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.state import DocumentState, same
-from chatkit.widgets.editor.tree import Branch, Tree, branches, owner
+from chatkit.widgets.editor.state import DocumentState, is_identical
+from chatkit.widgets.editor.tree import Tree, TreeRow, nearest_pointer, tree_rows
 from chatkit.widgets.fields import Checkbox, FormButton, FormGroup, FormModel, Html, Text
 from chatkit.widgets.player import Player, screens_html
 from chatkit.widgets.saving import OpenedRecord, Saving
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from chatkit.flows import Flows
 
 
-_FORM, _SOURCE, _PYTHON = range(3)
+_FORM_TAB, _SOURCE_TAB, _PYTHON_TAB = range(3)
 
 
 class Editor(Panel):
@@ -73,60 +73,62 @@ class Editor(Panel):
             )
         self._resource = resource
         self._opened: OpenedRecord | None = None  #: the flow of the account as it was opened
-        live = self._open(flow)
+        live = self._open_flow(flow)
         if document is None:
             document = new_flow() if flow is None else live
         if document is None:
             raise InputError(f"The service does not show the document of flow {flow}: name one.")
         self.state = DocumentState(document)  #: the document, its text, and each step back
-        self._selected, self._rows = "/screens/0", list[Branch]()
-        self._read()
-        self._view: Saving | None = None  #: the plan that was last shown
-        self._played: Any = None  #: the value that the phone shows
-        self._build()
-        super().__init__(self._parts())
+        self._selected, self._rows = "/screens/0", dict[str, TreeRow]()  # by pointer
+        self._read_rows()
+        self._saving_view: Saving | None = None  #: the plan that was last shown
+        self._played_value: Any = None  #: the value that the phone shows
+        self._create_widgets()
+        super().__init__(self._arrange_widgets())
         if self.state.broken:
-            self._tabs.selected_index = _SOURCE
+            self._tabs.selected_index = _SOURCE_TAB
         self._refresh()
 
-    def _build(self) -> None:
+    def _create_widgets(self) -> None:
         self._title = Html()
-        self._undo = FormButton("Undo", lambda: self._try(self.undo), repeats=True)
-        self._redo = FormButton("Redo", lambda: self._try(self.redo), repeats=True)
-        self._tree = Tree(self._wished)
+        self._undo = FormButton("Undo", lambda: self._attempt(self.undo), repeats=True)
+        self._redo = FormButton("Redo", lambda: self._attempt(self.redo), repeats=True)
+        self._tree = Tree(self._on_tree_action)
         self._inspector = Inspector(self.state, self._refresh)
-        self._source, self._python = SourceView(self._written), Code()
+        self._source, self._python = SourceView(self._on_source_edit), Code()
         self._preview, self._code = Player({}), Code()
         self._code.add_class("ce-ran")
-        self._findings = FindingList(self.jump, lambda n: self._try(self.fix, n))
+        self._findings = FindingList(self.jump, lambda n: self._attempt(self.fix, n))
         self._tabs = w.Tab(
             [self._inspector, self._source, self._python], titles=["Form", "Source", "Python"]
         )
-        self._tabs.observe(lambda _: self._turned(), names="selected_index")
+        self._tabs.observe(lambda _: self._show_open_tab(), names="selected_index")
         self._name = Text("Name of the new flow")
-        self._name.entered = self._paint
+        self._name.entered = self._update_bar
         self._broken = Checkbox("Save it although it has errors")
         self._plan = FormButton(
-            "Save …", lambda: self._try(lambda: self.plan(broken=self._broken.value)), submit=True
+            "Save …",
+            lambda: self._attempt(lambda: self.plan(broken=self._broken.value)),
+            submit=True,
         )
         saving = [self._name, self._plan, self._broken] if self._opened else []
         controls = [self._title, self._undo, self._redo, *saving]
         self._bar = FormModel(FormGroup(controls, css="chatkit-form", row=True))
         self._bar.add_class("ce-bar").add_class("chatkit-sticky")
-        self._below = w.VBox()
+        self._saving_area = w.VBox()
 
-    def _parts(self) -> list[w.Widget]:
-        """Lay out: what can be done, then tree, form and phone side by side."""
+    def _arrange_widgets(self) -> list[w.Widget]:
+        """Arrange tree, form and phone side by side, the bar of buttons, and the plan below."""
         left = boxed(w.VBox, "ce-left", [self._tree])
         within = [self._message, self._tabs, self._code, self._findings]
         middle = boxed(w.VBox, "ce-middle", within)
         right = boxed(w.VBox, "ce-right", [self._preview])
         main = boxed(w.HBox, "ce-main", [left, middle, right])
-        return [main, self._bar, self._below]
+        return [main, self._bar, self._saving_area]
 
     @steady
     def __repr__(self) -> str:
-        ids = [row.name for row in self._rows if row.kind == "screen"]
+        ids = [row.name for row in self._rows.values() if row.kind == "screen"]
         names = f": {', '.join(ids)}" if ids else ""
         about = cut(f"Editor of {many(len(ids), 'screen')}{names}", 120)
         return f"{about}; {self.state.findings.summary().lower()}."
@@ -136,7 +138,7 @@ class Editor(Panel):
         findings = self.state.findings
         return about + screens_html(self.document) + (findings._repr_html_() if findings else "")
 
-    # --- what it holds --------------------------------------------------------------
+    # --- content --------------------------------------------------------------------
 
     @property
     def document(self) -> Any:
@@ -149,16 +151,16 @@ class Editor(Panel):
         return self._selected
 
     def lint(self) -> Findings:
-        """Return what the platform would say of it, with lines of the source."""
+        """Return the findings of the platform's rules, with lines of the source."""
         return self.state.findings
 
-    # --- what can be done -------------------------------------------------------------
+    # --- edits ------------------------------------------------------------------------
 
     def select(self, pointer: str) -> None:
         """Select what stands at a place, or what is around it."""
-        self._selected = owner(pointer, self._pointers())
+        self._selected = nearest_pointer(pointer, self._rows)
         self.state.settle()
-        self._turned()
+        self._show_open_tab()
         self._message.show("")
 
     def set(self, pointer: str, value: Any) -> None:
@@ -193,8 +195,8 @@ class Editor(Panel):
         Raises:
             InputError: It cannot stand there.
         """
-        row = self._branch()
-        made, place = with_addition(self.document, row, self._rows, what)
+        row = self._rows[self._selected]
+        made, place = with_addition(self.document, row, list(self._rows.values()), what)
         line = f"{call_code('editor.select', row.pointer)}; {call_code('editor.add', what)}"
         self.state.replace(made, f"adding {what}", line)
         self._selected = place
@@ -247,15 +249,15 @@ class Editor(Panel):
         Raises:
             InputError: Nothing stands there.
         """
-        place = [row.pointer for row in self._rows].index(owner(pointer, self._pointers()))
+        known = list(self._rows)
+        place = known.index(nearest_pointer(pointer, known))
         self.state.remove(pointer)
-        self._read()
-        known = self._pointers()
-        self._selected = pointer if pointer in known else self._rows[max(place - 1, 0)].pointer
+        self._read_rows()
+        self._selected = pointer if pointer in self._rows else [*self._rows][max(place - 1, 0)]
         self._refresh()
 
     def rename(self, pointer: str, name: str) -> None:
-        """Give a screen, an input or a case another name, wherever the document names it.
+        """Rename a screen, an input or a case in the whole document.
 
         Raises:
             InputError: Nothing stands there, or the name is taken.
@@ -286,13 +288,13 @@ class Editor(Panel):
         """Go to the place of the nth finding: its line, or the field of its form."""
         each = self.state.findings[n]
         if self.state.broken:
-            self._tabs.selected_index = _SOURCE
+            self._tabs.selected_index = _SOURCE_TAB
         else:
             self.select(each.pointer)
-        if self._tabs.selected_index == _SOURCE:
+        if self._tabs.selected_index == _SOURCE_TAB:
             self._source.go(each.line or 1, each.column or 1)
         else:
-            self._tabs.selected_index = _FORM
+            self._tabs.selected_index = _FORM_TAB
             self._inspector.focus(each.pointer)
 
     def plan(self, name: str = "", *, broken: bool = False) -> Plan:
@@ -324,51 +326,51 @@ class Editor(Panel):
         # another flow of that name is not what was opened
         existing = "refuse" if self._flow is None else "update"
         plan = self._opened.plan(fields, existing=existing, broken=broken)
-        self._view = Saving(plan, self._after_saving)
-        self._view.bind(
+        self._saving_view = Saving(plan, self._after_saving)
+        self._saving_view.bind(
             lambda: (
                 not self.state.broken
-                and same(self.document, document)
+                and is_identical(self.document, document)
                 and self._name.value == named
             ),
             lambda: self.plan(name, broken=broken),
         )
-        self._below.children = [self._view]
+        self._saving_area.children = [self._saving_view]
         self._message.show("")
         return plan
 
-    # --- what is heard ------------------------------------------------------------------
+    # --- callbacks of the parts -------------------------------------------------------
 
-    def _wished(self, what: str, *arguments: Any) -> None:
-        """Do what the tree asks for."""
+    def _on_tree_action(self, what: str, *arguments: Any) -> None:
+        """Run the action that the tree asks for."""
         if what == "add":
-            self._selected = owner(arguments[0], self._pointers())
-            self._try(self.add, arguments[1])
+            self._selected = nearest_pointer(arguments[0], self._rows)
+            self._attempt(self.add, arguments[1])
         else:
-            self._try(getattr(self, what), *arguments)
+            self._attempt(getattr(self, what), *arguments)
 
-    def _turned(self) -> None:
-        """Show what is selected on the tab that is open."""
+    def _show_open_tab(self) -> None:
+        """Show the selected row on the open tab."""
         self._refresh()
-        if self._tabs.selected_index == _SOURCE and not self.state.broken:
+        if self._tabs.selected_index == _SOURCE_TAB and not self.state.broken:
             self._source.go(*self.state.find_line(self._selected), focus=False)
 
-    def _try(self, act: Callable[..., object], *arguments: Any) -> None:
-        """Do something, and say nothing but why it cannot be done."""
+    def _attempt(self, act: Callable[..., object], *arguments: Any) -> None:
+        """Run an action, and show a message only if it fails."""
         self._message.show("")
-        self._attempt(act, *arguments)
+        super()._attempt(act, *arguments)
 
-    def _written(self, text: str) -> None:
+    def _on_source_edit(self, text: str) -> None:
         self.state.write(text)
         self._refresh()
 
     def _after_saving(self, view: Saving) -> None:
         if view.took_effect and view.result is not None:
-            self._open(int(view.result["key"].iloc[0]))
+            self._open_flow(int(view.result["key"].iloc[0]))
             self._refresh()
 
-    def _open(self, flow: Key | None) -> Any:
-        """Go on with a flow as the account has it now, and return its document."""
+    def _open_flow(self, flow: Key | None) -> Any:
+        """Read a flow from the account to edit it, and return its document."""
         self._flow, self._flow_name, document = flow, "", None
         if self._resource is None:
             return None
@@ -378,24 +380,18 @@ class Editor(Panel):
         self._opened = OpenedRecord(self._resource, flow, hidden=["flow_json"])
         return document
 
-    # --- what is shown ------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------
 
-    def _read(self, typed_at: str = "") -> None:
-        """Read the rows anew. What was selected stays so, or else what somebody types at."""
+    def _read_rows(self, typed_at: str = "") -> None:
+        """Read the rows again, and keep the selected one, or else select the one typed at."""
         findings = self.state.findings
-        self._rows = branches(self.document, () if self.state.broken else tuple(findings))
-        known = self._pointers()
-        gone = typed_at and self._selected not in known
-        self._selected = owner(typed_at if gone else self._selected, known)
+        rows = tree_rows(self.document, () if self.state.broken else tuple(findings))
+        self._rows = {row.pointer: row for row in rows}
+        gone = typed_at and self._selected not in self._rows
+        self._selected = nearest_pointer(typed_at if gone else self._selected, self._rows)
 
-    def _pointers(self) -> dict[str, Branch]:
-        return {row.pointer: row for row in self._rows}
-
-    def _branch(self) -> Branch:
-        return self._pointers()[self._selected]
-
-    def _screen(self) -> str:
-        """Return the id of the screen on which stands what is selected."""
+    def _selected_screen(self) -> str:
+        """Return the id of the screen of the selected row; empty without one."""
         try:
             screen_id = self.state.find("/".join([*self._selected.split("/")[:3], "id"]))
         except LookupError:
@@ -406,41 +402,41 @@ class Editor(Panel):
         """Show the document as it is now.
 
         Args:
-            typed: The form of what is selected holds it already.
-            focus: The place at which somebody types.
+            typed: The form holds it already.
+            focus: The pointer of the field to focus.
         """
         state = self.state
-        self._read(focus)
-        branch, findings = self._branch(), state.findings
-        if self._played is not state.value:
+        self._read_rows(focus)
+        row, findings = self._rows[self._selected], state.findings
+        if self._played_value is not state.value:
             whole = isinstance(state.value, dict)  # a text alone could name a file
             self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
-            self._played = state.value
-        here = additions_at(state.value, branch)
-        self._tree.show(self._rows, branch, self._screen(), here, state.broken)
+            self._played_value = state.value
+        offers = additions_at(state.value, row)
+        self._tree.show(self._rows.values(), row, self._selected_screen(), offers, state.broken)
         if not typed:
-            self._inspector.show(branch)
+            self._inspector.show(row)
         if not state.broken:
-            known = self._pointers()
-            own = [one for one in findings if owner(one.pointer, known) == self._selected]
-            self._inspector.mark(own)
+            self._inspector.mark(
+                [one for one in findings if nearest_pointer(one.pointer, self._rows) == row.pointer]
+            )
         if focus:
             self._inspector.focus(focus)
         self._source.show(state.text, findings)
         self._findings.show(findings)
         self._code.text = state.line if len(state.line) < 2000 else f"{state.line[:2000]} …"
-        if self._tabs.selected_index == _PYTHON:
+        if self._tabs.selected_index == _PYTHON_TAB:
             try:
                 made = isinstance(state.value, dict) and to_code(state.value)
                 self._python.text = made or "# This is not a flow document."
             except ChatkitError as error:
                 self._python.text = f"# {error}"
-        self._paint()
+        self._update_bar()
 
-    def _paint(self) -> None:
+    def _update_bar(self) -> None:
         state = self.state
-        if self._view is not None:
-            self._view.recheck()
+        if self._saving_view is not None:
+            self._saving_view.recheck()
         flow = self._flow_name
         title = f"Flow {self._flow} · {flow}" if flow else "New flow"
         if self._opened is None:
@@ -455,15 +451,15 @@ class Editor(Panel):
         self._bar.draw()
 
 
-_MOST = 200  #: findings that are marked
-_LONG = 300  #: characters that are said of one
+_MOST_MARKS = 200  #: findings that are marked
+_MOST_CHARACTERS = 300  #: of a marked finding
 
 
 class SourceView(anywidget.AnyWidget):
-    """A text with numbered lines; what is found stands at the end of its line.
+    """A text with numbered lines, and findings at the ends of their lines.
 
     Args:
-        typed: What is called with the text when somebody has typed.
+        typed: Called with the text when somebody has typed.
     """
 
     _esm = packed_module(["keys.js", "elements.js", "editor/source.js"])
@@ -477,21 +473,21 @@ class SourceView(anywidget.AnyWidget):
         self._typed = typed
         self._showing = False
         super().__init__()
-        self.observe(self._changed, names="text")
+        self.observe(self._on_text_change, names="text")
 
     def __repr__(self) -> str:
         return f"<source: {len(self.text.splitlines())} lines, {len(self.marks)} findings>"
 
     def show(self, text: str, findings: Iterable[Finding]) -> None:
-        """Show a text, and mark what was found in it."""
+        """Show a text, and mark the findings in it."""
         marks = [
             {
                 "line": each.line or 1,
                 "column": each.column or 1,
                 "severity": each.severity,
-                "said": visible(f"{each.message} {each.hint}".strip()[:_LONG]),
+                "said": visible(f"{each.message} {each.hint}".strip()[:_MOST_CHARACTERS]),
             }
-            for each, _ in zip(findings, range(_MOST), strict=False)
+            for each, _ in zip(findings, range(_MOST_MARKS), strict=False)
         ]
         self._showing = True
         with self.hold_sync():
@@ -499,10 +495,10 @@ class SourceView(anywidget.AnyWidget):
         self._showing = False
 
     def go(self, line: int, column: int = 1, *, focus: bool = True) -> None:
-        """Bring a line into view, and put the cursor there unless it is wanted elsewhere."""
+        """Scroll to a line, and put the cursor there with `focus`."""
         self.send({"line": line, "column": column, "focus": focus})
 
-    def _changed(self, change: Any) -> None:
+    def _on_text_change(self, change: Any) -> None:
         if not self._showing:
             self._typed(change["new"])
 
@@ -511,11 +507,11 @@ _MOST_LISTED = 100  #: findings that are listed
 
 
 class FindingList(anywidget.AnyWidget):
-    """Findings to be clicked.
+    """A list of findings to click.
 
     Args:
-        go: What a click on the nth one calls.
-        fix: What a click on the button beside the nth one calls, where the fix is certain.
+        go: Called with the number of a finding that is clicked.
+        fix: Called with the number of a finding whose button is clicked.
     """
 
     _esm = joined_module(["keys.js", "elements.js", "editor/findings.js"])
@@ -534,7 +530,7 @@ class FindingList(anywidget.AnyWidget):
         return f"<findings: {self.summary}>"
 
     def show(self, findings: Findings) -> None:
-        """List these, the worst first."""
+        """List findings, the worst first."""
         more = len(findings) - _MOST_LISTED
         severity = [SEVERITIES.index(each.severity) for each in findings]
         self._order = sorted(range(len(findings)), key=severity.__getitem__)[:_MOST_LISTED]

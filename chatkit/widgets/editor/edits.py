@@ -1,9 +1,8 @@
-"""Edits of a flow document as functions: each returns a changed copy, still wired together.
+"""Edits of a flow document: each function returns a changed copy whose parts still fit together.
 
-What can be added depends on the row of the tree. A new input is sent with the others; a new screen
-takes over how the one before it went on, and that one leads to it. What is taken out goes with
-what was sent of it. A new name is written wherever the document has the old one, and a copy gets
-names of its own.
+A new input is sent with the others. A new screen takes the action of the one before it, which
+navigates to it. The values of a removed part are removed from payloads. A new name is written
+wherever the document has the old one, and a copy gets names of its own.
 """
 
 from __future__ import annotations
@@ -38,17 +37,17 @@ from chatkit.util.json import (
     steps,
     with_value_at,
 )
-from chatkit.widgets.editor.tree import Branch
+from chatkit.widgets.editor.tree import TreeRow
 
 _SCREEN = "Screen"
-ENDS = ("complete", "data_exchange")
-_FLAGS = ("terminal", "success")  #: keys of a screen that ends the flow
-_OWN = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to the own screen begins
+ENDING_ACTIONS = ("complete", "data_exchange")
+_END_FLAGS = ("terminal", "success")  #: keys of a screen that ends the flow
+_OWN_REFERENCE = re.compile(r"\$\{(?=(?:data|form)\.)")  #: how a reference to the own screen begins
 _NUMBERED = re.compile(r"_\d+$")
-_MAPS = ("init-values", "error-messages")  #: keys of a Form that hold names of its inputs
+_FORM_MAPS = ("init-values", "error-messages")  #: keys of a Form that hold names of its inputs
 _ELSE, _CASE = "Else", "Case"
-#: What the platform says of a screen that has too many components, of one kind or in all.
-_MOST = ("COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", "MAX_ALLOWED_COMPONENTS_PER_SCREEN")
+#: Codes of findings for a screen that has too many components, of one kind or in all.
+_TOO_MANY_CODES = ("COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", "MAX_ALLOWED_COMPONENTS_PER_SCREEN")
 _GROUPS = {
     "text": "Text",
     "input": "Inputs",
@@ -61,35 +60,35 @@ _GROUPS = {
 Offer = tuple[str, list[tuple[str, str]]]
 
 
-def additions_at(document: Any, row: Branch) -> list[Offer]:
-    """List what can be added at a row."""
+def additions_at(document: Any, row: TreeRow) -> list[Offer]:
+    """Return what can be added at a row of the tree, in groups."""
     if row.kind == "odd":
         return []
     offers: list[Offer] = []
     value = at(document, row.pointer)
     if row.kind == "item" and row.shape:
         return [("Here", [(row.shape.name.capitalize(), row.shape.about)])]
-    if shape := _items(row):
+    if shape := _item_shape(row):
         offers.append(("Inside", [(shape.name.capitalize(), shape.about)]))
     if row.name == "If" and row.kind == "component" and "else" not in value:
         offers.append(("Inside", [(_ELSE, "What stands here when the condition does not hold.")]))
     if row.name == "Switch" and row.kind == "component":
         offers.append(("Inside", [(_CASE, "What stands here for one more value.")]))
     if row.kind != "flow":
-        version, around = _version(document), _around(document, row)
-        known = [one for one in COMPONENTS.values() if one.is_known(version)]
+        version, container = _document_version(document), _container_at(document, row)
+        allowed = [
+            one
+            for one in COMPONENTS.values()
+            if one.is_known(version) and (container is None or one.name in container.children)
+        ]
         for label in dict.fromkeys(_GROUPS.values()):
-            some = [
-                (one.name, one.about)
-                for one in known
-                if _GROUPS[one.group] == label and (around is None or one.name in around.children)
-            ]
-            offers += [(label, some)] if some else []
+            names = [(one.name, one.about) for one in allowed if _GROUPS[one.group] == label]
+            offers += [(label, names)] if names else []
     return [*offers, ("Flow", [(_SCREEN, "A new screen.")])]
 
 
-def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> tuple[Any, str]:
-    """Return the document with something added at a row, and where that stands.
+def with_addition(document: Any, row: TreeRow, rows: list[TreeRow], what: str) -> tuple[Any, str]:
+    """Return the document with something added at a row, and the pointer to it.
 
     Raises:
         InputError: It cannot stand there.
@@ -98,87 +97,86 @@ def with_addition(document: Any, row: Branch, rows: list[Branch], what: str) -> 
     if index is None:
         return patched(document, [PatchOperation("add", pointer, value)]), pointer
     place = f"{pointer}/{index}"
-    empty = [] if _list(document, pointer) else [PatchOperation("add", pointer, [])]
-    made = patched(document, [*empty, PatchOperation("add", place, value)])
+    new_list = [] if _list_at(document, pointer) else [PatchOperation("add", pointer, [])]
+    edited = patched(document, [*new_list, PatchOperation("add", place, value)])
     if what == _SCREEN:
-        return _led_to(made, index), place
-    require_space(document, made, what)
-    return _sent(made, f"{place}/name"), place
+        return _link_screen(edited, index), place
+    check_space(document, edited, what)
+    return _with_answers_sent(edited, f"{place}/name"), place
 
 
-def require_space(document: Any, made: Any, what: str) -> None:
+def check_space(document: Any, edited: Any, what: str) -> None:
     """Refuse an addition by which a screen has more components than the platform takes.
 
     Raises:
-        InputError: It has, and had not before.
+        InputError: The edited document has such a screen, and the document has not.
     """
-    before = {*_too_many(document)}
-    for problem in _too_many(made):
+    before = {*_excess_messages(document)}
+    for problem in _excess_messages(edited):
         if problem not in before:
             raise InputError(f"{what} cannot be added here. {problem}")
 
 
-def _too_many(document: Any) -> Iterator[str]:
-    """Yield the components of which a screen has more than the platform takes, and what to do."""
+def _excess_messages(document: Any) -> Iterator[str]:
+    """Yield a message for each screen with more components than the platform takes."""
     for finding in lint(document):
-        if finding.severity == "error" and finding.code in _MOST:
+        if finding.severity == "error" and finding.code in _TOO_MANY_CODES:
             yield f"{finding.message} {finding.hint}"
 
 
 def addition_for(
-    document: Any, row: Branch, rows: list[Branch], what: str
+    document: Any, row: TreeRow, rows: list[TreeRow], what: str
 ) -> tuple[str, int | None, dict[str, Any] | list[Any]]:
-    """Return where something goes, at which index of a list, and what it is at first.
+    """Return the pointer and the index (of a list) at which to add something, and its value.
 
     Raises:
         InputError: It cannot stand there.
     """
-    offered = {name for _, some in additions_at(document, row) for name, _ in some}
-    if what not in offered:
+    if what not in {name for _, names in additions_at(document, row) for name, _ in names}:
         raise InputError(f"{what} cannot be added here.")
-    taken, version = names_in(document), _version(document)
+    taken, version = names_in(document), _document_version(document)
     if what == _SCREEN:
         screens = document.get("screens")
-        place = row.pointer.split("/")
+        path = row.pointer.split("/")
         count = len(screens) if isinstance(screens, list) else 0
-        return "/screens", int(place[2]) + 1 if len(place) > 2 else count, new_screen(taken)
+        return "/screens", int(path[2]) + 1 if len(path) > 2 else count, new_screen(taken)
     if what == _ELSE:
         return child(row.pointer, "else"), None, [new_component("TextBody")]
     if what == _CASE:
         cases = at(document, row.pointer).get("cases")
-        name = unused("value", set(cases if isinstance(cases, dict) else ()))
+        name = unused_name("value", set(cases if isinstance(cases, dict) else ()))
         return child(child(row.pointer, "cases"), name), None, [new_component("TextBody")]
+    around, _, index = row.pointer.rpartition("/")
     if what not in COMPONENTS:
-        shape = row.shape if row.kind == "item" else _items(row)
-        around, _, index = row.pointer.rpartition("/")
+        shape = row.shape if row.kind == "item" else _item_shape(row)
         if row.kind == "item" and shape:
             return around, int(index) + 1, new_item(shape, taken, version)
-        items = _list(document, row.into)
+        items = _list_at(document, row.into)
         return row.into, len(items), new_item(shape or Shape("", "", ()), taken, version)
-    fields = _fields(document, row)
+    field = _input_reference(document, row)
     others = (one for one in rows if one.kind == "screen" and one.pointer != row.pointer)
     target = next((one.name for one in others), "")
-    made = new_component(what, taken, version, field=fields, target=target)
+    component = new_component(what, taken, version, field=field, target=target)
     if row.kind in ("screen", "slot") or row.name == "Form":
-        items = _list(document, row.into)
-        foot = bool(items) and isinstance(items[-1], dict) and items[-1].get("type") == "Footer"
-        return row.into, len(items) - (foot and what != "Footer"), made
-    around, _, index = row.pointer.rpartition("/")
-    return around, int(index) + 1, made
+        items = _list_at(document, row.into)
+        last = items[-1] if items and what != "Footer" else None
+        before_footer = isinstance(last, dict) and last.get("type") == "Footer"
+        return row.into, len(items) - before_footer, component
+    return around, int(index) + 1, component
 
 
-def _version(document: Any) -> Version:
+def _document_version(document: Any) -> Version:
     stated = document.get("version") if isinstance(document, dict) else None
     return Version.parse(stated) or RECOMMENDED
 
 
-def _items(row: Branch) -> Shape | None:
-    """Return the shape of what a component lists."""
+def _item_shape(row: TreeRow) -> Shape | None:
+    """Return the shape of the items that a component lists, or None."""
     prop = row.shape.property(row.into.rpartition("/")[2]) if row.shape and row.into else None
     return prop.item if prop and prop.kind == "items" and row.kind == "component" else None
 
 
-def _list(document: Any, pointer: str) -> list[Any]:
+def _list_at(document: Any, pointer: str) -> list[Any]:
     try:
         value = at(document, pointer)
     except LookupError:
@@ -186,8 +184,8 @@ def _list(document: Any, pointer: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _around(document: Any, row: Branch) -> ComponentShape | None:
-    """Return the container into which something would be added at a row, if there is one."""
+def _container_at(document: Any, row: TreeRow) -> ComponentShape | None:
+    """Return the shape of the container into which a component is added at a row, or None."""
     if row.kind == "screen":
         return None
     inside = row.kind == "slot" or row.name == "Form"
@@ -201,8 +199,8 @@ def _around(document: Any, row: Branch) -> ComponentShape | None:
     return None
 
 
-def _fields(document: Any, row: Branch) -> str:
-    """Return a reference to an input of the screen, for an If or a Switch to ask."""
+def _input_reference(document: Any, row: TreeRow) -> str:
+    """Return a reference to the first text input of a screen, for an If or a Switch."""
     for one in _objects_in(at(document, "/".join(row.pointer.split("/")[:3]))):
         kind, name = one.get("type"), one.get("name")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
@@ -216,7 +214,7 @@ _PIXEL = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkqPnfDwAD9QHcHx0Q2wAAAABJRU5E"
     "rkJggg=="
 )
-_WORDS = {
+_SAMPLE_TEXTS = {
     "TextHeading": "A heading",
     "TextSubheading": "A smaller heading",
     "TextBody": "Some text.",
@@ -238,14 +236,14 @@ def new_component(
     field: str = "",
     target: str = "",
 ) -> dict[str, Any]:
-    """Make a component with what it must have.
+    """Make a component with its required properties.
 
     Args:
         kind: Its type.
         taken: Names that it may not have.
-        version: By whose rules.
-        field: A reference for an If or a Switch to ask, like `${form.name}`.
-        target: The screen to which it leads, if it leads to one.
+        version: The version of the document.
+        field: A reference for an If or a Switch, like `${form.name}`.
+        target: The screen to which it navigates, if it does.
     """
     shape = COMPONENTS[kind]
     made: dict[str, Any] = {"type": kind}
@@ -253,27 +251,27 @@ def new_component(
         if prop.name == "type" or not prop.is_required(version):
             continue
         if prop.name == "name":
-            made["name"] = unused(_snake(kind), set(taken))
+            made["name"] = unused_name(_snake_case(kind), set(taken))
         else:
-            made[prop.name] = _first(shape, prop, version, field or "${data.name}", target)
+            made[prop.name] = _initial_value(shape, prop, version, field or "${data.name}", target)
     if kind in PICKERS:
         made[PICKERS[kind]] = 1  # as many as may be by default are more than an answer may hold
     if kind == "NavigationList":
-        made["on-click-action"] = new_action("navigate", _to(target))
+        made["on-click-action"] = new_action("navigate", _next_screen(target))
     return made
 
 
 def new_item(
     shape: Shape, taken: Iterable[str] = (), version: Version = RECOMMENDED
 ) -> dict[str, Any]:
-    """Make an option, a target or a picture with what it must have."""
+    """Make an option, a target or a picture with its required properties."""
     known, made = set(taken), dict[str, Any]()
     for prop in shape.properties:
         if prop.is_required(version):
             made[prop.name] = (
-                unused(shape.name.replace(" ", "_"), known)
+                unused_name(shape.name.replace(" ", "_"), known)
                 if prop.name == "id"
-                else _first(shape, prop, version)
+                else _initial_value(shape, prop, version)
             )
     return made
 
@@ -282,7 +280,7 @@ def new_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
     """Make a screen that ends the flow."""
     foot = {"type": "Footer", "label": "Done", "on-click-action": new_action("complete")}
     return {
-        "id": unused("SCREEN", set(taken), letters=True),
+        "id": unused_name("SCREEN", set(taken), letters=True),
         "title": "New screen",
         "terminal": True,
         "success": True,
@@ -291,31 +289,32 @@ def new_screen(taken: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def new_flow() -> dict[str, Any]:
-    """Make a flow to begin with: one screen that says a word and ends."""
+    """Make a flow to begin with: one screen with a heading and a Footer."""
     first = new_screen() | {"id": "WELCOME", "title": "Welcome"}
     first["layout"]["children"].insert(0, new_component("TextHeading"))
     return {"version": str(RECOMMENDED), "screens": [first]}
 
 
 def new_action(name: str, before: object = None) -> dict[str, Any]:
-    """Make an action of this name; of the one before it keep what both have."""
+    """Make an action of this name that keeps the properties it shares with the one before."""
     kept = before if isinstance(before, dict) else {}
     made: dict[str, Any] = {"name": name}
     if name == "navigate":
-        made["next"] = kept.get("next", _to("")["next"])
+        made["next"] = kept.get("next", _next_screen("")["next"])
     if name == "open_url":
         return made | {"url": kept.get("url", "https://example.com")}
     return made | {"payload": kept.get("payload", {})}
 
 
-def _to(screen: str) -> dict[str, Any]:
+def _next_screen(screen: str) -> dict[str, Any]:
+    """Return the property of an action that navigates to a screen."""
     return {"next": {"type": "screen", "name": screen}}
 
 
-def _first(
+def _initial_value(
     shape: Shape, prop: Property, version: Version, field: str = "", target: str = ""
 ) -> Any:
-    """Choose what a property holds at first."""
+    """Return the first value of a required property."""
     match prop.kind:
         case "items" if prop.item is not None:
             most = 2 if shape.name == "ChipsSelector" else prop.least or 1
@@ -329,7 +328,7 @@ def _first(
             return new_item(prop.item, (), version)
         case "action":
             name = "complete" if shape.name == "Footer" else prop.allowed_actions(version)[-1]
-            return new_action(name, _to(target))
+            return new_action(name, _next_screen(target))
         case "components":
             return [new_component("TextBody")] if prop.name == "then" else []
         case "cases":
@@ -341,84 +340,84 @@ def _first(
         case "base64":
             return _PIXEL
         case _:
-            return _WORDS.get(shape.name, "Choose" if shape.name in COMPONENTS else "New")
+            return _SAMPLE_TEXTS.get(shape.name, "Choose" if shape.name in COMPONENTS else "New")
 
 
-def _snake(kind: str) -> str:
-    """Write TextInput as text_input."""
+def _snake_case(kind: str) -> str:
+    """Convert TextInput to text_input."""
     return "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).strip("_")
 
 
-def _sent(document: Any, pointer: str | None = None) -> Any:
-    """Send the answer of one input, or of all, where that is certain."""
+def _with_answers_sent(document: Any, pointer: str | None = None) -> Any:
+    """Return the document with the input of a name's pointer sent, or all inputs that are not."""
     for component, patch in [*unsent_inputs(read_nodes(document))]:
         if pointer in (None, f"{component.pointer}/name"):
             document = patched(document, patch)
     return document
 
 
-def _led_to(document: Any, index: int) -> Any:
-    """Lead from the screen before a new one to it, and from there on as before."""
-    now, new, end = read_nodes(document), document["screens"][index], f"/screens/{index}"
-    before = next((each for each in now.screens if each.index == index - 1), None)
-    feet = [each for each in before.actions if each.owner.type == "Footer"] if before else []
-    if before is None or before.id is None or len(feet) != 1 or now.version < (4, 0):
+def _link_screen(document: Any, index: int) -> Any:
+    """Return the document with a new screen linked between the one before it and its target."""
+    flow, new, new_pointer = read_nodes(document), document["screens"][index], f"/screens/{index}"
+    before = next((each for each in flow.screens if each.index == index - 1), None)
+    footers = [each for each in before.actions if each.owner.type == "Footer"] if before else []
+    if before is None or before.id is None or len(footers) != 1 or flow.version < (4, 0):
         return document  # before 4.0 no screen can read what an earlier one asked
     here = f"${{screen.{before.id}."
-    moved = _mapped(feet[0].value, lambda text: _OWN.sub(lambda _: here, text))
-    to_new = new_action("navigate", _to(new["id"]))
+    moved = _map_values(footers[0].value, lambda text: _OWN_REFERENCE.sub(lambda _: here, text))
+    to_new_screen = new_action("navigate", _next_screen(new["id"]))
     patch = [
-        PatchOperation("add", f"{end}/layout/children/0/on-click-action", moved),
-        PatchOperation("add", feet[0].pointer, to_new),
-        PatchOperation("add", f"{feet[0].owner.pointer}/label", _WORDS["Footer"]),
+        PatchOperation("add", f"{new_pointer}/layout/children/0/on-click-action", moved),
+        PatchOperation("add", footers[0].pointer, to_new_screen),
+        PatchOperation("add", f"{footers[0].owner.pointer}/label", _SAMPLE_TEXTS["Footer"]),
     ]
-    for flag in _FLAGS:
-        patch.append(PatchOperation("remove", f"{end}/{flag}"))
+    for flag in _END_FLAGS:
+        patch.append(PatchOperation("remove", f"{new_pointer}/{flag}"))
         if flag in before.value:
-            patch.append(PatchOperation("add", f"{end}/{flag}", before.value[flag]))
+            patch.append(PatchOperation("add", f"{new_pointer}/{flag}", before.value[flag]))
             patch.append(PatchOperation("remove", f"{before.pointer}/{flag}"))
-    if now.routing is not None:
-        ways = "/routing_model"
-        onward = now.routing.get(before.id, [])
-        patch.append(PatchOperation("add", f"{ways}/{escape(new['id'])}", onward))
-        patch.append(PatchOperation("add", f"{ways}/{escape(before.id)}", [new["id"]]))
+    if flow.routing is not None:
+        targets = flow.routing.get(before.id, [])
+        patch.append(PatchOperation("add", f"/routing_model/{escape(new['id'])}", targets))
+        patch.append(PatchOperation("add", f"/routing_model/{escape(before.id)}", [new["id"]]))
     return patched(document, patch)
 
 
 def with_action(document: Any, pointer: str, name: str) -> Any:
-    """Return the document with an action of this name at a place.
+    """Return the document with an action of this name at a pointer.
 
-    It keeps what the one before had too. With the Footer that ends the flow goes that its
-    screen is terminal; an end sends what was entered.
+    It keeps the properties it shares with the action before. The screen of a Footer becomes
+    terminal if the action ends the flow, which then sends all inputs, or else is no longer so.
     """
     try:
         before = at(document, pointer)
     except LookupError:
         before = None
-    made = patched(document, [PatchOperation("add", pointer, new_action(name, before))])
-    feet = [each for each in read_nodes(made).actions if each.owner.type == "Footer"]
-    action = next((each for each in feet if each.pointer == pointer), None)
+    edited = patched(document, [PatchOperation("add", pointer, new_action(name, before))])
+    footers = [each for each in read_nodes(edited).actions if each.owner.type == "Footer"]
+    action = next((each for each in footers if each.pointer == pointer), None)
     if action is None:
-        return made
+        return edited
     screen = action.screen
     if name == "complete":
-        made = patched(made, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
-    elif not any(each.screen is screen and each.name in ENDS for each in feet):
-        flags = [f"{screen.pointer}/{key}" for key in _FLAGS if key in screen.value]
-        made = patched(made, [PatchOperation("remove", flag) for flag in flags])
-    return _sent(made) if name in ENDS else made
+        edited = patched(edited, [PatchOperation("add", f"{screen.pointer}/terminal", True)])
+    elif not any(each.screen is screen and each.name in ENDING_ACTIONS for each in footers):
+        flags = [f"{screen.pointer}/{key}" for key in _END_FLAGS if key in screen.value]
+        edited = patched(edited, [PatchOperation("remove", flag) for flag in flags])
+    return _with_answers_sent(edited) if name in ENDING_ACTIONS else edited
 
 
 def without_part(document: Any, pointer: str) -> Any:
-    """Return the document without a screen, component or option, and without what it was wired to.
+    """Return the document without a screen, component or option.
 
-    What was sent of its inputs is sent no more. The screen before one that goes on as that did.
+    The values of its inputs are removed from payloads. The screen before a removed one gets its
+    action.
     """
     before = read_nodes(document)
     screen = next((each for each in before.screens if each.pointer == pointer), None)
-    made = document if screen is None else _bypassed(document, before, screen)
-    made = patched(made, removing(pointer))
-    after = read_nodes(made)
+    edited = document if screen is None else _bypass_screen(document, before, screen)
+    edited = patched(edited, removing(pointer))
+    after = read_nodes(edited)
     gone = {(one.id, name) for one in before.screens for name in one.fields}
     gone -= {(one.id, name) for one in after.screens for name in one.fields}
     dangling: list[PatchOperation] = []
@@ -429,39 +428,40 @@ def without_part(document: Any, pointer: str) -> Any:
                 home = action.screen.id if reference.screen is None else reference.screen
                 if (home, reference.path[0]) in gone:
                     dangling += removing(f"{action.pointer}/payload/{escape(key)}")
-    return patched(made, dangling)
+    return patched(edited, dangling)
 
 
-def _bypassed(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
-    """Lead from the one screen before another to what follows that other."""
-    feet = [each for each in screen.actions if each.owner.type == "Footer"]
-    to = [each for each in before.actions if each.name == "navigate" and each.target == screen.id]
+def _bypass_screen(document: Any, before: FlowNode, screen: ScreenNode) -> Any:
+    """Return the document with the only screen before another linked to its targets."""
+    footers = [each for each in screen.actions if each.owner.type == "Footer"]
+    links = [each for each in before.actions if (each.name, each.target) == ("navigate", screen.id)]
+    link = links[0] if len(links) == len(footers) == 1 else None
     patch: list[PatchOperation] = []
-    if len(to) == len(feet) == 1 and to[0].owner.type == "Footer" and to[0].screen is not screen:
-        source = to[0].screen
-        held = {
+    if link and link.owner.type == "Footer" and link.screen is not screen:
+        source = link.screen
+        payload = {
             key: value
-            for key, value in (feet[0].payload or {}).items()
-            if not (isinstance(value, str) and _OWN.search(value))  # what this screen asks
+            for key, value in (footers[0].payload or {}).items()
+            if not (isinstance(value, str) and _OWN_REFERENCE.search(value))  # of this screen
         }
-        action = feet[0].value | ({"payload": held} if feet[0].payload else {})
-        own = _mapped(action, lambda text: text.replace(f"${{screen.{source.id}.", "${"))
-        patch.append(PatchOperation("add", to[0].pointer, own))
+        action = footers[0].value | ({"payload": payload} if footers[0].payload else {})
+        moved = _map_values(action, lambda text: text.replace(f"${{screen.{source.id}.", "${"))
+        patch.append(PatchOperation("add", link.pointer, moved))
         patch += [
             PatchOperation("add", f"{source.pointer}/{flag}", screen.value[flag])
-            for flag in _FLAGS
+            for flag in _END_FLAGS
             if flag in screen.value
         ]
         if before.routing and source.id in before.routing:
-            onward = before.routing.get(screen.id or "", [])
-            patch.append(PatchOperation("add", f"/routing_model/{escape(source.id or '')}", onward))
+            targets, route = before.routing.get(screen.id or "", []), escape(source.id or "")
+            patch.append(PatchOperation("add", f"/routing_model/{route}", targets))
     if before.routing and screen.id in before.routing:
         patch += removing(f"/routing_model/{escape(screen.id or '')}")
     return patched(document, patch)
 
 
-def renamed(document: Any, pointer: str, name: str) -> Any:
-    """Return the document with another name for what stands at a place.
+def with_name(document: Any, pointer: str, name: str) -> Any:
+    """Return the document with a screen, an input or a case renamed.
 
     Raises:
         InputError: It has no name that could be changed, the name is empty, or another screen,
@@ -470,37 +470,32 @@ def renamed(document: Any, pointer: str, name: str) -> Any:
     """
     if not name.strip():
         raise InputError("It needs a name.")
-    way = steps(pointer)
-    thing = at(document, pointer)
-    if len(way) == 2 and way[0] == "screens" and isinstance(thing, dict):
-        return _screen(document, int(way[1]), thing.get("id"), name)
-    if len(way) > 4 and isinstance(thing, dict) and way[-1].isdecimal() and "type" in thing:
-        return _field(document, int(way[1]), way, thing.get("name"), name)
-    if len(way) > 1 and way[-2] == "cases":
-        return _put(document, way[:-1], lambda cases: _key(cases, way[-1], name))
+    path = steps(pointer)
+    part = at(document, pointer)
+    if len(path) == 2 and path[0] == "screens" and isinstance(part, dict):
+        return _rename_screen(document, int(path[1]), part.get("id"), name)
+    if len(path) > 4 and isinstance(part, dict) and path[-1].isdecimal() and "type" in part:
+        return _rename_input(document, int(path[1]), path, part.get("name"), name)
+    if len(path) > 1 and path[-2] == "cases":
+        return _change_at(document, path[:-1], lambda cases: _rename_key(cases, path[-1], name))
     raise InputError(f"What stands at {pointer or 'the top'} has no name to change.")
 
 
-def _screen(document: Any, index: int, old: object, new: str) -> Any:
-    """Rename a screen: in routes, targets and references, if no other has its name."""
+def _rename_screen(document: Any, index: int, old: object, new: str) -> Any:
+    """Rename a screen, also in routes, targets and references unless another has its id."""
     screens = document["screens"]
     ids = [one.get("id") for one in screens if isinstance(one, dict)]
     _require_free(new, ids, old)
-    others = [one for one in ids if one == old]
-    document = _put(document, ["screens", str(index), "id"], lambda _: new)
-    if not isinstance(old, str) or not old or len(others) > 1:
+    document = _change_at(document, ["screens", str(index), "id"], lambda _: new)
+    if not isinstance(old, str) or not old or ids.count(old) > 1:
         return document
-    reference = re.compile(rf"(\$\{{screen\.){re.escape(old)}(?=[.}}])")
 
-    def text(value: str) -> str:
-        return reference.sub(lambda match: match[1] + new, value)
-
-    def target(key: str, value: Any) -> Any:
+    def rename_target(key: str, value: Any) -> Any:
         if key == "next" and isinstance(value, dict) and value.get("name") == old:
             return {**value, "name": new}
         return value
 
-    made = _mapped(document, text, target)
+    made = _map_values(document, _reference_renamer("${screen.", old, new), rename_target)
     routes = made.get("routing_model")
     if isinstance(routes, dict) and (new not in routes or new == old):
         made["routing_model"] = {
@@ -512,36 +507,36 @@ def _screen(document: Any, index: int, old: object, new: str) -> Any:
     return made
 
 
-def _field(document: Any, screen: int, way: list[str], old: object, new: str) -> Any:
-    """Rename an input: in the references to it, from its own screen and from others."""
+def _rename_input(document: Any, screen: int, path: list[str], old: object, new: str) -> Any:
+    """Rename an input, also in the references to it unless another of the screen has its name."""
     inputs = [one.get("name") for one in _objects_in(document["screens"][screen]) if "type" in one]
     _require_free(new, inputs, old)
-    document = _put(document, [*way, "name"], lambda _: new)
+    document = _change_at(document, [*path, "name"], lambda _: new)
     if not isinstance(old, str) or not old:
         return document
     own = document["screens"][screen]
     if any(one.get("name") == old for one in _objects_in(own) if "type" in one):
-        return document  # another input has it too: nobody knows which is meant
-    here = re.compile(rf"(\$\{{form\.){re.escape(old)}(?=[.}}])")
+        return document  # another input has it too: references may be to that one
 
-    def local(value: str) -> str:
-        return here.sub(lambda match: match[1] + new, value)
-
-    def maps(key: str, value: Any) -> Any:
-        if key in _MAPS and isinstance(value, dict):
+    def rename_in(key: str, value: Any) -> Any:
+        if key in _FORM_MAPS and isinstance(value, dict):
             others = {each: inner for each, inner in value.items() if each != new or old == new}
             return {new if each == old else each: inner for each, inner in others.items()}
         if key == "sensitive" and isinstance(value, list):
             return [new if one == old else one for one in value]
         return value
 
-    made = _put(document, ["screens", str(screen)], lambda one: _mapped(one, local, maps))
+    renamer = _reference_renamer("${form.", old, new)
+    made = _change_at(document, path[:2], lambda one: _map_values(one, renamer, rename_in))
     if not isinstance(own.get("id"), str):
         return made
-    elsewhere = re.compile(
-        rf"(\$\{{screen\.{re.escape(own['id'])}\.form\.){re.escape(old)}(?=[.}}])"
-    )
-    return _mapped(made, lambda text: elsewhere.sub(lambda match: match[1] + new, text))
+    return _map_values(made, _reference_renamer(f"${{screen.{own['id']}.form.", old, new))
+
+
+def _reference_renamer(prefix: str, old: str, new: str) -> Callable[[str], str]:
+    """Return a function that renames, in a text, the references that begin with a prefix."""
+    pattern = re.compile(rf"({re.escape(prefix)}){re.escape(old)}(?=[.}}])")
+    return lambda text: pattern.sub(lambda match: match[1] + new, text)
 
 
 def _require_free(new: str, names: Iterable[object], old: object) -> None:
@@ -549,55 +544,55 @@ def _require_free(new: str, names: Iterable[object], old: object) -> None:
         raise InputError(f"There is a {new} already: choose another name.")
 
 
-def _key(value: Any, old: str, new: str) -> Any:
-    """Write a key of an object otherwise, in its place."""
+def _rename_key(value: Any, old: str, new: str) -> Any:
+    """Return an object with a key renamed, in its position."""
     _require_free(new, value, old)
     return {new if key == old else key: inner for key, inner in value.items()}
 
 
-def _put(value: Any, way: list[str], change: Callable[[Any], Any]) -> Any:
-    """Change what stands at the end of a way."""
+def _change_at(value: Any, path: list[str], change: Callable[[Any], Any]) -> Any:
+    """Return a document with the value at a path changed by a function."""
     return changed(
         value,
-        way[:-1],
-        way[-1],
+        path[:-1],
+        path[-1],
         lambda around, key: with_value_at(around, key, change(item(around, key, None))),
     )
 
 
-def copied(value: Any, document: Any) -> Any:
-    """Copy a screen, component or option so that no id and no name stands twice."""
-    return _copied(value, set(names_in(document)))
+def copy_of(value: Any, document: Any) -> Any:
+    """Return a copy of a screen, component or option with ids and names of its own."""
+    return _copy_renamed(value, set(names_in(document)))
 
 
-def _copied(value: Any, taken: set[str]) -> Any:
+def _copy_renamed(value: Any, taken: set[str]) -> Any:
     if not isinstance(value, dict):
         return value
     made = dict(value)
     if isinstance(made.get("id"), str):
-        made["id"] = unused(made["id"], taken, letters="layout" in made)
+        made["id"] = unused_name(made["id"], taken, letters="layout" in made)
     elif isinstance(made.get("name"), str) and isinstance(made.get("type"), str):
-        made["name"] = unused(made["name"], taken)
+        made["name"] = unused_name(made["name"], taken)
     if "layout" not in made:  # on a screen of their own the names of components may stay
         for key in ("children", "then", "else"):
             if isinstance(made.get(key), list):
-                made[key] = [_copied(one, taken) for one in made[key]]
+                made[key] = [_copy_renamed(one, taken) for one in made[key]]
     return made
 
 
-def unused(name: str, taken: set[str], *, letters: bool = False) -> str:
-    """Make a name that is not taken: with a number after it, or with letters alone."""
+def unused_name(name: str, taken: set[str], *, letters: bool = False) -> str:
+    """Return a name that is not taken, with a number or `letters` appended, and take it."""
     stem, count = _NUMBERED.sub("", name) or name, 2
     made = name
     while made in taken:
-        made = f"{stem}_{_letters(count) if letters else count}"
+        made = f"{stem}_{_letter_suffix(count) if letters else count}"
         count += 1
     taken.add(made)
     return made
 
 
-def _letters(count: int) -> str:
-    """Count in letters: B is the second, as ids of screens hold no digits."""
+def _letter_suffix(count: int) -> str:
+    """Convert a number to letters, B for 2, since ids of screens hold no digits."""
     text = ""
     while count:
         count, rest = divmod(count - 1, 26)
@@ -606,13 +601,13 @@ def _letters(count: int) -> str:
 
 
 def names_in(value: Any) -> list[str]:
-    """List all ids and names of a document, of any shape."""
+    """Return all ids and names of a document of any shape."""
     held = (one.get(key) for one in _objects_in(value) for key in ("id", "name"))
     return [name for name in held if isinstance(name, str)]
 
 
 def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
-    """Yield all objects of a value, those outside before those within them."""
+    """Yield all objects in a value, outer ones first."""
     waiting = deque([value])
     while waiting:
         one = waiting.popleft()
@@ -623,16 +618,17 @@ def _objects_in(value: Any) -> Iterator[dict[str, Any]]:
             waiting += one
 
 
-def _mapped(
+def _map_values(
     value: Any,
-    text: Callable[[str], str],
-    item: Callable[[str, Any], Any] = lambda _, value: value,
+    map_text: Callable[[str], str],
+    map_item: Callable[[str, Any], Any] = lambda _, value: value,
 ) -> Any:
-    """Copy a value with all its texts and all values of its keys changed."""
+    """Return a copy of a value with all texts and all properties changed by functions."""
     if isinstance(value, str):
-        return text(value)
+        return map_text(value)
     if isinstance(value, list):
-        return [_mapped(one, text, item) for one in value]
+        return [_map_values(one, map_text, map_item) for one in value]
     if isinstance(value, dict):
-        return {key: item(key, _mapped(inner, text, item)) for key, inner in value.items()}
+        mapped = {key: _map_values(inner, map_text, map_item) for key, inner in value.items()}
+        return {key: map_item(key, inner) for key, inner in mapped.items()}
     return value

@@ -1,4 +1,4 @@
-"""Form of whatever is selected in a flow: a field for each property of the component table."""
+"""Form of the selected part of a flow: a field for each property of the component table."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from chatkit.flowjson.nodes import read_nodes
 from chatkit.report import Finding
 from chatkit.util.display import cut, escaped, visible
 from chatkit.util.json import at, child, steps
-from chatkit.widgets.editor.edits import ENDS, new_item, unused
-from chatkit.widgets.editor.state import DocumentState, same
-from chatkit.widgets.editor.tree import Branch
+from chatkit.widgets.editor.edits import ENDING_ACTIONS, new_item, unused_name
+from chatkit.widgets.editor.state import DocumentState, is_identical
+from chatkit.widgets.editor.tree import TreeRow
 from chatkit.widgets.fields import (
     Checkbox,
     Choice,
@@ -43,39 +43,39 @@ from chatkit.widgets.fields import (
 )
 
 #: Kinds that the tree shows.
-_TREE = ("components", "cases")
+_TREE_KINDS = ("components", "cases")
 #: What stands in a slot.
-_SLOTS = {
+_SLOT_HELP = {
     "then": "What stands here when the condition holds.",
     "else": "What stands here when the condition does not hold.",
 }
 
 
 class Refresh(Protocol):
-    """Shows the document as it is now."""
+    """Shows the document after an edit."""
 
     def __call__(self, *, typed: bool = False, focus: str = "") -> None:
-        """Show it; `typed`: the form holds it already; `focus`: where somebody types."""
+        """Show it; with `typed` the form holds it already, `focus` is the field to focus."""
 
 
 class Inspector(FormModel):
     """The properties of a flow, screen, component or option, with labels and help.
 
-    What is typed is taken into the document. The form stays as it is, unless it has other fields
-    then.
+    What is typed is set in the document. The form is only made again where an edit changes its
+    fields.
 
     Args:
         state: The document.
-        refresh: What shows it after each edit.
+        refresh: Called after each edit.
     """
 
     def __init__(self, state: DocumentState, refresh: Refresh) -> None:
         self._document, self._refresh = state, refresh
         self.fields: dict[str, Control] = {}  #: the inputs by the pointers of their properties
-        #: By pointer what was not taken: why, its input, and what the document has there.
+        #: Refused entries by pointer: the reason, the input, and the value in the document.
         self._refused: dict[str, tuple[str, Control, Any]] = {}
         self._findings: dict[str, list[Finding]] = {}
-        self._branch = Branch("", 0, "flow", "", "")
+        self._row = TreeRow("", 0, "flow", "", "")
         self._status = Status()
         self._screens: list[str] = []
         self._answers: dict[str, tuple[str, str]] = {}
@@ -85,29 +85,29 @@ class Inspector(FormModel):
     def __repr__(self) -> str:
         return f"<inspector: {', '.join(self.fields)}>"
 
-    def show(self, branch: Branch) -> None:
-        """Make the form of a place of the document."""
+    def show(self, row: TreeRow) -> None:
+        """Make the form of a row of the tree."""
         document = self._document.value
-        self._screens = [one.id for one in read_nodes(document).screens if one.id is not None]
-        self._answers = answers_before(document, branch.pointer)
-        stated = document.get("version") if isinstance(document, dict) else None
-        self._version = Version.parse(stated) or RECOMMENDED
-        self._refused = {  # what is typed and not taken stays while the document stays there
+        flow = read_nodes(document)
+        self._screens = [one.id for one in flow.screens if one.id is not None]
+        self._answers = answers_before(document, row.pointer)
+        self._version = flow.version
+        self._refused = {  # refused entries stay while the value in the document does
             place: (reason, control, held)
             for place, (reason, control, held) in self._refused.items()
-            if same(self._held(place), held)
+            if is_identical(self._current_value(place), held)
         }
-        self.fields, self._findings, self._branch = {}, {}, branch
-        value = at(document, branch.pointer) if branch.kind != "odd" or branch.pointer else document
-        main: list[Control] = [Html(_title(branch))]
+        self.fields, self._findings, self._row = {}, {}, row
+        value = at(document, row.pointer) if row.kind != "odd" or row.pointer else document
+        main: list[Control] = [Html(_heading_html(row))]
         folded: list[Control] = []
-        if isinstance(value, dict) and branch.kind != "slot":
-            for prop in self._properties(branch, value):
-                control = self._part(prop, branch.pointer, value.get(prop.name, ABSENT))
+        if isinstance(value, dict) and row.kind != "slot":
+            for prop in self._properties(row, value):
+                control = self._make_field(prop, row.pointer, value.get(prop.name, ABSENT))
                 unfolded = prop.name in value or prop.is_required(self._version)
                 (main if unfolded else folded).append(control)
-        elif "/cases/" in branch.pointer and branch.kind == "slot":
-            main.append(self._case(branch))
+        elif "/cases/" in row.pointer and row.kind == "slot":
+            main.append(self._case_field(row))
         fold = [Fold(folded, f"{len(folded)} more properties")] if folded else []
         self._status.write("")
         self.root.children = [*main, *fold, self._status]
@@ -119,24 +119,24 @@ class Inspector(FormModel):
         """Show findings at their fields."""
         self._findings = {}
         for each in findings:
-            if place := self._around(each.pointer):
+            if place := self._nearest_field(each.pointer):
                 self._findings.setdefault(place, []).append(each)
         for place in self.fields:
-            self._mark(place)
+            self._mark_field(place)
         self.draw()
 
     def focus(self, pointer: str) -> None:
-        """Put the cursor into the field of a place, or of what is around it."""
-        if place := self._around(pointer):
+        """Put the cursor into the field nearest to a pointer."""
+        if place := self._nearest_field(pointer):
             self.focus_on(self.fields[place])
 
-    def _around(self, pointer: str) -> str:
-        """Return the nearest place with a field, from a place outwards; empty if there is none."""
+    def _nearest_field(self, pointer: str) -> str:
+        """Return the pointer of the field nearest to a pointer, outwards; empty without one."""
         while pointer and pointer not in self.fields:
             pointer = pointer.rpartition("/")[0]
         return pointer
 
-    def _mark(self, place: str) -> None:
+    def _mark_field(self, place: str) -> None:
         refused = self._refused.get(place)
         problems = [("error", refused[0])] if refused else []
         problems += [
@@ -144,17 +144,17 @@ class Inspector(FormModel):
         ]
         self.fields[place].mark(problems)
 
-    # --- what it is made of -----------------------------------------------------------
+    # --- fields -----------------------------------------------------------------------
 
-    def _properties(self, branch: Branch, value: dict[str, Any]) -> Iterator[Property]:
-        """List what can be set: what the version knows, and what is there all the same."""
-        known = branch.shape.properties if branch.shape else ()
+    def _properties(self, row: TreeRow, value: dict[str, Any]) -> Iterator[Property]:
+        """Yield the properties of a row: those that the version knows, and others it has."""
+        known = row.shape.properties if row.shape else ()
         for prop in known:
-            typed = prop.name == "type" and isinstance(branch.shape, ComponentShape)
-            if typed or prop.kind in _TREE or prop.name in ("layout", "screens"):
+            typed = prop.name == "type" and isinstance(row.shape, ComponentShape)
+            if typed or prop.kind in _TREE_KINDS or prop.name in ("layout", "screens"):
                 continue
             ranged = prop.place == "range mode" and value.get("mode") != "range"
-            inside = prop.place == "outside Form" and branch.in_form
+            inside = prop.place == "outside Form" and row.in_form
             if prop.name in value or (prop.is_known(self._version) and not ranged and not inside):
                 yield prop
         skipped = {"children", "then", "else", "cases"}
@@ -165,16 +165,16 @@ class Inspector(FormModel):
                 kind = "text" if isinstance(value[key], str) else "map"
                 yield Property(key, kind, about)  # type: ignore[arg-type]
 
-    def _part(self, prop: Property, pointer: str, value: Any) -> Control:
+    def _make_field(self, prop: Property, pointer: str, value: Any) -> Control:
         """Make the field of a property, or the group of fields of an action or an object."""
         place = child(pointer, prop.name)
         nested = value is ABSENT or isinstance(value, dict)
         if prop.kind == "action" and nested:
-            return self._action(prop, place, value)
+            return self._action_fields(prop, place, value)
         if prop.kind == "object" and prop.item and prop.name != "next" and nested:
             inside = value if isinstance(value, dict) else {}
             parts = [
-                self._part(one, place, inside.get(one.name, ABSENT))
+                self._make_field(one, place, inside.get(one.name, ABSENT))
                 for one in prop.item.properties
                 if one.name in inside or one.is_known(self._version)
             ]
@@ -183,26 +183,26 @@ class Inspector(FormModel):
             return group
         refused = self._refused.get(place)
         control = property_input_for(prop, self._version, value, self._screens)
-        return self._line(prop, pointer, refused[1] if refused else control)
+        return self._property_field(prop, pointer, refused[1] if refused else control)
 
-    def _line(self, prop: Property, pointer: str, control: Control) -> Control:
-        """Make the field of a property of what stands at a place."""
-        branch = self._branch
-        named = prop.name in ("id", "name") and pointer == branch.pointer and branch.shape
-        rename = bool(named) and branch.kind in ("screen", "component")
+    def _property_field(self, prop: Property, pointer: str, control: Control) -> Control:
+        """Add the field of a property, which sets the property when somebody types."""
+        row = self._row
+        is_name = prop.name in ("id", "name") and pointer == row.pointer and row.shape
+        rename = bool(is_name) and row.kind in ("screen", "component")
         place = child(pointer, prop.name)
         if place not in self._refused:
-            control.entered = lambda: self._take(place, place, rename=rename)
-        return self._field(place, prop, control)
+            control.entered = lambda: self._take_input(place, place, rename=rename)
+        return self._add_field(place, prop, control)
 
-    def _field(self, place: str, prop: Property, control: Control) -> Control:
-        """Put a control into the form, as the field of a place."""
+    def _add_field(self, place: str, prop: Property, control: Control) -> Control:
+        """Register a control as the field of a property."""
         control.help, control.required = help_text(prop), prop.is_required(self._version)
         self.fields[place] = control
         return control
 
-    def _action(self, prop: Property, place: str, value: Any) -> Control:
-        """Make the fields of an action: which one, and what that one takes."""
+    def _action_fields(self, prop: Property, place: str, value: Any) -> Control:
+        """Make the fields of an action: its name and its properties."""
         inside = value if isinstance(value, dict) else {}
         name = inside.get("name", ABSENT)
         allowed = {one: one for one in prop.allowed_actions(self._version)}
@@ -212,8 +212,8 @@ class Inspector(FormModel):
         pick = property_choice(choice, allowed)
         if isinstance(name, str):
             pick.show(name)
-        pick.entered = lambda: self._act(place, pick.read())
-        parts = [self._field(place, choice, pick)]
+        pick.entered = lambda: self._change_action(place, pick.read())
+        parts = [self._add_field(place, choice, pick)]
         shape = ACTIONS.get(name) if isinstance(name, str) else None
         known = shape.by_name if shape else {}
         props = [one for key, one in known.items() if key != "name"]
@@ -224,50 +224,50 @@ class Inspector(FormModel):
         ]
         for one in props:
             held = inside.get(one.name, ABSENT)
-            ticks = one.name == "payload" and name in ENDS and self._branch.name == "Footer"
+            ticks = one.name == "payload" and name in ENDING_ACTIONS and self._row.name == "Footer"
             if ticks and self._answers and (held is ABSENT or isinstance(held, dict)):
                 payload = PayloadInput(self._answers)
                 payload.show(held)
-                parts.append(self._line(one, place, payload))
+                parts.append(self._property_field(one, place, payload))
             else:
-                parts.append(self._part(one, place, held))
+                parts.append(self._make_field(one, place, held))
         return FormGroup(parts, prop.name, "ce-group")
 
-    def _case(self, branch: Branch) -> Control:
-        """Make the field of a case: the value for which it stands."""
-        name = steps(branch.pointer)[-1]
+    def _case_field(self, row: TreeRow) -> Control:
+        """Make the field of the value of a case."""
+        name = steps(row.pointer)[-1]
         prop = Property("id", "name", "It is shown when the value of the Switch is this.")
         text = TextProperty(prop, self._version, name)
         text.show(name)
         text.label = "case"
-        place = branch.pointer
-        text.entered = lambda: self._take(place, child(place, "id"), rename=True)
-        return self._field(place, prop, text)
+        place = row.pointer
+        text.entered = lambda: self._take_input(place, child(place, "id"), rename=True)
+        return self._add_field(place, prop, text)
 
-    # --- what is typed ------------------------------------------------------------------
+    # --- edits --------------------------------------------------------------------------
 
-    def _take(self, field: str, place: str, *, rename: bool = False) -> None:
-        """Take what was typed into the document; what cannot be taken is explained at the field."""
+    def _take_input(self, field: str, place: str, *, rename: bool = False) -> None:
+        """Set what was typed in the document; show the reason at the field if that fails."""
         control = self.fields[field]
         self._refused.pop(field, None)
-        self._mark(field)
+        self._mark_field(field)
         try:
             value = control.read()
             if rename and isinstance(value, str):
                 self._rename(place.rpartition("/")[0], value)
             else:
-                self._set(place, value)
+                self._set_property(place, value)
         except (ValueError, ChatkitError) as error:
-            self._refused[field] = str(error), control, self._held(place)
-            self._mark(field)
+            self._refused[field] = str(error), control, self._current_value(place)
+            self._mark_field(field)
 
     def _rename(self, pointer: str, name: str) -> None:
         place = self._document.rename(pointer, name)
         moved = place != pointer  # a case is found by its name
         self._refresh(typed=not moved, focus=place if moved else "")
 
-    def _set(self, place: str, value: Any) -> None:
-        """Set a property, or take it out if it is absent."""
+    def _set_property(self, place: str, value: Any) -> None:
+        """Set a property, or remove it with the value ABSENT."""
         if value is not ABSENT:
             self._document.set(place, value)
         elif self._document.has(place):
@@ -278,15 +278,15 @@ class Inspector(FormModel):
         again = place == "/version" or place.endswith(("/mode", "-action"))
         self._refresh(typed=not again, focus=place if again else "")
 
-    def _held(self, place: str) -> Any:
-        """Return what the document has at a place."""
+    def _current_value(self, place: str) -> Any:
+        """Return the value at a pointer in the document, or ABSENT."""
         return self._document.find(place) if self._document.has(place) else ABSENT
 
-    def _act(self, place: str, value: Any) -> None:
-        """Put another action at a place, or none."""
+    def _change_action(self, place: str, value: Any) -> None:
+        """Set the action at a pointer to one of another name, or remove it."""
         try:
             if value is ABSENT:
-                self._set(place, ABSENT)
+                self._set_property(place, ABSENT)
             else:
                 self._document.act(place, value)
                 self._refresh(focus=place)
@@ -294,17 +294,17 @@ class Inspector(FormModel):
             self._status.write(str(error), wrong=True)
 
 
-def _title(branch: Branch) -> str:
-    shape = branch.shape
-    about = shape.about if shape else _SLOTS.get(branch.name, "")
-    name = shape.name if isinstance(shape, ComponentShape) else branch.name
-    if branch.kind == "screen":
-        name, about = f"Screen {branch.name}", ""
-    elif branch.kind == "item" and shape:
-        name, about = f"{shape.name.capitalize()} {branch.name}", shape.about
-    elif branch.kind == "odd":
-        name, about = "No object", f"This is {branch.text}: correct or remove it in the source."
-    elif branch.kind == "component" and shape is None:
+def _heading_html(row: TreeRow) -> str:
+    shape = row.shape
+    about = shape.about if shape else _SLOT_HELP.get(row.name, "")
+    name = shape.name if isinstance(shape, ComponentShape) else row.name
+    if row.kind == "screen":
+        name, about = f"Screen {row.name}", ""
+    elif row.kind == "item" and shape:
+        name, about = f"{shape.name.capitalize()} {row.name}", shape.about
+    elif row.kind == "odd":
+        name, about = "No object", f"This is {row.text}: correct or remove it in the source."
+    elif row.kind == "component" and shape is None:
         about = "The table of components does not know this type."
     rules = shape.rules if isinstance(shape, ComponentShape) else ()
     listed = "".join(f"<li>{escape(rule)}</li>" for rule in rules)
@@ -313,21 +313,19 @@ def _title(branch: Branch) -> str:
     return f'<h3 dir="auto">{escape(cut(name, 60))}</h3>{paragraph}{listed}'
 
 
-# --- a field for each property, which takes a value or a reference ------------------------
+# --- inputs of properties, which take a value or a reference ------------------------------
 
 #: Stands for a property that is not there.
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "(not set)"})()
 
-#: Stands for a reference in place of a value that can be chosen.
-_BOUND: Any = object()
-_SUGGESTED = "${data.…}, ${form.…} or `an expression`"
-_WIDE = 80  #: documented characters from which on a text gets several lines
+_REFERENCE_HINT = "${data.…}, ${form.…} or `an expression`"
+_LONG_TEXT = 80  #: documented characters from which on a text gets several lines
 
 
 def property_input_for(
     prop: Property, version: Version, value: Any, screens: Sequence[str] = ()
 ) -> Control:
-    """Choose the input for a property; a value of another kind is shown as JSON."""
+    """Make the input for a property; a value of another kind is shown as JSON."""
     made: Control
     match prop:
         case Property(name="version"):
@@ -360,7 +358,7 @@ def property_input_for(
 
 
 def json_input(prop: Property, value: Any) -> Json:
-    """Show a value as JSON, on as many lines as it needs."""
+    """Make an input of JSON, with as many lines as the value needs."""
     made = Json(prop.name, 4, ABSENT)
     made.show(value)
     if value is not ABSENT:
@@ -369,15 +367,15 @@ def json_input(prop: Property, value: Any) -> Json:
 
 
 def property_choice(prop: Property, values: Mapping[str, Any]) -> Choice:
-    """Offer the values that a property may have; showing another raises `TypeError`."""
+    """Make a choice of the values of a property; showing another raises `TypeError`."""
     default = {True: "yes", False: "no"}.get(prop.default, prop.default)  # type: ignore[call-overload]
     unset = "not set" if default is None else f"not set: {default}"
-    reference = _SUGGESTED if prop.binding else ""
+    reference = _REFERENCE_HINT if prop.binding else ""
     return Choice(prop.name, values, ABSENT, unset, others=False, reference=reference)
 
 
 def screen_choice(screens: Sequence[str], value: Any) -> Choice:
-    """Offer the screens to which navigate may go, and the one that is named but is not there."""
+    """Make a choice of the screens to navigate to; it keeps a target that does not exist."""
     targets = {visible(one): {"type": "screen", "name": one} for one in dict.fromkeys(screens)}
     name = value.get("name") if isinstance(value, dict) else None
     if value == {"type": "screen", "name": name} and name not in screens:
@@ -387,25 +385,26 @@ def screen_choice(screens: Sequence[str], value: Any) -> Choice:
 
 
 class TextProperty(Text):
-    """A text, on one line or several; a list of texts is one text a line."""
+    """A text on one line or several; of a list each text is a line."""
 
     def __init__(self, prop: Property, version: Version, value: Any) -> None:
         several = "strings" in prop.kinds(version)
-        long = several or (prop.length or 0) > _WIDE or "\n" in str(value)
+        long = several or (prop.length or 0) > _LONG_TEXT or "\n" in str(value)
         late = prop.name in ("id", "name")  # a name is changed once it is typed whole
         super().__init__(prop.name, rows=3 if long else 0, late=late)
-        self._several, self._needed, self._listed = several, prop.is_required(version), False
+        self._takes_list, self._is_required = several, prop.is_required(version)
+        self._is_list = False
 
     def read(self) -> Any:
         """Return the text."""
-        if self._listed:
+        if self._is_list:
             return self.value.split("\n")
-        return self.value if self.value or self._needed else ABSENT
+        return self.value if self.value or self._is_required else ABSENT
 
     def show(self, value: Any) -> None:
         """Show a text, or a list of texts without line breaks."""
-        self._listed = self._several and isinstance(value, list)
-        if self._listed and value and all(isinstance(v, str) and "\n" not in v for v in value):
+        self._is_list = self._takes_list and isinstance(value, list)
+        if self._is_list and value and all(isinstance(v, str) and "\n" not in v for v in value):
             self.value = "\n".join(value)
         else:
             self.value = "" if value is ABSENT else of_kind(value, str, "text")
@@ -422,7 +421,7 @@ class ItemsInput(Rows):
         self._texts = [
             one for one in self._item.properties if one.kind == "text" and one.is_known(version)
         ]
-        self._reference = Text("or a reference in their place", _SUGGESTED)
+        self._reference = Text("or a reference in their place", _REFERENCE_HINT)
         super().__init__(prop.name, self._item.name)
 
     def inputs(self) -> dict[str, Control]:
@@ -430,7 +429,7 @@ class ItemsInput(Rows):
         return {one.name: Text(one.name) for one in self._texts if one.is_required(self._version)}
 
     def first(self) -> dict[str, Any]:
-        """Return an item with what it must have."""
+        """Return a new item with its required properties."""
         taken = [row.inputs["id"].value for row in self.rows if "id" in row.inputs]
         return new_item(self._item, taken, self._version)
 
@@ -463,9 +462,9 @@ class ItemsInput(Rows):
 
 
 def answers_before(document: Any, pointer: str) -> dict[str, tuple[str, str]]:
-    """List what can be sent at a place: answers of its screen and of earlier ones.
+    """Return the answers that can be sent at a pointer: of its screen and of earlier ones.
 
-    Each is known by its reference, with the name of its input, and words for it.
+    By the reference of each: the name of its input, and a label.
     """
     whole = read_nodes(document)
     here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
@@ -491,7 +490,7 @@ class PayloadInput(FormGroup):
     """A payload: a tick box for each answer that can be sent, and the rest as JSON.
 
     Args:
-        answers: What can be sent, by reference.
+        answers: The name and the label of each answer, by its reference.
     """
 
     def __init__(self, answers: Mapping[str, tuple[str, str]]) -> None:
@@ -500,7 +499,7 @@ class PayloadInput(FormGroup):
         self._more = Json("and also", 2, {})
         super().__init__([*self._boxes.values(), self._more], "what is sent", "ce-payload")
 
-    def _offered(self, held: Any) -> bool:
+    def _is_answer(self, held: Any) -> bool:
         return isinstance(held, str) and held in self._answers
 
     def read(self) -> Any:
@@ -512,25 +511,25 @@ class PayloadInput(FormGroup):
         made = {
             key: more.get(key, held)
             for key, held in self._value.items()
-            if key in more or (self._offered(held) and held in ticked)
+            if key in more or (self._is_answer(held) and held in ticked)
         } | more
         for reference in ticked:
             if reference not in made.values():
-                made[unused(self._answers[reference][0], set(made))] = reference
+                made[unused_name(self._answers[reference][0], set(made))] = reference
         self._value = made
         return made
 
     def show(self, value: Any) -> None:
         """Tick what a payload sends. Raises `TypeError` if it is none."""
         self._value = {} if value is ABSENT else of_kind(value, dict, "an object")
-        more = {key: held for key, held in self._value.items() if not self._offered(held)}
+        more = {key: held for key, held in self._value.items() if not self._is_answer(held)}
         for reference, box in self._boxes.items():
             box.value = reference in self._value.values()
         self._more.show(more or {})
 
 
 def help_text(prop: Property) -> str:
-    """Write what a property is for, and what it takes."""
+    """Return the help of a property: its purpose, its limits and its default."""
     parts = [prop.about]
     if prop.length:
         parts.append(f"At most {prop.length:,} characters.")

@@ -1,10 +1,11 @@
-"""Tree of a flow: its rows, walked, moved and added to with mouse or keyboard."""
+"""Tree of a flow: its rows are selected, moved and added to with mouse or keyboard."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal
 
 import anywidget
@@ -22,7 +23,7 @@ class Tree(anywidget.AnyWidget):
     """Rows that unfold; one of them is selected, and can be moved, copied, removed, added to.
 
     Args:
-        act: What a wish of the page calls: `act("move", by=1)`, `act("add", type="TextBody")`.
+        act: Called with the name and the arguments of an action: `act("move", pointer, 1)`.
     """
 
     _esm = packed_module(["keys.js", "elements.js", "editor/tree.js"])
@@ -32,7 +33,7 @@ class Tree(anywidget.AnyWidget):
     #: What can be added at the selected row: groups of names, with a help for each.
     offers: traitlets.List[Any] = traitlets.List().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
-    #: How many choices of the page were heard.
+    #: The number of the last selection of the page that was handled.
     answered = traitlets.Int(0).tag(sync=True)
     #: The screen of the selected row: the preview follows it.
     screen = traitlets.Unicode("").tag(sync=True)
@@ -48,36 +49,36 @@ class Tree(anywidget.AnyWidget):
         return f"<tree: {len(self.rows)} rows>"
 
     def show(
-        self, rows: Iterable[Branch], selected: Branch, screen: str, offers: list[Any], locked: bool
+        self, rows: Iterable[TreeRow], row: TreeRow, screen: str, offers: list[Any], locked: bool
     ) -> None:
-        """Show these rows, and which of them is selected."""
+        """Show rows, the selected one, and what can be added at it."""
         with self.hold_sync():
-            self.rows = [row.row() for row in rows]
-            self.selected, self.movable = selected.pointer, selected.movable
+            self.rows = [each.to_dict() for each in rows]
+            self.selected, self.movable = row.pointer, row.movable
             self.offers, self.locked, self.screen = offers, locked, screen
 
     def _receive(self, _: Any, message: Any, __: Any) -> None:
         match message:
             case {"do": "select", "pointer": str(pointer), "n": int(n)}:
-                self._try("select", pointer)
+                self._perform("select", pointer)
                 self.answered = n
             case {"do": "remove" | "duplicate" as what, "pointer": str(pointer)}:
-                self._try(what, pointer)
+                self._perform(what, pointer)
             case {"do": "undo" | "redo" as what}:
-                self._try(what)
+                self._perform(what)
             case {"do": "move", "pointer": str(pointer), "by": int(by)}:
-                self._try("move", pointer, by)
+                self._perform("move", pointer, by)
             case {
                 "do": "drop",
                 "pointer": str(pointer),
                 "target": str(target),
                 "after": bool(after),
             }:
-                self._try("drop", pointer, target, after)
+                self._perform("drop", pointer, target, after)
             case {"do": "add", "pointer": str(pointer), "what": str(kind)}:
-                self._try("add", pointer, kind)
+                self._perform("add", pointer, kind)
 
-    def _try(self, what: str, *arguments: Any) -> None:
+    def _perform(self, what: str, *arguments: Any) -> None:
         try:
             self._act(what, *arguments)
         except ChatkitError:
@@ -86,19 +87,19 @@ class Tree(anywidget.AnyWidget):
 
 # --- a flow document of any shape as rows --------------------------------------------------
 
-_MOST = 3000  #: rows that are shown
-_DEEPEST = 40  #: levels that are shown
+_MOST_ROWS = 3000  #: rows that are shown
+_MOST_LEVELS = 40  #: levels that are shown
 _LONG = 60
 
 Kind = Literal["flow", "screen", "component", "slot", "item", "odd"]
 
 
-#: What the page is told of a row.
-_SENT = ("pointer", "level", "kind", "name", "text", "wrong", "below")
+#: The fields of a row that are sent to the page.
+_ROW_KEYS = ("pointer", "level", "kind", "name", "text", "wrong", "below")
 
 
 @dataclass
-class Branch:
+class TreeRow:
     """One row: a place of the document that can be looked at and edited."""
 
     pointer: str
@@ -117,117 +118,116 @@ class Branch:
         """True if it can be moved, copied and removed: it is an item of a list."""
         return self.kind in ("screen", "component", "item", "odd") and self.pointer != ""
 
-    def row(self) -> dict[str, Any]:
-        """Return what the page is told."""
-        return {name: getattr(self, name) for name in _SENT}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields that are sent to the page."""
+        return {name: getattr(self, name) for name in _ROW_KEYS}
 
 
-def branches(document: Any, findings: tuple[Finding, ...] = ()) -> list[Branch]:
+TreeRows = Iterator[TreeRow]
+
+
+def tree_rows(document: Any, findings: tuple[Finding, ...] = ()) -> list[TreeRow]:
     """List the rows of a document from top to bottom, with the worst finding of each."""
-    rows: list[Branch] = []
-    for branch in _flow(document):
-        if len(rows) == _MOST:
-            break
-        rows.append(branch)
-    _mark(rows, findings)
+    rows = list(islice(_flow_rows(document), _MOST_ROWS))
+    _mark_findings(rows, findings)
     return rows
 
 
-def owner(pointer: str, known: Mapping[str, Any]) -> str:
-    """Return the known place to which a place belongs: itself, or the nearest around it."""
+def nearest_pointer(pointer: str, known: Container[str]) -> str:
+    """Return the known pointer nearest to a pointer: itself, or the closest one around it."""
     while pointer and pointer not in known:
         pointer = pointer.rpartition("/")[0]
     return pointer
 
 
-def _mark(rows: list[Branch], findings: tuple[Finding, ...]) -> None:
+def _mark_findings(rows: list[TreeRow], findings: tuple[Finding, ...]) -> None:
     by_pointer = {row.pointer: row for row in rows}
     for each in sorted(findings, key=lambda one: one.severity):  # error before warning
         if each.severity == "note":
             continue
-        place = owner(each.pointer, by_pointer)
+        place = nearest_pointer(each.pointer, by_pointer)
         row = by_pointer[place]
         row.wrong = row.wrong or each.severity
         while place:
-            place = owner(place.rpartition("/")[0], by_pointer)
+            place = nearest_pointer(place.rpartition("/")[0], by_pointer)
             row = by_pointer[place]
             row.below = row.below or each.severity
 
 
-def _flow(document: Any) -> Iterator[Branch]:
+def _flow_rows(document: Any) -> TreeRows:
     if not isinstance(document, dict):
-        yield Branch("", 0, "odd", "Flow", f"no object, but {_unexpected(document)}")
+        yield TreeRow("", 0, "odd", "Flow", f"no object, but {_stray_text(document)}")
         return
     version = document.get("version")
     text = f"version {cut(version, 12)}" if isinstance(version, str) else "without a version"
-    yield Branch("", 0, "flow", "Flow", text, DOCUMENT, "/screens")
+    yield TreeRow("", 0, "flow", "Flow", text, DOCUMENT, "/screens")
     screens = document.get("screens")
     for n, screen in enumerate(screens if isinstance(screens, list) else ()):
         pointer = f"/screens/{n}"
         if not isinstance(screen, dict):
-            yield Branch(pointer, 1, "odd", "?", _unexpected(screen))
+            yield TreeRow(pointer, 1, "odd", "?", _stray_text(screen))
             continue
         layout, inside = screen.get("layout"), f"{pointer}/layout/children"
-        yield Branch(
-            *(pointer, 1, "screen", _word(screen.get("id"), "?"), _word(screen.get("title"))),
+        yield TreeRow(
+            *(pointer, 1, "screen", _shorten(screen.get("id"), "?"), _shorten(screen.get("title"))),
             *(SCREEN, inside),
         )
         children = layout.get("children") if isinstance(layout, dict) else None
-        yield from _components(inside, 2, children)
+        yield from _component_rows(inside, 2, children)
 
 
-def _components(pointer: str, level: int, values: Any, in_form: bool = False) -> Iterator[Branch]:
+def _component_rows(pointer: str, level: int, values: Any, in_form: bool = False) -> TreeRows:
     for n, value in enumerate(values if isinstance(values, list) else ()):
         place = f"{pointer}/{n}"
         if not isinstance(value, dict):
-            yield Branch(place, level, "odd", "?", _unexpected(value))
+            yield TreeRow(place, level, "odd", "?", _stray_text(value))
             continue
         kind = value.get("type")
         shape = COMPONENTS.get(kind) if isinstance(kind, str) else None
-        into = f"{place}/children" if kind == "Form" else _into(shape, place)
-        name = _word(kind, "?")
-        yield Branch(place, level, "component", name, _content_words(value), shape, into, in_form)
-        if level < _DEEPEST:
-            yield from _inside(place, level + 1, value, shape, in_form or kind == "Form")
+        into = f"{place}/children" if kind == "Form" else _options_pointer(shape, place)
+        name = _shorten(kind, "?")
+        yield TreeRow(place, level, "component", name, _summary_text(value), shape, into, in_form)
+        if level < _MOST_LEVELS:
+            yield from _rows_inside(place, level + 1, value, shape, in_form or kind == "Form")
 
 
-def _inside(
+def _rows_inside(
     pointer: str, level: int, value: dict[str, Any], shape: Shape | None, in_form: bool
-) -> Iterator[Branch]:
-    """List what stands in a component: components, branches, options."""
+) -> TreeRows:
+    """Yield the rows in a component: components, branches, options."""
     for key, inner in value.items():
         place = child(pointer, key)
         if key == "children":
-            yield from _components(place, level, inner, in_form)
+            yield from _component_rows(place, level, inner, in_form)
         elif key in ("then", "else") and isinstance(inner, list):
-            yield Branch(place, level, "slot", key, many(len(inner), "component"), None, place)
-            yield from _components(place, level + 1, inner, in_form)
+            yield TreeRow(place, level, "slot", key, many(len(inner), "component"), None, place)
+            yield from _component_rows(place, level + 1, inner, in_form)
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
                 slot = child(place, case)
                 count = (
-                    many(len(some), "component") if isinstance(some, list) else _unexpected(some)
+                    many(len(some), "component") if isinstance(some, list) else _stray_text(some)
                 )
-                yield Branch(slot, level, "slot", _word(case, '""'), count, None, slot)
-                yield from _components(slot, level + 1, some, in_form)
+                yield TreeRow(slot, level, "slot", _shorten(case, '""'), count, None, slot)
+                yield from _component_rows(slot, level + 1, some, in_form)
         elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
             for n, one in enumerate(inner if isinstance(inner, list) else ()):
-                name = _word(one.get("id"), "?") if isinstance(one, dict) else "?"
-                words = _content_words(one) if isinstance(one, dict) else _unexpected(one)
+                name = _shorten(one.get("id"), "?") if isinstance(one, dict) else "?"
+                words = _summary_text(one) if isinstance(one, dict) else _stray_text(one)
                 known = prop.item if isinstance(one, dict) else None
-                yield Branch(f"{place}/{n}", level, "item", name, words, known)
+                yield TreeRow(f"{place}/{n}", level, "item", name, words, known)
 
 
-def _into(shape: Shape | None, pointer: str) -> str:
-    """Name the list of options of a component."""
+def _options_pointer(shape: Shape | None, pointer: str) -> str:
+    """Return the pointer to the list of options of a component; empty without one."""
     for prop in shape.properties if shape else ():
         if prop.kind == "items" and prop.item:
             return f"{pointer}/{prop.name}"
     return ""
 
 
-def _content_words(value: dict[str, Any]) -> str:
-    """Write in few words what a component shows."""
+def _summary_text(value: dict[str, Any]) -> str:
+    """Return a short text that a component shows; empty without one."""
     content = value.get("main-content")
     if isinstance(content, dict):
         value = content | value
@@ -240,9 +240,9 @@ def _content_words(value: dict[str, Any]) -> str:
     return ""
 
 
-def _word(value: Any, missing: str = "") -> str:
+def _shorten(value: Any, missing: str = "") -> str:
     return cut(value, _LONG) if isinstance(value, str) and value else missing
 
 
-def _unexpected(value: Any) -> str:
+def _stray_text(value: Any) -> str:
     return f"a stray {type(value).__name__}" if value is not None else "null"

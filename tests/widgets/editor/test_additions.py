@@ -10,16 +10,16 @@ from widgets.showcase import DOCUMENT
 from chatkit.errors import InputError
 from chatkit.flowjson.components import COMPONENTS
 from chatkit.widgets.editor.edits import addition_for, additions_at, new_flow
-from chatkit.widgets.editor.tree import Branch, branches
+from chatkit.widgets.editor.tree import TreeRow, tree_rows
 
-ROWS = branches(DOCUMENT)
+ROWS = tree_rows(DOCUMENT)
 
 
-def row(name: str, text: str = "") -> Branch:
+def row(name: str, text: str = "") -> TreeRow:
     return next(one for one in ROWS if one.name == name and text in one.text)
 
 
-def names(document: Any, at: Branch) -> set[str]:
+def names(document: Any, at: TreeRow) -> set[str]:
     return {name for _, some in additions_at(document, at) for name, _ in some}
 
 
@@ -38,14 +38,14 @@ def test_a_container_takes_what_may_stand_in_it() -> None:
 
 def test_an_older_version_offers_what_it_knows() -> None:
     old = new_flow() | {"version": "5.1"}
-    offered = names(old, branches(old)[1])
+    offered = names(old, tree_rows(old)[1])
     assert "ChipsSelector" not in offered
     assert "RichText" in offered
 
 
 def test_what_is_odd_takes_nothing() -> None:
     odd = {"screens": [3]}
-    assert additions_at(odd, branches(odd)[1]) == []
+    assert additions_at(odd, tree_rows(odd)[1]) == []
     with pytest.raises(InputError, match="cannot be added here"):
         addition_for(DOCUMENT, ROWS[0], ROWS, "TextBody")
 
@@ -80,8 +80,8 @@ def test_branches_are_added_to_if_and_switch() -> None:
     assert "Else" not in names(DOCUMENT, row("If"))  # it has one
     bare = new_flow()
     bare["screens"][0]["layout"]["children"][0] = {"type": "If", "condition": "x", "then": []}
-    at = branches(bare)[2]
-    assert addition_for(bare, at, branches(bare), "Else")[0] == f"{at.pointer}/else"
+    at = tree_rows(bare)[2]
+    assert addition_for(bare, at, tree_rows(bare), "Else")[0] == f"{at.pointer}/else"
 
 
 def test_an_if_asks_for_an_input_of_its_screen() -> None:
@@ -93,7 +93,7 @@ def test_an_if_asks_for_an_input_of_its_screen() -> None:
 @pytest.mark.parametrize("screens", [None, 3, [{}], [{"layout": 3}], [{"layout": {"children": 3}}]])
 def test_additions_to_odd_documents_do_not_fail(screens: Any) -> None:
     odd = {"version": 7, "screens": screens}
-    rows = branches(odd)
+    rows = tree_rows(odd)
     for at in rows:
         for _, some in additions_at(odd, at):
             for name, _ in some:

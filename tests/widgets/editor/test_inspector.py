@@ -18,7 +18,7 @@ from chatkit.flowjson.components import COMPONENTS
 from chatkit.widgets.editor.edits import new_component, new_flow
 from chatkit.widgets.editor.inspector import Inspector
 from chatkit.widgets.editor.state import DocumentState
-from chatkit.widgets.editor.tree import branches
+from chatkit.widgets.editor.tree import tree_rows
 
 FORM = "/screens/0/layout/children/4"
 KEYS = st.sampled_from(["type", "name", "label", "text", "on-click-action", "next", "children"])
@@ -62,7 +62,7 @@ class Notes(DocumentState):
 def opened(document: Any, pointer: str) -> tuple[Inspector, Notes]:
     notes = Notes(document)
     inspector = Inspector(notes, notes.refresh)
-    (row,) = [row for row in branches(document) if row.pointer == pointer]
+    (row,) = [row for row in tree_rows(document) if row.pointer == pointer]
     inspector.show(row)
     return inspector, notes
 
@@ -223,7 +223,7 @@ def test_what_a_version_demands_is_marked() -> None:
 def test_nothing_can_be_typed_while_the_source_is_broken() -> None:
     inspector, notes = opened(alone(new_component("TextInput")), FIRST)
     notes.write("{")
-    inspector.show(next(row for row in branches(notes.value) if row.pointer == FIRST))
+    inspector.show(next(row for row in tree_rows(notes.value) if row.pointer == FIRST))
     assert inspector.fields[f"{FIRST}/label"].disabled
 
 
@@ -231,7 +231,7 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
     inspector, _ = opened(DOCUMENT, "/screens/0")
 
     def looked() -> int:
-        for row in branches(DOCUMENT):
+        for row in tree_rows(DOCUMENT):
             inspector.show(row)
         return len(_instances)
 
@@ -242,7 +242,7 @@ def test_what_is_not_shown_any_more_is_forgotten() -> None:
 @given(JSON)
 def test_any_component_opens(value: Any) -> None:
     document = {"version": "7.3", "screens": [{"layout": {"children": [value]}}, value]}
-    for row in branches(document):
+    for row in tree_rows(document):
         notes = Notes(document)
         inspector = Inspector(notes, notes.refresh)
         inspector.show(row)

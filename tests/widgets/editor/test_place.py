@@ -6,7 +6,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.util.json import changed, child, item, nothing_at, with_value_at
-from chatkit.widgets.editor.state import same
+from chatkit.widgets.editor.state import is_identical
 
 
 def test_only_what_lies_on_the_way_is_copied() -> None:
@@ -42,6 +42,6 @@ def test_keys_are_escaped_in_pointers() -> None:
 
 
 def test_values_are_the_same_when_they_are_written_alike() -> None:
-    assert same({"a": [1]}, {"a": [1]})
-    assert not same({"a": 1}, {"a": True})
-    assert not same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    assert is_identical({"a": [1]}, {"a": [1]})
+    assert not is_identical({"a": 1}, {"a": True})
+    assert not is_identical({"a": 1, "b": 2}, {"b": 2, "a": 1})

@@ -142,7 +142,7 @@ def test_options_are_written_in_the_form_or_come_from_a_reference() -> None:
 def test_the_options_of_a_component_are_edited_from_its_form() -> None:
     with chatkit.Sandbox(seed="demo") as sandbox, chatkit.connect(sandbox) as client:
         editor = chatkit.Editor(resource=client.flows, flow=301)
-        place = next(f"{row.pointer}" for row in editor._rows if row.name == "Dropdown")
+        place = next(f"{row.pointer}" for row in editor._rows.values() if row.name == "Dropdown")
         editor.select(place)
         type_into(editor, "title", "First", 0)
         press(editor, "Add option")

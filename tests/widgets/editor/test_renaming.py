@@ -8,7 +8,7 @@ import pytest
 
 from chatkit.errors import InputError
 from chatkit.flowjson import lint
-from chatkit.widgets.editor.edits import copied, names_in, renamed, unused
+from chatkit.widgets.editor.edits import copy_of, names_in, unused_name, with_name
 from chatkit.widgets.editor.state import DocumentState
 
 
@@ -82,12 +82,12 @@ def test_the_document_of_these_tests_is_a_good_one() -> None:
 
 
 def test_a_screen_is_renamed_in_routes_targets_and_references() -> None:
-    made = renamed(document(), "/screens/0", "HELLO")
+    made = with_name(document(), "/screens/0", "HELLO")
     text = repr(made)
     assert "START" not in text
     assert made["routing_model"] == {"HELLO": ["END"], "END": []}
     assert "${screen.HELLO.form.first}" in text
-    other = renamed(document(), "/screens/1", "BYE")
+    other = with_name(document(), "/screens/1", "BYE")
     foot = other["screens"][0]["layout"]["children"][0]["children"][-1]
     assert foot["on-click-action"]["next"]["name"] == "BYE"
     assert lint(made).ok
@@ -95,7 +95,7 @@ def test_a_screen_is_renamed_in_routes_targets_and_references() -> None:
 
 
 def test_an_input_is_renamed_in_all_references_and_not_in_those_to_others() -> None:
-    made = renamed(document(), INPUT, "given")
+    made = with_name(document(), INPUT, "given")
     text = repr(made)
     assert "${form.given}, ${form.first_2}" in text
     assert "${screen.START.form.given}" in text
@@ -108,11 +108,11 @@ def test_an_input_is_renamed_in_all_references_and_not_in_those_to_others() -> N
 def test_a_screen_or_input_whose_name_stands_twice_is_renamed_alone() -> None:
     twice = document()
     twice["screens"][1]["id"] = "START"
-    made = renamed(twice, "/screens/0", "HELLO")
+    made = with_name(twice, "/screens/0", "HELLO")
     assert "${screen.START.form.first}" in repr(made)
     twice = document()
     twice["screens"][0]["layout"]["children"][0]["children"][1]["name"] = "first"
-    assert "${form.first} != ''" in repr(renamed(twice, INPUT, "given"))
+    assert "${form.first} != ''" in repr(with_name(twice, INPUT, "given"))
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_a_name_that_is_taken_or_empty_binds_nothing_else(
         state.rename(pointer, taken)
     assert state.value == document()
     state.rename(pointer, free)
-    assert state.value == renamed(document(), pointer, free)
+    assert state.value == with_name(document(), pointer, free)
     assert lint(state.value).ok
 
 
@@ -145,31 +145,31 @@ def test_a_map_of_a_form_keeps_what_it_says_of_the_renamed_input() -> None:
     one = document()
     form = one["screens"][0]["layout"]["children"][0]
     form["init-values"] = {"first": "Ana", "given": "left from before"}
-    made = renamed(one, INPUT, "given")
+    made = with_name(one, INPUT, "given")
     assert made["screens"][0]["layout"]["children"][0]["init-values"] == {"given": "Ana"}
 
 
 def test_a_case_is_renamed_in_its_place() -> None:
-    made = renamed(document(), "/screens/1/layout/children/1/cases/x", "y")
+    made = with_name(document(), "/screens/1/layout/children/1/cases/x", "y")
     assert list(made["screens"][1]["layout"]["children"][1]["cases"]) == ["y"]
     more = document()
     more["screens"][1]["layout"]["children"][1]["cases"]["z"] = []
     with pytest.raises(InputError, match="There is a z already"):
-        renamed(more, "/screens/1/layout/children/1/cases/x", "z")
+        with_name(more, "/screens/1/layout/children/1/cases/x", "z")
 
 
 @pytest.mark.parametrize("pointer", ["", "/version", "/screens/0/layout", "/routing_model"])
 def test_what_has_no_name_is_refused(pointer: str) -> None:
     with pytest.raises(InputError, match="no name"):
-        renamed(document(), pointer, "x")
+        with_name(document(), pointer, "x")
 
 
 def test_names_are_made_that_nothing_else_has() -> None:
-    assert unused("name", {"other"}) == "name"
-    assert unused("name", {"name", "name_2"}) == "name_3"
-    assert unused("name_2", {"name_2"}) == "name_3"
+    assert unused_name("name", {"other"}) == "name"
+    assert unused_name("name", {"name", "name_2"}) == "name_3"
+    assert unused_name("name_2", {"name_2"}) == "name_3"
     taken = {"A"}
-    made = [unused("A", taken, letters=True) for _ in range(28)]
+    made = [unused_name("A", taken, letters=True) for _ in range(28)]
     assert made[:2] == ["A_B", "A_C"]
     assert len(set(made)) == 28
     assert not any(c.isdigit() for name in made for c in name)
@@ -178,14 +178,14 @@ def test_names_are_made_that_nothing_else_has() -> None:
 def test_a_copy_has_names_of_its_own() -> None:
     whole = document()
     form = whole["screens"][0]["layout"]["children"][0]
-    made = copied(form, whole)
+    made = copy_of(form, whole)
     assert made["name"] == "form_2"
     names = [one["name"] for one in made["children"] if "name" in one]
     assert names == ["first_3", "first_4"]
-    screen = copied(whole["screens"][0], whole)
+    screen = copy_of(whole["screens"][0], whole)
     assert screen["id"] == "START_B"
     assert screen["layout"] == whole["screens"][0]["layout"]
-    assert copied(3, whole) == 3
+    assert copy_of(3, whole) == 3
 
 
 def test_names_are_found_in_any_shape() -> None:

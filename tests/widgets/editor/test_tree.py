@@ -8,7 +8,7 @@ from widgets.screen import tell
 
 from chatkit.errors import InputError
 from chatkit.widgets.editor.edits import new_flow
-from chatkit.widgets.editor.tree import Tree, branches
+from chatkit.widgets.editor.tree import Tree, tree_rows
 
 
 def test_wishes_of_the_page_are_passed_on() -> None:
@@ -46,7 +46,7 @@ def test_what_cannot_be_done_does_not_reach_the_page_as_an_error() -> None:
 
 def test_rows_are_told_with_what_is_selected() -> None:
     tree = Tree(lambda *_: None)
-    rows = branches(new_flow())
+    rows = tree_rows(new_flow())
     tree.show(rows, rows[1], "WELCOME", [("Flow", [("Screen", "")])], False)
     assert [row["name"] for row in tree.rows] == ["Flow", "WELCOME", "TextHeading", "Footer"]
     assert (tree.selected, tree.movable, tree.screen) == ("/screens/0", True, "WELCOME")

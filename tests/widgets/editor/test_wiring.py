@@ -17,7 +17,7 @@ from chatkit.util.json import at
 from chatkit.widgets.editor import Editor
 from chatkit.widgets.editor.edits import new_flow, with_addition, without_part
 from chatkit.widgets.editor.inspector import Inspector
-from chatkit.widgets.editor.tree import branches
+from chatkit.widgets.editor.tree import tree_rows
 
 FIRST = "/screens/0/layout/children"
 
@@ -269,7 +269,7 @@ def test_whatever_is_added_and_removed_the_flow_stays_good(wanted: Any) -> None:
         inside = f"{pointer}/layout/children"
         count = len(at(document, inside)) - 1
         if what != "-":
-            rows = branches(document)
+            rows = tree_rows(document)
             row = next(each for each in rows if each.pointer == pointer)
             with suppress(InputError):  # of some there may only be so many
                 document, _ = with_addition(document, row, rows, what)
