@@ -101,7 +101,10 @@ class _Item:
     text: str
 
 
-def pair_items(a: Mapping[int, Any], b: Mapping[int, Any]) -> dict[int, int]:
+_Pairs = dict[int, int]
+
+
+def pair_items(a: Mapping[int, Any], b: Mapping[int, Any]) -> _Pairs:
     """Pair the items of two lists: by id, by equality, then by position.
 
     Args:
@@ -314,7 +317,7 @@ class _Comparison:
         if all(isinstance(document.get("screens"), list) for document in (self.a, self.b)):
             screens = _Place("screen", (), "/screens", "/screens")
             x, y = (dict(enumerate(_screens(each))) for each in (self.a, self.b))
-            yield from self._compare_lists(screens, x, y, self.screens, _screen_label)
+            yield from self._compare_lists(screens, x, y, self.screens)
             for one, other in self.screen_pairs:
                 yield from self._compare_screens(one, other)
 
@@ -424,18 +427,13 @@ class _Comparison:
             yield place.difference("changed", x, y)
 
     def _compare_lists(
-        self,
-        place: _Place,
-        a: dict[int, Any],
-        b: dict[int, Any],
-        pairs: dict[int, int] | None = None,
-        label: Callable[[int, Any], str] | None = None,
+        self, place: _Place, a: dict[int, Any], b: dict[int, Any], pairs: _Pairs | None = None
     ) -> Differences:
         """Compare two lists by their items; an insertion does not move those after it.
 
         With `pairs`, those of screens, only items that are no object are compared further.
         """
-        is_inner, label = pairs is None, label or _item_label
+        label = _item_label if pairs is None else _screen_label
         after = pair_items(a, b) if pairs is None else pairs
         ahead, old = moved_positions(after.items()), set(after.values())
         for m in a:
@@ -448,7 +446,7 @@ class _Comparison:
             at = replace(place.child(str(n), label(n, b[n])), a=f"{place.a}/{m}")
             if m in ahead:
                 yield at.difference("moved", f"place {m + 1}", f"place {n + 1}")
-            if is_inner or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
+            if pairs is None or not (isinstance(a[m], dict) and isinstance(b[n], dict)):
                 yield from self._compare_values(at, a[m], b[n])
 
 

@@ -41,7 +41,7 @@ def read_document(document: object) -> Any:
     return value
 
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]|[^\s{}\[\],:"]+', re.DOTALL)
 
 
 class LineColumn(NamedTuple):
@@ -184,8 +184,6 @@ def _scan_positions(text: str) -> Iterator[tuple[tuple[str, ...], int, bool]]:
         elif mark == ",":
             if level is not None:
                 level.next()
-        elif mark == ":":
-            continue
         elif level is not None and level.wants_key:
             key = json.loads(mark, strict=False) if "\\" in mark else mark[1:-1]
             level.path = (*level.base, key)

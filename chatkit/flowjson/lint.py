@@ -126,10 +126,7 @@ def _with_positions(source: DocumentSource, findings: list[Finding]) -> list[Fin
     """Add lines and columns to the findings, and findings of repeated keys."""
     if source.text is None or not (findings or source.has_duplicates):
         return findings
-    placed = []
-    for each in findings:
-        line, column = source.find(each.pointer)
-        placed.append(replace(each, line=line, column=column))
+    placed = [replace(each, **source.find(each.pointer)._asdict()) for each in findings]
     for pointer, (line, column) in source.duplicate_keys():
         message = f"{steps(pointer)[-1]} stands here again; only the last one counts."
         placed.append(

@@ -82,9 +82,8 @@ def check_endpoint(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         return
     for action in flow.actions:
         if action.name == "data_exchange":
-            message = (
-                f"data_exchange ({action.pointer}) asks an endpoint: data_api_version is missing."
-            )
+            message = f"data_exchange ({action.pointer}) asks an endpoint: "
+            message += "data_api_version is missing."
             hint = 'Add "data_api_version": "3.0" and a routing_model, or use navigate or complete.'
             yield error("MISSING_REQUIRED_PROPERTY", "/data_api_version", message, hint)
             return
@@ -146,9 +145,8 @@ def _check_keys(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             yield error(code, at, f"{action.name} takes no {key}.", "Remove it.", removing(at))
     for prop in shape.properties if shape is not None else ():
         if prop.name not in action.value and prop.is_required(flow.version):
-            yield _missing_property(
-                f"{action.pointer}/{prop.name}", f"{action.name} has no {prop.name}.", prop.about
-            )
+            message = f"{action.name} has no {prop.name}."
+            yield _missing_property(f"{action.pointer}/{prop.name}", message, prop.about)
     payload = action.value.get("payload")
     if "payload" in action.value and not isinstance(payload, dict):
         yield _wrong_type(f"{action.pointer}/payload", "The payload", "object", payload)
@@ -168,9 +166,8 @@ def _check_next(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
     for key in ("name", "type"):
         if key not in following:
             message = f"next has no {key}."
-            yield _missing_property(
-                f"{pointer}/{key}", message, 'Write {"type": "screen", "name": "SECOND"}.'
-            )
+            hint = 'Write {"type": "screen", "name": "SECOND"}.'
+            yield _missing_property(f"{pointer}/{key}", message, hint)
         elif not isinstance(following[key], str):
             yield _wrong_type(f"{pointer}/{key}", f"{key} of next", "string", following[key])
     kind = following.get("type")
@@ -220,9 +217,8 @@ def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
         if action.owner is footer and action.key == "on-click-action":
             if action.name is not None and action.name not in _ENDING_ACTIONS:
                 severity: Severity = "error" if flow.version >= (7, 3) else "warning"
-                message = (
-                    f"The Footer of a terminal screen cannot {action.name}: the flow would not end."
-                )
+                message = f"The Footer of a terminal screen cannot {action.name}: "
+                message += "the flow would not end."
                 hint = "Use complete, or data_exchange with an endpoint."
                 at = f"{action.pointer}/name"
                 yield Finding("INVALID_PROPERTY_VALUE", severity, at, message, hint)
@@ -284,13 +280,10 @@ def _check_references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             continue
         for reference, target in zip(binding.references, binding.targets, strict=True):
             if not target.problem and reference.store == "form" and action.screen.forms:
-                yield error(
-                    "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM",
-                    pointer,
-                    f"{reference.text}: before version 4.0 a Footer reads inputs only inside "
-                    "their Form.",
-                    "Move the Footer into the Form.",
-                )
+                message = f"{reference.text}: before version 4.0 a Footer reads inputs only inside "
+                message += "their Form."
+                hint, code = "Move the Footer into the Form.", "INVALID_FOOTER_PAYLOAD_OUTSIDE_FORM"
+                yield error(code, pointer, message, hint)
 
 
 def _is_direct(action: ActionNode, binding: Binding) -> bool:
@@ -307,9 +300,8 @@ def _check_picker_files(flow: FlowNode, action: ActionNode) -> Iterator[Finding]
             continue
         if action.name == "navigate":
             message = f"The files of a {picker.type} cannot be handed to a screen."
-            yield _payload_finding(
-                binding.pointer, message, "Refer to it where it is sent: ${screen.ID.form.name}."
-            )
+            hint = "Refer to it where it is sent: ${screen.ID.form.name}."
+            yield _payload_finding(binding.pointer, message, hint)
         elif not _is_direct(action, binding):
             message = f"The files of a {picker.type} stand alone: not inside a list or an object."
             hint = "Give them a key of their own in the payload."
@@ -377,10 +369,8 @@ def _check_navigate_payload(flow: FlowNode, action: ActionNode) -> Iterator[Find
         reference = parse_reference(value) if isinstance(value, str) else None
         origin = _find_number_input(flow, action.screen, reference)
         if reference is not None and reference.store == "data" and origin:
-            message = (
-                f"{key} was entered as a number on {origin.screen.id}, and is handed on a second "
-                "time: phones make a text of it there, and the flow stops."
-            )
+            message = f"{key} was entered as a number on {origin.screen.id}, and is handed on a "
+            message += "second time: phones make a text of it there, and the flow stops."
             hint = f"Read it where it is needed: ${{screen.{origin.screen.id}.form.{origin.name}}}."
             if flow.version < (4, 0):
                 hint = "Let people enter it as text."
@@ -456,9 +446,8 @@ def _check_payload_values(
             at = child(f"{action.pointer}/payload", key) + where
             below = where and code == "INVALID_NAVIGATE_ACTION_PAYLOAD"
             code_below = "INVALID_NAVIGATE_ACTION_STATIC_DATA" if below else code
-            message = (
-                f"{key} does not fit the data model of {target.id or 'the screen'}: {problem}."
-            )
+            screen = target.id or "the screen"
+            message = f"{key} does not fit the data model of {screen}: {problem}."
             yield error(code_below, at, message, "Change the value, or the type there.")
 
 

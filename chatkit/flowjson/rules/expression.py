@@ -276,9 +276,8 @@ def _analyze_expression(
     try:
         steps = parse_expression(text)
     except ExpressionError as exception:
-        message = (
-            f"The expression cannot be read: {exception}, at character {exception.at + 1} of it"
-        )
+        message = f"The expression cannot be read: {exception}, "
+        message += f"at character {exception.at + 1} of it"
         hint = next((fault.hint for fault in faults if fault.correction), "")
         return (), frozenset(), [_Problem("error", message, hint, bool(hint))]
     problems = []
@@ -306,11 +305,8 @@ def _find_impossible_values(
         values = possible_values(flow, screen, reference)
         if values and isinstance(value, str) and value and value not in values:
             never = "never" if operator.value == "==" else "always"
-            yield _Problem(
-                "warning",
-                f"{reference.text} is never {cut(value, 40)!r}: this is {never} true",
-                suggest_id(value, values),
-            )
+            message = f"{reference.text} is never {cut(value, 40)!r}: this is {never} true"
+            yield _Problem("warning", message, suggest_id(value, values))
 
 
 def _make_findings(
@@ -354,14 +350,11 @@ def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     expected = frozenset(prop.json_types(flow.version))
     is_text = "string" in expected
     if prop.kind != "reference" and types.isdisjoint(expected):
-        yield Finding(
-            "INVALID_PROPERTY_VALUE",
-            "warning" if is_text else worst,
-            pointer,
-            f"The expression comes to a {type_names(types)}, "
-            f"{binding.property} takes {type_names(expected)}.",
-            "Put a text beside it to make it one." if is_text else "Compare something.",
-        )
+        message = f"The expression comes to a {type_names(types)}, "
+        message += f"{binding.property} takes {type_names(expected)}."
+        hint = "Put a text beside it to make it one." if is_text else "Compare something."
+        severity = "warning" if is_text else worst
+        yield Finding("INVALID_PROPERTY_VALUE", severity, pointer, message, hint)
 
 
 _CONDITION_HINT = "Compare a reference with something, for example ${data.kind} == 'gold'."

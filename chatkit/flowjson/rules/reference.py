@@ -277,9 +277,8 @@ def report_faults(
         is_elsewhere = code == "INVALID_SCREEN_DYNAMIC_DATA" and fault.text.startswith("${screen.")
         where = "INVALID_SCREEN_DATA" if is_elsewhere and parse_reference(fault.text) else code
         hint = expression or fault.hint
-        yield Finding(
-            where, severity, pointer, fault.message, hint, patch=patch if fault.correction else ()
-        )
+        mend = patch if fault.correction else ()
+        yield Finding(where, severity, pointer, fault.message, hint, patch=mend)
 
 
 def _suggest_backticks(flow: FlowNode, text: str, operators: frozenset[str]) -> str:
@@ -358,7 +357,7 @@ def _init_value_types(flow: FlowNode, binding: Binding) -> Types:
 
 def _report_mixed_text(flow: FlowNode, binding: Binding) -> Finding:
     """Report a text in a property that takes one reference and nothing else."""
-    text, key = binding.text, binding.property
+    text = binding.text
     # Before 6.0 the platform reads the start of it only.
     begins = flow.version < (6, 0) and text.startswith(tuple(r.text for r in binding.references))
     is_value = binding.about is not None and binding.about.kind != "reference"
@@ -369,14 +368,10 @@ def _report_mixed_text(flow: FlowNode, binding: Binding) -> Finding:
     if not hint:
         later = " Backticks are known from version 6.0." if binding.is_expression else ""
         hint = f"Write it as ${{data.name}} or ${{form.name}}.{later}"
-    return Finding(
-        "PATTERN_MISMATCH",
-        "warning" if is_read else "error",
-        binding.pointer,
-        f"{key} takes one reference and nothing around it.",
-        hint,
-        patch=(PatchOperation("replace", binding.pointer, better),) if is_meant else (),
-    )
+    patch = (PatchOperation("replace", binding.pointer, better),) if is_meant else ()
+    report = warning if is_read else error
+    message = f"{binding.property} takes one reference and nothing around it."
+    return report("PATTERN_MISMATCH", binding.pointer, message, hint, patch)
 
 
 def _check_references(
@@ -394,14 +389,10 @@ def _check_references(
     for reference, target in zip(binding.references, binding.targets, strict=True):
         if alone is not None and not target.problem:
             if not is_compatible(target.types, expected):
-                yield Finding(
-                    code,
-                    severity,
-                    binding.pointer,
-                    f"{reference.text} is of type {type_names(target.types)}, "
-                    f"{binding.property} takes {type_names(expected)}.",
-                    "Bind a value of the right type, or change the type in the data model.",
-                )
+                message = f"{reference.text} is of type {type_names(target.types)}, "
+                message += f"{binding.property} takes {type_names(expected)}."
+                hint = "Bind a value of the right type, or change the type in the data model."
+                yield Finding(code, severity, binding.pointer, message, hint)
             elif prop is not None and prop.item is not None:
                 yield from _check_items(flow, binding, target.schema, prop.item)
         if reference.screen is not None and reference.screen == screen.id:
@@ -487,23 +478,14 @@ def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
         if component.type != "OptIn" and not is_lost and not _is_disabled(component):
             reference = f"${{form.{component.name}}}"
             read = parse_reference(reference)
-            hint = (
-                f'Send it: "{component.name}": "{reference}" in the payload of the action that '
-                "leaves the screen. Or remove the input."
-            )
+            hint = f'Send it: "{component.name}": "{reference}" in the payload of the action that '
+            hint += "leaves the screen. Or remove the input."
             if read is None or read.path != (component.name,):
-                patch = ()
-                hint = (
-                    "No reference reads this name: give it one of letters, digits, _ and -, and "
-                    "send it. Or remove the input."
-                )
-            yield warning(
-                "UNUSED_INPUT",
-                f"{component.pointer}/name",
-                f"What people enter in {component.name} is thrown away: nothing sends or reads it.",
-                hint,
-                patch,
-            )
+                patch, hint = (), "No reference reads this name: give it one of letters, digits, "
+                hint += "_ and -, and send it. Or remove the input."
+            message = f"What people enter in {component.name} is thrown away: "
+            message += "nothing sends or reads it."
+            yield warning("UNUSED_INPUT", f"{component.pointer}/name", message, hint, patch)
 
 
 def _suggest_use(screen: ScreenNode, name: str) -> str:

@@ -223,13 +223,11 @@ def _check_connected(flow: FlowNode, ways: dict[str, list[str]]) -> Iterator[Fin
     joined = _connected_screens(flow, ways) if _has_known_targets(flow, ways) else set(flow.by_id)
     for name, screen in flow.by_id.items():
         if name not in joined:
-            yield _finding(
-                f"{screen.pointer}/id",
-                f"{name} is not connected with the other screens.",
-                "Add a route to it." if flow.endpoint else "Let an action navigate to it.",
-                # an endpoint may end a flow on a terminal screen that no route names
-                "warning" if flow.endpoint and screen.terminal else "error",
-            )
+            message = f"{name} is not connected with the other screens."
+            hint = "Add a route to it." if flow.endpoint else "Let an action navigate to it."
+            # an endpoint may end a flow on a terminal screen that no route names
+            severity: Severity = "warning" if flow.endpoint and screen.terminal else "error"
+            yield _finding(f"{screen.pointer}/id", message, hint, severity)
 
 
 def _has_known_targets(flow: FlowNode, ways: Mapping[str, list[str]]) -> bool:
@@ -255,11 +253,8 @@ def _unstated_targets(
 
 
 def _too_many_targets(pointer: str, name: str, count: int) -> Finding:
-    return _finding(
-        pointer,
-        f"{name} leads to {count} screens; {_MOST_TARGETS} are allowed.",
-        "Let some of them follow another screen.",
-    )
+    message = f"{name} leads to {count} screens; {_MOST_TARGETS} are allowed."
+    return _finding(pointer, message, "Let some of them follow another screen.")
 
 
 def _finding(
@@ -288,10 +283,7 @@ def check_reachable(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     joined, reached = _connected_screens(flow, ways), _reachable_screens(first, ways)
     for name, screen in flow.by_id.items():
         if name not in reached and name in joined:
-            yield warning(
-                "UNREACHED_SCREEN",
-                f"{screen.pointer}/id",
-                f"Nothing leads to {name}.",
-                "Let an action lead to it, or remove it. (A message can open a flow at any "
-                "screen: if one of yours does, leave it.)",
-            )
+            hint = "Let an action lead to it, or remove it. (A message can open a flow at any "
+            hint += "screen: if one of yours does, leave it.)"
+            at = f"{screen.pointer}/id"
+            yield warning("UNREACHED_SCREEN", at, f"Nothing leads to {name}.", hint)

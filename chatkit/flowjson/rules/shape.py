@@ -140,11 +140,8 @@ def _check_text(prop: Property, value: str, pointer: str, version: Version) -> I
     """Check a text for people: not blank, not longer than documented."""
     if not value.strip():
         if prop.not_blank is not None and prop.not_blank <= version:
-            hint = (
-                "Write a text."
-                if prop.is_required(version)
-                else f"Write a text or leave {prop.name} out."
-            )
+            choice = "" if prop.is_required(version) else f" or leave {prop.name} out"
+            hint = f"Write a text{choice}."
             yield error("PATTERN_MISMATCH", pointer, f"{prop.name} is blank.", hint)
     elif prop.length is not None and len(value) > prop.length and not has_binding(value):
         message = f"{prop.name} has {len(value)} characters; {prop.length} are documented."
@@ -191,13 +188,12 @@ def _check_date(prop: Property, value: str, pointer: str, version: Version) -> I
             message = f"{prop.name} takes milliseconds since 1970 as text before version 5.0."
             yield warning("INVALID_DATE_RANGE", pointer, message)
         return
-    written = parse_day(value)
-    if written is None:
+    if parse_day(value) is None:
         message = f"{prop.name} takes a day like 2026-12-31, not {value[:40]!r}."
         first = prop.name == "init-value" and prop.part == "date"
         code = "INVALID_DATE_SINGLE_INIT_VALUE_FORMAT" if first else "INVALID_DATE_RANGE"
-        shaped = _DAY.fullmatch(value) is not None  # like 2026-02-30: the platform looks no closer
-        yield Finding(code, "warning" if shaped else "error", pointer, message)
+        report = warning if _DAY.fullmatch(value) else error  # of 2026-02-30 only the form counts
+        yield report(code, pointer, message)
 
 
 def _check_image(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -210,14 +206,12 @@ def _check_image(prop: Property, value: str, pointer: str, version: Version) -> 
     if not value.strip() or not _BASE64.fullmatch(value):
         message = f"{prop.name} is not base64."
         hint = "Put the picture itself here, JPEG or PNG in base64, without an address or prefix."
-        severe = _LIKE_BASE64.fullmatch(value) is None
-        code = "INVALID_PROPERTY_VALUE_FORMAT"
-        yield Finding(code, "error" if severe else "warning", pointer, message, hint)
+        report = warning if _LIKE_BASE64.fullmatch(value) else error
+        yield report("INVALID_PROPERTY_VALUE_FORMAT", pointer, message, hint)
     sizes = [size for since, size in prop.kilobytes if since <= version]
-    most = sizes[-1] if sizes else None
     size = len(value) * 3 // 4096
-    if most is not None and size > most:
-        message = f"{prop.name} holds about {size} KB; {most} KB are documented."
+    if sizes and size > sizes[-1]:
+        message = f"{prop.name} holds about {size} KB; {sizes[-1]} KB are documented."
         yield warning("IMAGE_TOO_LARGE", pointer, message, "Use a smaller picture.")
 
 
@@ -237,9 +231,8 @@ def _check_regex(prop: Property, value: str, pointer: str, version: Version) -> 
             re.compile(value)
     except (re.error, OverflowError, RecursionError) as exception:
         message = f"{prop.name} is not a regular expression: {exception}."
-        severe = any(words in str(exception) for words in _FAULTS)
-        code = "INVALID_PROPERTY_VALUE_FORMAT"
-        yield Finding(code, "error" if severe else "warning", pointer, message)
+        report = error if any(words in str(exception) for words in _FAULTS) else warning
+        yield report("INVALID_PROPERTY_VALUE_FORMAT", pointer, message)
 
 
 def _check_color(prop: Property, value: str, pointer: str, version: Version) -> Iterator[Finding]:
@@ -582,10 +575,10 @@ def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
         of_all = form.value.get("init-values")
         at = f"{form.pointer}/init-values/{escape(component.name)}"
         values = of_all.get(component.name) if isinstance(of_all, dict) else None
-    places = (
-        [(f"{at}/{n}", each) for n, each in enumerate(values)] if isinstance(values, list) else []
-    )
-    for place, value in places or [(at, values)]:
+    places = [(at, values)]
+    if isinstance(values, list):
+        places = [(f"{at}/{n}", each) for n, each in enumerate(values)]
+    for place, value in places:
         if ids and isinstance(value, str) and value and value not in ids and not has_binding(value):
             message = f"{value[:60]!r} is not the id of an option: nothing is chosen at first."
             yield warning("INVALID_PROPERTY_VALUE", place, message, suggest_id(value, ids))

@@ -194,18 +194,16 @@ def _has_layout(screen: ScreenNode, version: Version) -> bool:
 
 def _check_terminals(flow: FlowNode) -> Iterator[Finding]:
     terminals = [screen for screen in flow.screens if screen.terminal]
-    if not terminals:
-        if flow.screens:
-            message = "No screen is terminal: the flow never ends."
-            hint = 'Add "terminal": true to the last screen.'
-            ends = {
-                f"{action.screen.pointer}/terminal": None
-                for action in flow.actions
-                if action.name == "complete" and action.owner.type == "Footer"
-            }
-            patch = tuple(PatchOperation("add", end, True) for end in ends)
-            yield error("MISSING_TERMINAL_SCREEN", "/screens", message, hint, patch)
-        return
+    if flow.screens and not terminals:
+        message = "No screen is terminal: the flow never ends."
+        hint = 'Add "terminal": true to the last screen.'
+        ends = {
+            f"{action.screen.pointer}/terminal": None
+            for action in flow.actions
+            if action.name == "complete" and action.owner.type == "Footer"
+        }
+        patch = tuple(PatchOperation("add", end, True) for end in ends)
+        yield error("MISSING_TERMINAL_SCREEN", "/screens", message, hint, patch)
     if all(screen.value.get("success") is False for screen in terminals):
         for screen in terminals:
             message = "Every end of this flow is a failure; one must be a success."

@@ -268,11 +268,9 @@ def new_item(
     known, made = set(taken), dict[str, Any]()
     for prop in shape.properties:
         if prop.is_required(version):
-            made[prop.name] = (
-                unused_name(shape.name.replace(" ", "_"), known)
-                if prop.name == "id"
-                else _initial_value(shape, prop, version)
-            )
+            made[prop.name] = _initial_value(shape, prop, version)
+            if prop.name == "id":
+                made["id"] = unused_name(shape.name.replace(" ", "_"), known)
     return made
 
 

@@ -205,9 +205,8 @@ def _rows_inside(
         elif key == "cases" and isinstance(inner, dict):
             for case, some in inner.items():
                 slot = child(place, case)
-                count = (
-                    many(len(some), "component") if isinstance(some, list) else _stray_text(some)
-                )
+                is_list = isinstance(some, list)
+                count = many(len(some), "component") if is_list else _stray_text(some)
                 yield TreeRow(slot, level, "slot", _shorten(case, '""'), count, None, slot)
                 yield from _component_rows(slot, level + 1, some, in_form)
         elif shape and (prop := shape.property(key)) and prop.kind == "items" and prop.item:
