@@ -43,7 +43,7 @@ class Flow(Record):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_raw(cls, flow: Any) -> Any:
+    def _fill_flow_json(cls, flow: Any) -> Any:
         """Take the document from flow_json_raw where a service shows it nowhere else."""
         if not isinstance(flow, dict) or flow.get("flow_json"):
             return flow
@@ -54,11 +54,11 @@ class Flow(Record):
 
     def __repr__(self) -> str:
         """Show the flow in five lines, its document by its screens."""
-        whole = parse_raw_document(self.flow_json)
+        document = parse_raw_document(self.flow_json)
         screens = "not shown here: read it with get"
-        if whole:
-            ids = [str(each.get("id")) for each in whole["screens"] if isinstance(each, dict)]
-            screens = f"version {whole['version']}, {many(len(ids), 'screen')}: {', '.join(ids)}"
+        if document:
+            ids = [str(each.get("id")) for each in document["screens"] if isinstance(each, dict)]
+            screens = f"version {document['version']}, {many(len(ids), 'screen')}: {', '.join(ids)}"
         draft = "DRAFT; publish it in the business application"
         lines = {
             "wa_status": draft if self.wa_status == "DRAFT" else self.wa_status or "not shown",

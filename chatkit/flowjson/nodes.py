@@ -552,14 +552,14 @@ def correct_references(text: str, faults: Iterable[ReferenceFault]) -> str:
 
 
 _WORD = r"[\w-]+"
-_COMPUTED = re.compile(r"[=!<>|&?+*/%]")  # more than a name: its value is not that of the name
+_OPERATOR_SIGN = re.compile(r"[=!<>|&?+*/%]")  # more than a name: its value is not that of the name
 _STORES = {"from": "form", "field": "form", "fields": "form", "input": "form", "inputs": "form"}
 
 
 def _closest_reference(flow: FlowNode, screen: ScreenNode, written: str) -> str:
     """Return the existing reference most similar to a text; empty if none is similar."""
     flow.lookups += 1
-    if flow.lookups > MOST_LOOKUPS or _COMPUTED.search(written):
+    if flow.lookups > MOST_LOOKUPS or _OPERATOR_SIGN.search(written):
         return ""
     home, store, words = _interpret_words(flow, screen, re.findall(_WORD, written))
     stores = ("data", "form") if store == "data" else ("form", "data")

@@ -332,15 +332,15 @@ class Piece(metaclass=HelpPage):
         """Write it as JSON: in the order in which it was read, or else in the usual one."""
         if self._memory is not None:
             context = context._replace(names={})  # what was read stays as it is
-        known: dict[str, Any] = dict(self.constants)
+        written: dict[str, Any] = dict(self.constants)
         for name, key in self.keys.items():
             value = self.write_property(name, getattr(self, name), context)
             if value is None or (not value and name in self.empty and self._is_absent(key)):
                 continue
-            known[key] = self._wrap_nested(name, value) if name in self.nests else value
-        whole = write_value(self.more, context) | known
-        before = [key for key in self._memory.keys if key in whole] if self._memory else []
-        return {key: whole[key] for key in dict.fromkeys([*before, *known, *whole])}
+            written[key] = self._wrap_nested(name, value) if name in self.nests else value
+        properties = write_value(self.more, context) | written
+        before = [key for key in self._memory.keys if key in properties] if self._memory else []
+        return {key: properties[key] for key in dict.fromkeys([*before, *written, *properties])}
 
     def _validate(self) -> None:
         """Refuse a wrong combination of properties."""
@@ -734,9 +734,9 @@ class CodeWriter:
 
     def piece_node(self, piece: Piece) -> Node:
         """Make the node of a piece: its call, or its JSON if its class refuses it."""
-        whole = piece.to_json()
-        if rebuild_json(piece, self.context) != whole:
-            return self.json_node(whole)
+        document = piece.to_json()
+        if rebuild_json(piece, self.context) != document:
+            return self.json_node(document)
         arguments = dict(self.argument_nodes(piece))
         positional = [f.name for f in fields(cast(Any, piece)) if not f.kw_only]
         while positional and positional[-1] not in arguments:

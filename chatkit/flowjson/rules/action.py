@@ -208,7 +208,7 @@ def _check_url(action: ActionNode) -> Iterator[Finding]:
 
 
 @rule("screen")
-def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_ending_footer(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check that the Footer of a terminal screen ends the flow."""
     if not screen.terminal:
         return
@@ -226,7 +226,7 @@ def check_end(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 
 @rule("screen")
-def check_repeated(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_repeated_actions(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find actions that stand on a component and on its options too."""
     repeated = {
         (action.owner.pointer, action.key): action
@@ -273,7 +273,9 @@ def _check_references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
             continue
         code = "INVALID_ON_CLICK_ACTION_PAYLOAD"
         is_looked_at = binding.sole_reference is not None or is_misspelled_reference(text)
-        severity: Severity = "error" if is_looked_at and _is_direct(action, binding) else "warning"
+        severity: Severity = (
+            "error" if is_looked_at and _is_payload_value(action, binding) else "warning"
+        )
         yield from report_faults(flow, action.screen, text, pointer, code, severity)
         yield from report_comparison(flow, binding, "sent")
         if flow.version >= (4, 0) or action.owner.type != "Footer" or action.owner.form is not None:
@@ -286,7 +288,7 @@ def _check_references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
                 yield error(code, pointer, message, hint)
 
 
-def _is_direct(action: ActionNode, binding: Binding) -> bool:
+def _is_payload_value(action: ActionNode, binding: Binding) -> bool:
     """Return whether a text is the whole value of a key of the payload."""
     return binding.pointer.count("/") == action.pointer.count("/") + 2
 
@@ -302,7 +304,7 @@ def _check_picker_files(flow: FlowNode, action: ActionNode) -> Iterator[Finding]
             message = f"The files of a {picker.type} cannot be handed to a screen."
             hint = "Refer to it where it is sent: ${screen.ID.form.name}."
             yield _payload_finding(binding.pointer, message, hint)
-        elif not _is_direct(action, binding):
+        elif not _is_payload_value(action, binding):
             message = f"The files of a {picker.type} stand alone: not inside a list or an object."
             hint = "Give them a key of their own in the payload."
             yield _payload_finding(binding.pointer, message, hint)

@@ -126,7 +126,7 @@ def _declared_values(
 
 
 @rule("screen")
-def check_data(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_data_model(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the data model of a screen."""
     for name, schema in screen.data.items():
         pointer = f"{screen.pointer}/data/{escape(name)}"
@@ -454,7 +454,7 @@ def _check_rich_text(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
 
 
 @rule("flow")
-def check_unused(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+def check_unused_fields(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find inputs and data fields that nothing uses, which the platform accepts.
 
     A consent is given by its tick, and an input that is not shown or disabled takes no answer.

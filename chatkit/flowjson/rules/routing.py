@@ -49,8 +49,8 @@ def _navigate_targets(flow: FlowNode) -> dict[str, list[str]]:
 @rule("flow")
 def check_routes(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Check the routes between the screens."""
-    whole = flow.value if isinstance(flow.value, Mapping) else {}
-    if flow.endpoint and whole.get("routing_model") is None:
+    document = flow.value if isinstance(flow.value, Mapping) else {}
+    if flow.endpoint and document.get("routing_model") is None:
         message = "A flow with data_api_version needs a routing_model."
         hint = 'Write one line for each screen: {"FIRST": ["SECOND"], "SECOND": []}.'
         made = PatchOperation("add", _ROUTING, _navigate_targets(flow))
@@ -83,13 +83,13 @@ def _type_error(pointer: str, message: str) -> Finding:
 def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
     """Check a routing model, and that it has a route for every navigate action."""
     model = flow.routing or {}
-    ways = stated_routes(flow)
-    moves = _navigate_targets(flow)
+    stated = stated_routes(flow)
+    navigated = _navigate_targets(flow)
     for source, targets in model.items():
         yield from _check_route(flow, str(source), targets)
-    yield from _check_backward_routes(ways)
-    unstated = _unstated_targets(flow, ways, moves)
-    reached = {target for targets in ways.values() for target in targets}
+    yield from _check_backward_routes(stated)
+    unstated = _unstated_targets(flow, stated, navigated)
+    reached = {target for targets in stated.values() for target in targets}
     for screen in flow.by_id.values():
         if screen.id not in model and screen.id not in reached and not screen.terminal:
             message = f"{screen.id} is missing in the routing model."
@@ -98,19 +98,19 @@ def _check_stated_routes(flow: FlowNode) -> Iterator[Finding]:
             yield _finding(f"{screen.pointer}/id", message, hint, patch=patch)
     entered = set(reached)
     if flow.version >= (7, 3):
-        entered.update(target for targets in moves.values() for target in targets)
+        entered.update(target for targets in navigated.values() for target in targets)
     if entered.issuperset(flow.by_id):
         message = "No screen can be the first: each of them is the target of a route."
         hint = "Remove the routes back to the first screen; going back needs no route."
         yield _finding(_ROUTING, message, hint)
-    yield from _check_connected(flow, ways)
+    yield from _check_connected(flow, stated)
     for source, targets in unstated.items():
         line = f"{_ROUTING}/{escape(source)}"
         for target in targets:
             message = f"{source} navigates to {target} without a route."
             hint = f"Add {target} to its line in routing_model."
             # a line that is missing is added with all its targets, whichever finding is fixed last
-            to, value = (f"{line}/-", target) if source in ways else (line, targets)
+            to, value = (f"{line}/-", target) if source in stated else (line, targets)
             patch = (PatchOperation("add", to, value),)
             yield _finding(f"{flow.by_id[source].pointer}/id", message, hint, patch=patch)
 

@@ -257,7 +257,7 @@ def _check_choices(
 ) -> Iterator[Finding]:
     """Check that each value of a list is one of those allowed."""
     yield from _check_length(prop, value, pointer)
-    yield from _check_each(_check_choice, prop, value, pointer, version)
+    yield from _check_each_text(_check_choice, prop, value, pointer, version)
 
 
 def _check_strings(
@@ -272,7 +272,7 @@ def _check_strings(
             yield from _check_text(prop, each, f"{pointer}/{index}", version)
 
 
-def _check_each(
+def _check_each_text(
     check: Check, prop: Property, value: list[Any], pointer: str, version: Version
 ) -> Iterator[Finding]:
     for index, each in enumerate(value):
@@ -332,7 +332,7 @@ CHECKS: dict[Kind, Check] = {
     "integer": _check_number,
     "number": _check_number,
     "date": _check_date,
-    "dates": partial(_check_each, _check_date),
+    "dates": partial(_check_each_text, _check_date),
     "base64": _check_image,
     "url": _check_url,
     "regex": _check_regex,
@@ -567,7 +567,7 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 
 
 @rule("component")
-def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-value names the ids of options."""
     ids, at = option_titles(component), f"{component.pointer}/init-value"
     values, form = component.value.get("init-value"), component.form
@@ -585,7 +585,7 @@ def check_first_choice(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
 
 
 @rule("Switch")
-def check_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that the cases of a Switch are values that its reference can have."""
     asked, cases = component.value.get("value"), component.value.get("cases")
     reference = parse_reference(asked) if isinstance(asked, str) else None
@@ -677,7 +677,7 @@ def _report_swapped(code: str, at: str, keys: Iterable[str], message: str) -> It
 
 
 @rule("DatePicker", "CalendarPicker")
-def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_date_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that dates are within their bounds."""
     value, at = component.value, component.pointer
     first, last = parse_day(value.get("min-date")), parse_day(value.get("max-date"))
@@ -693,7 +693,7 @@ def check_days(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
 
 
 @rule("CalendarPicker")
-def check_calendar(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_date_range(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the number of days and the order of the two dates of a range."""
     value, at = component.value, component.pointer
     least, most = _number_or_none(value.get("min-days")), _number_or_none(value.get("max-days"))
@@ -721,7 +721,7 @@ def _form_inputs(form: ComponentNode) -> dict[str, ComponentNode]:
 
 
 @rule("Form")
-def check_form_names(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_form_keys(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Find misspelled names of inputs in the init-values and error-messages of a Form."""
     fields = _form_inputs(component)
     for key in ("init-values", "error-messages"):
@@ -736,7 +736,7 @@ def check_form_names(flow: FlowNode, component: ComponentNode) -> Iterator[Findi
 
 
 @rule("Form")
-def check_first_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_init_values(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that init-values are of inputs in the Form, and of their types."""
     fields, values = _form_inputs(component), component.value.get("init-values")
     wrong: list[str] = []
@@ -773,7 +773,7 @@ def _is_init_value(field: ComponentNode, value: Any, version: Version) -> bool:
 
 
 @rule("ImageCarousel")
-def check_carousel(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_carousel_images(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Report too many pictures by the code of the platform's own checker too."""
     images = component.value.get("images")
     most = COMPONENTS["ImageCarousel"].by_name["images"].most or 0
@@ -800,7 +800,7 @@ def check_item_actions(flow: FlowNode, component: ComponentNode) -> Iterator[Fin
 
 
 @rule("NavigationList")
-def check_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_list_items(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check the badges and the ends of the items of a NavigationList."""
     at, items = component.pointer, _list_items(component)
     badges = [place for place, item in items if "badge" in item]

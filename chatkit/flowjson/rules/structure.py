@@ -160,7 +160,7 @@ def _check_layout(value: dict[str, Any], at: str, version: Version) -> Iterator[
 
 
 @rule("screen")
-def check_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_screen_id(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check the id of a screen."""
     at, id = f"{screen.pointer}/id", screen.id
     if id is None:
@@ -265,7 +265,7 @@ _PICKERS = ("PhotoPicker", "DocumentPicker")
 
 
 @rule("component")
-def check_container(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
+def check_parent(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that a component may stand in its parent."""
     shape, version = component.shape, flow.version
     if component.parent is None or shape is None or version < shape.since:
@@ -314,7 +314,7 @@ def _branch_depth(component: ComponentNode) -> int:
 
 
 @rule("screen")
-def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_outside_form(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find inputs outside a Form that need one."""
     version = flow.version
     if not screen.forms and version >= _FREE_INPUTS_SINCE:
@@ -334,7 +334,7 @@ def check_forms(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 
 @rule("screen")
-def check_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_unique_names(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find names that several components of a screen have."""
     named: dict[str, list[ComponentNode]] = {}
     for component in screen.components:
@@ -370,7 +370,7 @@ def _count_visible(components: list[ComponentNode]) -> Counter[str]:
 
 
 @rule("screen")
-def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_screen_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find more components on a screen than may be visible at once."""
     counts = _count_visible(screen.top_components)
     code, at = "COMPONENT_TYPE_MAX_NUMBER_PER_SCREEN", screen.pointer
@@ -395,7 +395,7 @@ def check_counts(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 
 @rule("flow")
-def check_per_flow(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
+def check_flow_counts(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
     """Find more components of a type than a flow may hold."""
     so_far: Counter[str] = Counter()
     for component in flow.components:
@@ -415,7 +415,7 @@ def check_per_flow(flow: FlowNode, _: FlowNode) -> Iterator[Finding]:
 
 
 @rule("screen")
-def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_branch_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Find branches without a Footer beside others with one."""
     branching = []
     for component in screen.components:
@@ -448,7 +448,7 @@ def check_footers(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
 
 
 @rule("screen")
-def check_alone(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
+def check_exclusive_components(flow: FlowNode, screen: ScreenNode) -> Iterator[Finding]:
     """Check components that stand alone on their screen."""
     types = {component.type for component in screen.components if component.type in COMPONENTS}
     at = screen.pointer

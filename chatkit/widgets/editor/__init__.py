@@ -147,7 +147,7 @@ class Editor(Panel):
 
     @property
     def selected(self) -> str:
-        """The pointer of what is selected."""
+        """The pointer of the selected row."""
         return self._selected
 
     def lint(self) -> Findings:
@@ -157,19 +157,19 @@ class Editor(Panel):
     # --- edits ------------------------------------------------------------------------
 
     def select(self, pointer: str) -> None:
-        """Select what stands at a place, or what is around it."""
+        """Select the row at a pointer, or the nearest one around it."""
         self._selected = nearest_pointer(pointer, self._rows)
         self.state.settle()
         self._show_open_tab()
         self._message.show("")
 
     def set(self, pointer: str, value: Any) -> None:
-        """Set what stands at a place, like `editor.set("/screens/0/title", "Hello")`."""
+        """Set the value at a pointer, like `editor.set("/screens/0/title", "Hello")`."""
         self.state.set(pointer, value)
         self._refresh()
 
     def unset(self, pointer: str) -> None:
-        """Take a property away, or an item out of its list.
+        """Remove a property, or an item from its list.
 
         Raises:
             InputError: Nothing stands there.
@@ -178,7 +178,7 @@ class Editor(Panel):
         self._refresh()
 
     def insert(self, pointer: str, index: int, value: Any) -> None:
-        """Put an item into the list at a place, and select it.
+        """Insert an item into the list at a pointer, and select it.
 
         Raises:
             InputError: What stands there is no list.
@@ -187,7 +187,7 @@ class Editor(Panel):
         self._refresh()
 
     def add(self, what: str) -> None:
-        """Add something at what is selected: a component by its type, "Screen", "Option" ….
+        """Add something at the selected row: a component by its type, "Screen", "Option" ….
 
         The answer to a new input is sent with the others. A new screen follows the one before
         it, and goes on as that did.
@@ -221,7 +221,7 @@ class Editor(Panel):
         self._refresh()
 
     def drop(self, pointer: str, target: str, after: bool = True) -> None:
-        """Put a screen, component or option beside another, or at the end of a branch.
+        """Move a screen, component or option beside another, or to the end of a branch.
 
         Args:
             pointer: What is moved.
@@ -235,7 +235,7 @@ class Editor(Panel):
         self._refresh()
 
     def duplicate(self, pointer: str) -> None:
-        """Put a copy after a screen, component or option, and select it.
+        """Insert a copy after a screen, component or option, and select it.
 
         Raises:
             InputError: Nothing stands there.
@@ -244,7 +244,7 @@ class Editor(Panel):
         self._refresh()
 
     def remove(self, pointer: str) -> None:
-        """Take out a screen, component or option, with what is sent of it; select what is beside.
+        """Remove a screen, component or option, with the values sent of it; select the next row.
 
         Raises:
             InputError: Nothing stands there.
@@ -266,12 +266,12 @@ class Editor(Panel):
         self._refresh()
 
     def undo(self) -> None:
-        """Take the last edit back."""
+        """Undo the last edit."""
         self.state.undo()
         self._refresh()
 
     def redo(self) -> None:
-        """Do again what was taken back."""
+        """Redo the last edit that was undone."""
         self.state.redo()
         self._refresh()
 
@@ -285,7 +285,7 @@ class Editor(Panel):
         self._refresh()
 
     def jump(self, n: int) -> None:
-        """Go to the place of the nth finding: its line, or the field of its form."""
+        """Go to the nth finding: to its line, or to its field in the form."""
         each = self.state.findings[n]
         if self.state.broken:
             self._tabs.selected_index = _SOURCE_TAB
@@ -390,7 +390,7 @@ class Editor(Panel):
         gone = typed_at and self._selected not in self._rows
         self._selected = nearest_pointer(typed_at if gone else self._selected, self._rows)
 
-    def _selected_screen(self) -> str:
+    def _selected_screen_id(self) -> str:
         """Return the id of the screen of the selected row; empty without one."""
         try:
             screen_id = self.state.find("/".join([*self._selected.split("/")[:3], "id"]))
@@ -409,11 +409,13 @@ class Editor(Panel):
         self._read_rows(focus)
         row, findings = self._rows[self._selected], state.findings
         if self._played_value is not state.value:
-            whole = isinstance(state.value, dict)  # a text alone could name a file
-            self._preview.document = state.value if whole else state.text.encode("utf-8", "replace")
+            is_object = isinstance(state.value, dict)  # a text alone could name a file
+            self._preview.document = (
+                state.value if is_object else state.text.encode("utf-8", "replace")
+            )
             self._played_value = state.value
         offers = additions_at(state.value, row)
-        self._tree.show(self._rows.values(), row, self._selected_screen(), offers, state.broken)
+        self._tree.show(self._rows.values(), row, self._selected_screen_id(), offers, state.broken)
         if not typed:
             self._inspector.show(row)
         if not state.broken:

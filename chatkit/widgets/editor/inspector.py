@@ -466,23 +466,23 @@ def answers_before(document: Any, pointer: str) -> dict[str, tuple[str, str]]:
 
     By the reference of each: the name of its input, and a label.
     """
-    whole = read_nodes(document)
-    here = next((s for s in whole.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
-    if here is None:
+    flow = read_nodes(document)
+    current = next((s for s in flow.screens if f"{pointer}/".startswith(f"{s.pointer}/")), None)
+    if current is None:
         return {}
     answers: dict[str, tuple[str, str]] = {}
-    for screen in whole.screens[: whole.screens.index(here) + 1]:
-        own = screen is here
-        if not own and (whole.version < (4, 0) or screen.id is None):
+    for screen in flow.screens[: flow.screens.index(current) + 1]:
+        own = screen is current
+        if not own and (flow.version < (4, 0) or screen.id is None):
             continue
         for name, component in screen.fields.items():
             shape, label = component.shape, component.value.get("label")
             if shape is not None and shape.value:
                 words = cut(label, 40) if isinstance(label, str) and label else name
                 where = "" if own else f", screen {cut(screen.id or '', 30)}"
-                begun = "form" if own else f"screen.{screen.id}.form"
+                prefix = "form" if own else f"screen.{screen.id}.form"
                 words = f"{words} ({cut(name, 30)}{where})"
-                answers[f"${{{begun}.{name}}}"] = name, words
+                answers[f"${{{prefix}.{name}}}"] = name, words
     return answers
 
 
