@@ -322,20 +322,20 @@ class _Comparison:
                 yield from self._compare_screens(one, other)
 
     def _compare_routes(self, place: _Place, x: dict[str, Any], y: dict[str, Any]) -> Differences:
-        was = {source if source in y else self.renamed.get(source, source): source for source in x}
-        for source in {**was, **y}:
-            old = was.get(source, source)
+        prior = {s if s in y else self.renamed.get(s, s): s for s in x}
+        for source in {**prior, **y}:
+            old = prior.get(source, source)
             here = replace(place.child(old, f"routes from {source}"), b=place.child(source).b)
             before, after = x.get(old, MISSING), y.get(source, MISSING)
             if not _is_text_list(before) or not _is_text_list(after):
                 yield from self._compare_values(here, before, after)
                 continue
-            now = [t if t in after else self.renamed.get(t, t) for t in before]
-            gone, new = Counter(now) - Counter(after), Counter(after) - Counter(now)
-            for target in gone.elements():
-                at = here.child(str(now.index(target)), f"to {target}")
+            targets = [t if t in after else self.renamed.get(t, t) for t in before]
+            removed, added = Counter(targets) - Counter(after), Counter(after) - Counter(targets)
+            for target in removed.elements():
+                at = here.child(str(targets.index(target)), f"to {target}")
                 yield at.difference("removed", target, MISSING)
-            for target in new.elements():
+            for target in added.elements():
                 at = here.child(str(after.index(target)), f"to {target}")
                 yield at.difference("added", MISSING, target)
 

@@ -83,16 +83,18 @@ def _has_words(text: str) -> bool:
     return bool(_REFERENCE.sub("", text).strip())
 
 
-def _texts_in_object(
-    place: str, path: str, value: dict[str, Any], shape: Shape | None
-) -> Iterator[tuple[str, str, str, int | None]]:
-    """Yield the pointer, path, text and limit of each text in a component, option or part."""
+#: The pointer, path, text and limit of each text.
+_Texts = Iterator[tuple[str, str, str, int | None]]
+
+
+def _texts_in_object(place: str, path: str, value: dict[str, Any], shape: Shape | None) -> _Texts:
+    """Yield the texts in a component, an option or a part of one."""
     for key, inner in value.items():
-        known = shape.property(key) if shape else None
+        prop = shape.property(key) if shape else None
         here, name = f"{place}/{escape(key)}", f"{path}.{key}" if path else key
-        item = known.item if known else None
+        item = prop.item if prop else None
         if key in WORDING:
-            yield from _texts_in_property(here, name, inner, known.length if known else None)
+            yield from _texts_in_property(here, name, inner, prop.length if prop else None)
         elif key in _ITEM_PARTS and isinstance(inner, dict):
             yield from _texts_in_object(here, name, inner, item)
         elif key in OPTIONS and isinstance(inner, list):
@@ -101,9 +103,7 @@ def _texts_in_object(
                     yield from _texts_in_object(f"{here}/{n}", f"{name}[{n}]", option, item)
 
 
-def _texts_in_property(
-    place: str, path: str, value: Any, limit: int | None
-) -> Iterator[tuple[str, str, str, int | None]]:
+def _texts_in_property(place: str, path: str, value: Any, limit: int | None) -> _Texts:
     """Yield the texts of a property: a text, a list of lines, or an object of texts."""
     if isinstance(value, str):
         if _has_words(value):

@@ -69,9 +69,9 @@ class Rewrite:
 
     def run(self) -> None:
         """Make all changes that the later version demands."""
-        for pointer, value, shape in list(_shaped_objects(self._nodes)):
-            for known in shape.properties:
-                self._upgrade_property(pointer, value, known)
+        for pointer, owner, shape in list(_shaped_objects(self._nodes)):
+            for prop in shape.properties:
+                self._upgrade_property(pointer, owner, prop)
         if self._crosses(V5):
             self._upgrade_dates()
         if self._crosses(V6):
@@ -93,8 +93,7 @@ class Rewrite:
 
     def _change(self, pointer: str, holder: Any, key: Any, after: Any, reason: str) -> None:
         """Change one value and note the change; MISSING removes it."""
-        held = isinstance(holder, list) or key in holder
-        before = holder[key] if held else MISSING
+        before = holder[key] if isinstance(holder, list) or key in holder else MISSING
         if after is MISSING:
             del holder[key]
         else:
@@ -103,42 +102,42 @@ class Rewrite:
 
     # --- changes by the table of properties ------------------------------------------
 
-    def _upgrade_property(self, pointer: str, value: dict[str, Any], known: Property) -> None:
-        here = f"{pointer}/{escape(known.name)}"
-        now = value.get(known.name, MISSING)
-        if now is not MISSING and self._crosses(known.until):
-            self._change(here, value, known.name, MISSING, f"{known.until} took it out.")
-            if known.name == "data_channel_uri":
-                what = f"Set the endpoint of the flow to {short_json(now)}: it left the document."
+    def _upgrade_property(self, pointer: str, owner: dict[str, Any], prop: Property) -> None:
+        here = f"{pointer}/{escape(prop.name)}"
+        value = owner.get(prop.name, MISSING)
+        if value is not MISSING and self._crosses(prop.until):
+            self._change(here, owner, prop.name, MISSING, f"{prop.until} took it out.")
+            if prop.name == "data_channel_uri":
+                what = f"Set the endpoint of the flow to {short_json(value)}: it left the document."
                 self._add_todo(here, what)
-        elif now is MISSING and self._crosses(known.required) and known.since <= self.target:
-            self._add_property(here, value, known, f"{known.required} demands it.")
-        elif isinstance(now, str) and not now.strip() and self._crosses(known.not_blank):
-            reason = f"{known.not_blank} refuses blank texts."
-            if known.is_required(self.target):
-                self._add_property(here, value, known, reason)
+        elif value is MISSING and self._crosses(prop.required) and prop.since <= self.target:
+            self._add_property(here, owner, prop, f"{prop.required} demands it.")
+        elif isinstance(value, str) and not value.strip() and self._crosses(prop.not_blank):
+            reason = f"{prop.not_blank} refuses blank texts."
+            if prop.is_required(self.target):
+                self._add_property(here, owner, prop, reason)
             else:
-                self._change(here, value, known.name, MISSING, reason)
-        elif isinstance(now, str) and known.kind == "base64":
-            self._check_image_size(here, now, known)
+                self._change(here, owner, prop.name, MISSING, reason)
+        elif isinstance(value, str) and prop.kind == "base64":
+            self._check_image_size(here, value, prop)
 
-    def _add_property(self, here: str, value: dict[str, Any], known: Property, reason: str) -> None:
+    def _add_property(self, here: str, owner: dict[str, Any], prop: Property, reason: str) -> None:
         """Add a required property with a value guessed from its object, or ask for one."""
         guess: Any = ""
-        if known.name == "layout":
+        if prop.name == "layout":
             guess = {"type": "SingleColumnLayout", "children": []}
-        elif known.name in ("label", "title"):
-            is_footer = value.get("type") == "Footer"
-            name = "Continue" if is_footer else value.get("name") or value.get("id")
+        elif prop.name in ("label", "title"):
+            is_footer = owner.get("type") == "Footer"
+            name = "Continue" if is_footer else owner.get("name") or owner.get("id")
             words = re.sub(r"[\W_]+", " ", name).strip() if isinstance(name, str) else ""
             guess = words[:1].upper() + words[1:]
         if guess:
-            self._change(here, value, known.name, guess, reason)
-            what = f"Look at the {known.name}, which was guessed: {short_json(guess)}"
-        self._add_todo(here, what if guess else f"Put in a {known.name}. {reason}")
+            self._change(here, owner, prop.name, guess, reason)
+            what = f"Look at the {prop.name}, which was guessed: {short_json(guess)}"
+        self._add_todo(here, what if guess else f"Put in a {prop.name}. {reason}")
 
-    def _check_image_size(self, here: str, image: str, known: Property) -> None:
-        limits = [limit for since, limit in known.kilobytes if self._crosses(since)]
+    def _check_image_size(self, here: str, image: str, prop: Property) -> None:
+        limits = [limit for since, limit in prop.kilobytes if self._crosses(since)]
         size = len(image.rpartition(",")[2]) * 3 / 4 / 1024
         if limits and size > limits[-1]:
             what = f"Make the picture smaller: {size:.0f} KB, {limits[-1]} KB are allowed now."
@@ -149,11 +148,11 @@ class Rewrite:
     def _upgrade_dates(self) -> None:
         """Change dates from milliseconds to YYYY-MM-DD."""
         for component in self._nodes.components:
-            for known in component.shape.properties if component.shape else ():
-                if {"date", "dates"}.intersection(known.kinds(self.source)):
-                    here = f"{component.pointer}/{escape(known.name)}"
-                    self._upgrade_date(here, component.value, known.name)
-                    self._upgrade_example(component.screen, component.value.get(known.name), here)
+            for prop in component.shape.properties if component.shape else ():
+                if {"date", "dates"}.intersection(prop.kinds(self.source)):
+                    here = f"{component.pointer}/{escape(prop.name)}"
+                    self._upgrade_date(here, component.value, prop.name)
+                    self._upgrade_example(component.screen, component.value.get(prop.name), here)
             if component.type == "DatePicker":
                 pointer, values = _form_init_values(component)
                 self._upgrade_date(pointer, values, component.name)
@@ -287,15 +286,15 @@ def _shaped_objects(flow: FlowNode) -> Iterator[ShapedObject]:
 
 def _objects_within(pointer: str, value: dict[str, Any], shape: Shape) -> Iterator[ShapedObject]:
     yield pointer, value, shape
-    for known in shape.properties:
-        inner = value.get(known.name)
-        here = f"{pointer}/{escape(known.name)}"
-        if known.item and known.kind == "object" and isinstance(inner, dict):
-            yield from _objects_within(here, inner, known.item)
-        elif known.item and known.kind == "items" and isinstance(inner, list):
+    for prop in shape.properties:
+        inner = value.get(prop.name)
+        here = f"{pointer}/{escape(prop.name)}"
+        if prop.item and prop.kind == "object" and isinstance(inner, dict):
+            yield from _objects_within(here, inner, prop.item)
+        elif prop.item and prop.kind == "items" and isinstance(inner, list):
             for n, item in enumerate(inner):
                 if isinstance(item, dict):
-                    yield from _objects_within(f"{here}/{n}", item, known.item)
+                    yield from _objects_within(f"{here}/{n}", item, prop.item)
 
 
 @dataclass(frozen=True, repr=False)
