@@ -272,10 +272,9 @@ def _check_references(flow: FlowNode, action: ActionNode) -> Iterator[Finding]:
         if binding.is_expression:
             continue
         code = "INVALID_ON_CLICK_ACTION_PAYLOAD"
-        is_looked_at = binding.sole_reference is not None or is_misspelled_reference(text)
-        severity: Severity = (
-            "error" if is_looked_at and _is_payload_value(action, binding) else "warning"
-        )
+        is_reference = binding.sole_reference is not None or is_misspelled_reference(text)
+        is_checked = is_reference and _is_payload_value(action, binding)
+        severity: Severity = "error" if is_checked else "warning"
         yield from report_faults(flow, action.screen, text, pointer, code, severity)
         yield from report_comparison(flow, binding, "sent")
         if flow.version >= (4, 0) or action.owner.type != "Footer" or action.owner.form is not None:

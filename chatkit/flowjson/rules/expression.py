@@ -323,8 +323,8 @@ def _make_findings(
 @rule("binding")
 def check_expression(flow: FlowNode, binding: Binding) -> Iterator[Finding]:
     """Find expressions that cannot be parsed, or are of a wrong type for their property."""
-    asked = (binding.owner.type, binding.property) == ("If", "condition")
-    if asked or not binding.is_expression or binding.is_fixed:
+    is_condition = (binding.owner.type, binding.property) == ("If", "condition")
+    if is_condition or not binding.is_expression or binding.is_fixed:
         return
     owner, action, pointer = binding.owner, binding.action, binding.pointer
     if flow.version < EXPRESSIONS_SINCE:
@@ -367,16 +367,16 @@ def check_condition(flow: FlowNode, component: ComponentNode) -> Iterator[Findin
     if not isinstance(text, str):
         return
     pointer, screen = f"{component.pointer}/condition", component.screen
-    backticks = is_expression(text) and flow.version >= EXPRESSIONS_SINCE
-    asked = text[1:-1] if backticks else text
-    steps, types, problems = _analyze_expression(flow, screen, asked)
+    has_backticks = is_expression(text) and flow.version >= EXPRESSIONS_SINCE
+    expression = text[1:-1] if has_backticks else text
+    steps, types, problems = _analyze_expression(flow, screen, expression)
     if steps and not any(problem.severity == "error" for problem in problems):
-        messages = [] if backticks else list(_find_condition_faults(steps, asked))
+        messages = [] if has_backticks else list(_find_condition_faults(steps, expression))
         if not any(step.kind == "reference" for step in steps):
             messages = ["It compares nothing: it has no ${…}"]
         elif types and "boolean" not in types:
             messages.append(f"It comes to a {type_names(types)}, not to true or false")
-        mixed = [] if backticks else list(_find_missing_brackets(asked))
+        mixed = [] if has_backticks else list(_find_missing_brackets(expression))
         problems = [
             *(_Problem("error", message) for message in messages),
             *problems,

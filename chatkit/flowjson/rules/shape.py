@@ -382,20 +382,20 @@ def check_shape(
     shape: Shape, value: dict[str, Any], pointer: str, context: Context
 ) -> Iterator[Finding]:
     """Check all keys of an object."""
-    plan = _shape_in_version(shape, context.version)
-    for prop in plan.needed:
+    versioned = _shape_in_version(shape, context.version)
+    for prop in versioned.needed:
         if prop.name not in value and prop.name != "type":
             message = f"{_shape_label(shape)} needs {prop.name}."
             yield error("MISSING_REQUIRED_PROPERTY", f"{pointer}/{prop.name}", message, prop.about)
-    free = dict(value)  # with the names that keys before were meant to have
+    taken = dict(value)  # and the names to which misspelled keys are corrected
     for key, inner in value.items():
-        if key == "type" and key in plan.known:
+        if key == "type" and key in versioned.known:
             continue
-        entry = plan.known.get(key)
+        entry = versioned.known.get(key)
         if entry is None:
             place = f"{pointer}/{escape(key)}"
-            finding = _unknown_key(shape, str(key), free, place, context.version)
-            free |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
+            finding = _unknown_key(shape, str(key), taken, place, context.version)
+            taken |= {op.path.rpartition("/")[2]: None for op in finding.patch if op.op == "move"}
             yield finding
             continue
         prop, kinds = entry
@@ -491,13 +491,13 @@ def _check_range(
 
 
 def _unknown_key(
-    shape: Shape, key: str, value: Mapping[str, Any], pointer: str, version: Version
+    shape: Shape, key: str, taken: Mapping[str, Any], pointer: str, version: Version
 ) -> Finding:
     prop = shape.property(key)
     if prop is None:
         known = tuple(p.name for p in shape.properties if p.is_known(version))
         message = f"{_shape_label(shape)} has no {key[:60]}."
-        hint, patch = suggest(key, known), renaming(pointer, value, known)
+        hint, patch = suggest(key, known), renaming(pointer, taken, known)
         return error("INVALID_PROPERTY_KEY", pointer, message, hint, patch)
     if prop.until is not None and prop.until <= version:
         message = f"{key} is not known any more since version {prop.until}; this is {version}."
@@ -555,9 +555,9 @@ def check_bounds(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     least, low = "min-selected-items", _number_or_none(value.get("min-selected-items")) or 0
     source, high = value.get("data-source"), _number_or_none(value.get("max-selected-items"))
     if isinstance(source, list) and (high is None or low <= high):
-        off = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
-        if low > len(source) - off:
-            message = f"{least} is {low}; {many(len(source) - off, 'option')} can be chosen."
+        disabled = sum(isinstance(each, dict) and each.get("enabled") is False for each in source)
+        if low > len(source) - disabled:
+            message = f"{least} is {low}; {many(len(source) - disabled, 'option')} can be chosen."
             hint = f"Nobody can answer this: lower {least}, or add options."
             yield warning(code, f"{at}/{least}", message, hint)
     low = _number_or_none(value.get("min-chars")) or 0
@@ -587,12 +587,12 @@ def check_initial_choice(flow: FlowNode, component: ComponentNode) -> Iterator[F
 @rule("Switch")
 def check_switch_cases(flow: FlowNode, component: ComponentNode) -> Iterator[Finding]:
     """Check that the cases of a Switch are values that its reference can have."""
-    asked, cases = component.value.get("value"), component.value.get("cases")
-    reference = parse_reference(asked) if isinstance(asked, str) else None
+    switched, cases = component.value.get("value"), component.value.get("cases")
+    reference = parse_reference(switched) if isinstance(switched, str) else None
     ids = possible_values(flow, component.screen, reference) if reference else {}
     for case in cases if ids and isinstance(cases, dict) else ():
         if case not in ids and case != "default":
-            message = f"{asked} is never {case[:60]!r}: this case is never shown."
+            message = f"{switched} is never {case[:60]!r}: this case is never shown."
             at = f"{component.pointer}/cases/{escape(case)}"
             yield warning("INVALID_PROPERTY_VALUE", at, message, suggest_id(case, ids))
 
