@@ -132,7 +132,7 @@ _CHECK_COLUMNS: dict[str, Kind] = {
 
 
 class FlowEndpoints(Endpoints[Flow]):
-    """The calls of flows, and what is particular about them."""
+    """The calls of flows, and their peculiarities."""
 
     path = ("flows",)
     noun, attribute = "flow", "flows"

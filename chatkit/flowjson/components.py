@@ -43,7 +43,7 @@ class Version(NamedTuple):
 FIRST = Version(2, 1)
 #: The first version that refuses blank strings everywhere.
 STRICT = Version(6, 0)
-#: What the platform recommends for new flows.
+#: The version that the platform recommends for new flows.
 RECOMMENDED = Version(7, 3)
 
 #: Every public version and the day of its release, as far as it was announced.

@@ -166,7 +166,7 @@ class Findings(FindingSequence[Finding], Report):
         """Show the source with each finding under its line.
 
         Args:
-            around: How many lines before and after are shown as well.
+            around: The number of lines to show before and after.
         """
         text = self._source or json.dumps(
             self._document, indent=2, ensure_ascii=False, default=repr, skipkeys=True

@@ -24,7 +24,7 @@ MAX_DEPTH = 64  # deeper is never a flow, and the bound keeps the work linear
 
 _REFERENCE = re.compile(r"\$\{(?:screen\.([^.{}`']*)\.)?(data|form)\.([\w-]+(?:\.[\w-]+)*)\}")
 _MISSPELLED = re.compile(r"\$\{(?:screen\.[^.]*\.)?(?:data|form)\.(?:(?!\$\{).)*\}", re.DOTALL)
-#: What authors write for a reference: ${form.x} in some other way, {{x}}, $form.x, form.x …
+#: Texts that authors write for a reference: other forms of ${form.x}, {{x}}, $form.x, form.x …
 _LOOKALIKE = re.compile(
     rf"""(?P<reference>{_REFERENCE.pattern})
       | (?P<certain> [$＄][{{｛]{{1,2}} [^{{}}｛｝$＄]* [}}｝]{{1,2}} | [$＄][{{｛] [\w.\-\[\]'"]*
@@ -177,11 +177,11 @@ class FlowNode:
     routing: dict[str, Any] | None  # only a routing_model that is an object
     screens: list[ScreenNode] = field(default_factory=list)
     by_id: dict[str, ScreenNode] = field(default_factory=dict)  # the first one wins
-    schema_differences: dict[tuple[int, int], str] = field(default_factory=dict)  # pairs of schemas
+    schema_differences: dict[tuple[int, int], str] = field(default_factory=dict)  # by two ids
     #: Results of `possible_values` for data fields: by screen, name and remaining depth.
     passed_values: dict[tuple[int, str, int], dict[str, str]] = field(default_factory=dict)
     number_inputs: dict[tuple[int, str, int], ComponentNode | None] = field(default_factory=dict)
-    lookups: int = 0  # names for which one like it was looked for
+    lookups: int = 0  # of similar names
     components: list[ComponentNode] = field(default_factory=list)  # of all screens
     actions: list[ActionNode] = field(default_factory=list)
     bindings: list[Binding] = field(default_factory=list)
@@ -384,7 +384,7 @@ def _str_or_none(value: object) -> str | None:
 
 
 class Target(NamedTuple):
-    """The target of a reference; `problem` is why it leads nowhere."""
+    """The target of a reference; `problem` is the reason why there is none."""
 
     types: Types = _UNKNOWN_TYPES
     schema: dict[str, Any] | None = None  # as declared in a data model
@@ -430,7 +430,7 @@ _TOO_EARLY = f"other screens can be referred to from version {OTHER_SCREENS}"
 
 
 def resolve(flow: FlowNode, screen: ScreenNode, reference: Reference) -> Target:
-    """Find the target of a reference that stands on a screen."""
+    """Find the target of a reference on a screen."""
     home = flow.screen_of(screen, reference)
     if reference.screen is not None and flow.version < OTHER_SCREENS:
         return Target(problem=_TOO_EARLY)
@@ -518,7 +518,7 @@ class ReferenceFault(NamedTuple):
 
 
 def reference_faults(flow: FlowNode, screen: ScreenNode, text: str) -> list[ReferenceFault]:
-    """Find the faulty references in a text that stands on a screen."""
+    """Find the faulty references in a text of a screen."""
     faults = []
     for match in _LOOKALIKE.finditer(text):
         written = match[0]

@@ -149,7 +149,7 @@ def with_texts(document: object, table: pd.DataFrame, column: str = "text") -> A
 
     Args:
         document: The document whose `texts` were edited.
-        table: What `texts` gave; the pointers are its index or a column `pointer`.
+        table: The table of `texts`; the pointers are its index or a column `pointer`.
         column: The column that holds the new texts, such as one of several languages.
 
     Raises:

@@ -50,13 +50,13 @@ class Player(Exported, anywidget.AnyWidget):
     Args:
         document: A flow document: a value, JSON text, a file, a built Flow, or a flow that
             `client.flows.get(id)` gave.
-        data: What the first screen is opened with, in place of the examples of its data model.
-        endpoint: What answers when the flow asks its endpoint. A function gets the request as
+        data: The data of the first screen, in place of the examples of its data model.
+        endpoint: The answers of the endpoint of the flow. A function gets the request as
             a dict (`action`, `screen`, `data` …) and returns `{"screen": …, "data": …}`; a dict
             has such answers by the screen that asks (`INIT`: by the start of the flow). Where
             there is none, the player goes on to the next screen of the routing model, with the
             examples of its data model.
-        dark: Whether the phone is dark; None: as the notebook is.
+        dark: Show the phone dark or light; None: as the notebook is.
 
     >>> chatkit.Player(client.flows.get(301))
     Player of 3 screens: SERVICE, DAY, CONFIRM.
@@ -72,9 +72,9 @@ class Player(Exported, anywidget.AnyWidget):
     opening = traitlets.Unicode("null").tag(sync=True)
     served = traitlets.Bool(False).tag(sync=True)
     dark = traitlets.Bool(None, allow_none=True).tag(sync=True)
-    #: What was sent at each step: screen, action, payload, next screen, the endpoint's answer.
+    #: The screen, action, payload, next screen and answer of the endpoint of each step.
     steps: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    #: What the flow sent at its end, by name; None until then.
+    #: The answers that the flow sent at its end, by name; None until then.
     answers: traitlets.Dict[Any, Any] = traitlets.Dict(default_value=None, allow_none=True).tag(
         sync=True
     )

@@ -142,7 +142,7 @@ Base64: TypeAlias = Annotated[str | bytes | PathLike[str], PlainValidator(_encod
 Date: TypeAlias = Annotated[str | date, PlainValidator(_format_date)]
 #: An object with keys of the author's own.
 Map: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_json)]
-#: What an action carries: JSON, and inputs of the flow.
+#: The payload of an action: JSON, and inputs of the flow.
 Payload: TypeAlias = Annotated[dict[str, Any], AfterValidator(_validate_payload)]
 #: A screen, or its id.
 Target: TypeAlias = Annotated[str | ScreenLike, PlainValidator(_screen_id)]

@@ -224,9 +224,9 @@ class Editor(Panel):
         """Move a screen, component or option beside another, or to the end of a branch.
 
         Args:
-            pointer: What is moved.
+            pointer: The screen, component or option.
             target: A row of the same list, or a component or branch of the same screen.
-            after: Whether it stands after the other, or before.
+            after: Move it after the other, not before.
 
         Raises:
             InputError: Nothing stands there, or it cannot stand beside the other.
@@ -303,7 +303,7 @@ class Editor(Panel):
         It is shown below, to be applied there or by `plan.apply()`.
 
         Args:
-            name: How a new flow is called.
+            name: The name of a new flow.
             broken: Save it although the platform would refuse to publish it.
 
         Raises:
@@ -468,7 +468,7 @@ class SourceView(anywidget.AnyWidget):
     _css = style_sheet("editor/source.css")
 
     text = traitlets.Unicode().tag(sync=True)
-    #: What is found: line, column, severity and what is said.
+    #: The findings: line, column, severity and text.
     marks: traitlets.List[Any] = traitlets.List().tag(sync=True)
 
     def __init__(self, typed: Callable[[str], object]) -> None:

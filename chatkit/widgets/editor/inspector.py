@@ -44,7 +44,7 @@ from chatkit.widgets.fields import (
 
 #: Kinds that the tree shows.
 _TREE_KINDS = ("components", "cases")
-#: What stands in a slot.
+#: The help of each slot.
 _SLOT_HELP = {
     "then": "What stands here when the condition holds.",
     "else": "What stands here when the condition does not hold.",

@@ -30,7 +30,7 @@ class Tree(anywidget.AnyWidget):
     _css = style_sheet("editor/tree.css")
 
     rows: traitlets.List[Any] = traitlets.List().tag(sync=True)
-    #: What can be added at the selected row: groups of names, with a help for each.
+    #: The names that can be added at the selected row, in groups, with a help for each.
     offers: traitlets.List[Any] = traitlets.List().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
     #: The number of the last selection of the page that was handled.
